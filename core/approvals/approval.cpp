@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/approvals/signed_approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/rules/soundness.hpp"
 
@@ -60,14 +61,15 @@ Status check_approver(const CommandContext& context, const std::string& requeste
     if (context.actor() == requester) {
         return refused(requester + " requested " + what + ": another actor has to approve it");
     }
-    const std::vector<std::string>& approvers = policy.approvers;
-    if (approvers.empty() ||
-        std::find(approvers.begin(), approvers.end(), context.actor()) != approvers.end()) {
-        return {};
-    }
+    bool may = policy.approvers.empty();
     std::string names;
-    for (const std::string& name : approvers) {
+    for (const std::string& entry : policy.approvers) {
+        const std::string name = entry.substr(0, entry.find(' '));
         names += (names.empty() ? "" : ", ") + name;
+        may = may || name == context.actor();
+    }
+    if (may) {
+        return {};
     }
     return refused(context.actor() + " is not one of the approvers: " + names);
 }
@@ -117,7 +119,7 @@ std::optional<PendingApproval> find_pending(const std::string& id, const Command
 }
 
 Result<Reply> approve_pending(const Approve& command, PendingApproval row,
-                              const CommandContext& context, const RunApproved& run,
+                              const CommandContext& given, const RunApproved& run,
                               ProgramCache& programs, LedgerTxn& txn) {
     if (row.state == ApprovalState::kApproved) {
         return nothing(ended_words(row));
@@ -125,13 +127,17 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     if (row.state == ApprovalState::kWithdrawn) {
         return refused(ended_words(row));
     }
-    if (Status may = check_approver(context, row.actor, row.command_id,
-                                    programs.settings(txn, row.account).policy);
-        !may) {
+    const Policy policy = programs.settings(txn, row.account).policy;
+    const Result<ApprovalSubject> subject =
+        approval_subject(txn, row.account, given.account_id, row.command_id);
+    const Result<Approving> judged = approving(command, *subject, given, policy, txn);
+    if (!judged) {
+        return judged.error();
+    }
+    const CommandContext& context = judged->context;
+    if (Status may = check_approver(context, row.actor, row.command_id, policy); !may) {
         return may.error();
     }
-    const Result<ApprovalSubject> subject =
-        approval_subject(txn, row.account, context.account_id, row.command_id);
     if (Status seen = check_expected(command, subject->digest); !seen) {
         return seen.error();
     }
@@ -152,6 +158,9 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     group.entries.push_back(memo_of(JournalReason::kMemoApproved, row.command_id));
     post_group(txn, std::move(group));
     end(row, ApprovalState::kApproved, context, txn);
+    if (judged->row) {
+        txn.put(*judged->row);
+    }
     return Reply{CommandOutcome::kDone, row.command_id + " is approved: " + done->text};
 }
 

@@ -126,6 +126,7 @@ Digest256 payouts_digest(const std::vector<Payout>& payouts) {
         add_text(digest, payout.creator.view());
         add_text(digest, payout.currency.code());
         add_text(digest, payout.amount.to_string());
+        add_text(digest, std::to_string(payout.repoints));  // no approval is good for two of them
         digest.add(bytes_of(payout_digest(payout)));
     }
     return digest.digest();

@@ -27,6 +27,10 @@ struct ApprovalSubject {
     std::map<Currency, Decimal> totals;     ///< Sums of the payouts, or the command's amount.
     std::uint64_t unguarded_count = 0;      ///< Payouts of the run that needed no approval,
     std::map<Currency, Decimal> unguarded;  ///< and their sums.
+
+    [[nodiscard]] bool waits() const noexcept {
+        return command ? command->state == ApprovalState::kPending : !payouts.empty();
+    }
 };
 /// Returns kNotFound if the account has no such command, payout or payout run.
 /// @param id  A payout run that is approved has no payouts left.

@@ -115,6 +115,9 @@ public:
         if (!command.expect.empty()) {
             text("expect", command.expect);
         }
+        if (!command.signature.empty()) {
+            text("signature", command.signature);
+        }
     }
     void operator()(const Withdraw& command) { text("id", command.id); }
     void operator()(const Hold& command) { target(command.target); }

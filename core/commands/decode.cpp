@@ -244,7 +244,8 @@ Command decode_body(Topic topic, const element& body, Pseudonyms pseudonyms) {
         case Topic::kPayoutMove:
             return decode_payout_move(body);
         case Topic::kApprove:
-            return Approve{text(body, "id"), optional_text(body, "expect").value_or("")};
+            return Approve{text(body, "id"), optional_text(body, "expect").value_or(""),
+                           optional_text(body, "signature").value_or("")};
         case Topic::kWithdraw:
             return Withdraw{text(body, "id")};
         case Topic::kHold:

@@ -45,8 +45,9 @@ struct PayoutMove {
 };
 
 struct Approve {
-    std::string id;        ///< A payout, a payout run, or a pending command.
-    std::string expect{};  ///< ApprovalSubject::digest, hexadecimal; empty: none.
+    std::string id;           ///< A payout, a payout run, or a pending command.
+    std::string expect{};     ///< ApprovalSubject::digest, hexadecimal; empty: none.
+    std::string signature{};  ///< `ssh-keygen`'s, for approval_statement(); may be empty.
 };
 struct Withdraw {
     std::string id;

@@ -43,6 +43,15 @@ struct UsedSeal {
     SequenceNumber seq;  ///< The first input that had it.
 };
 
+/// The signature by which an approver with a key approved something (controls K5).
+struct SignedApproval {
+    AccountNumber account;
+    std::string command_id;  ///< The approval's own id.
+    std::string subject;     ///< The approved command, payout or payout run.
+    std::string approver, ssh_key;
+    std::string statement, signature;  ///< As they were signed; armored.
+};
+
 /// An idempotency key that was used. Valid per account, for ever.
 struct CommandKey {
     AccountNumber account;

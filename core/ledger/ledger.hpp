@@ -243,8 +243,7 @@ public:
     /// @param node  UUID of the queue that is drained. Its head is created if it is new.
     [[nodiscard]] virtual std::unique_ptr<LedgerTxn> begin(std::string_view node) = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerReader> snapshot(std::string_view node) = 0;
-    /// Makes what snapshots showed survive the loss of a server, as far as the database promises
-    /// that for acknowledged commits. Throws LedgerFailure if that is not known yet.
+    /// Makes what snapshots showed survive the loss of a server. Throws LedgerFailure otherwise.
     virtual void confirm() {}
 };
 

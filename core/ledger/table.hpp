@@ -38,7 +38,7 @@ using DescribedRows =
              struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
              struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
              struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch,
-             struct PayeeChange, struct LimitUse, struct UsedSeal>;
+             struct PayeeChange, struct LimitUse, struct UsedSeal, struct SignedApproval>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

@@ -440,6 +440,16 @@ void describe(Description& table, UsedSeal& row) {
     table.rest({{"seq", row.seq}});
 }
 
+void describe(Description& table, SignedApproval& row) {
+    table.named("signed_approvals", kWriteOnce);
+    table.key({{"account", row.account}, {"command_id", row.command_id}});
+    table.rest({{"subject", row.subject},
+                {"approver", row.approver},
+                {"ssh_key", row.ssh_key},
+                {"statement", row.statement},
+                {"signature", row.signature}});
+}
+
 template <class Row>
 DescribedTable described() {
     DescribedTable table;

@@ -8,6 +8,7 @@
 
 #include "core/approvals/approval.hpp"
 #include "core/approvals/limits.hpp"
+#include "core/approvals/signed_approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/payouts/allocation.hpp"
@@ -299,18 +300,24 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
     return reply_of(*moving, move);
 }
 
-Result<Reply> approve_payouts(const Approve& command, const CommandContext& context,
+Result<Reply> approve_payouts(const Approve& command, const CommandContext& given,
                               ProgramCache& programs, LedgerTxn& txn) {
-    Result<std::vector<Payout>> payouts = named(command.id, context, txn);
+    Result<std::vector<Payout>> payouts = named(command.id, given, txn);
     if (!payouts) {
         return payouts.error();
     }
     const Result<ApprovalSubject> subject =
-        approval_subject(txn, context.account, context.account_id, command.id);
+        approval_subject(txn, given.account, given.account_id, command.id);
+    const Policy policy = programs.settings(txn, given.account).policy;
+    const Result<Approving> judged = subject->payouts.empty()
+                                         ? Approving{given, std::nullopt}
+                                         : approving(command, *subject, given, policy, txn);
+    if (!judged) {
+        return judged.error();
+    }
+    const CommandContext& context = judged->context;
     for (const Payout& payout : subject->payouts) {
-        if (Status may =
-                check_approver(context, payout, programs.settings(txn, context.account).policy);
-            !may) {
+        if (Status may = check_approver(context, payout, policy); !may) {
             return may.error();
         }
     }
@@ -325,6 +332,9 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& cont
         return seen.error();
     }
     write(*moving, approve_move(), context, programs, payout_memo, txn);
+    if (judged->row) {
+        txn.put(*judged->row);
+    }
     std::string sums = " (" + sums_text(subject->totals) + ")";
     if (subject->unguarded_count != 0) {
         sums += "; " + std::to_string(subject->unguarded_count) + " needed no approval (" +

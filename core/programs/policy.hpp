@@ -27,7 +27,9 @@ struct Policy {
         approve_attribution_above, approve_run_above;
     bool approve_rates = false;  ///< A program file that raises earnings.
     bool approve_period_close = false;
-    std::vector<std::string> approvers;  ///< Empty means any other actor.
+    /// Names, each with an SSH public key behind it if only signatures count. Empty means any other
+    /// actor.
+    std::vector<std::string> approvers;
     bool require_payee = false;
     bool approve_payee_change = false;
     std::uint32_t payee_cooling_days = 0;  ///< Time before a changed payee is paid.

@@ -1,6 +1,7 @@
 """Attacks of an insider on the controls (rules K1 to K4, K12): each was done on a running system, on both ledgers, and
 none may work. The real commands, by several people."""
 import csv
+import itertools
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ ACME, WHY = ("--account", "acme"), ("--reason", "as agreed")
 EVE, FRANK, GINA = "man", "news", "games"  # users of every Debian
 POLICY = f"[[policy]]\naccount = 'acme'\napprovers = ['{FRANK}', '{GINA}']\n"
 PROGRAM = "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '{rate}'\nlate_days = 36500\n"
+NUMBERS = itertools.count()
 PAYEES = """payee,name,iban,bic
 ref-ann,Ann & Co,DE89370400440532013000,
 ref-bob,Bob,GB82WEST12345698765432,
@@ -119,7 +121,7 @@ def database():
 
 @pytest.fixture(params=["lmdb", "postgres"])
 def office(request, filled, database):
-    folder = filled.parent / f"{request.node.name.partition('[')[0]}_{request.param}"
+    folder = filled.parent / f"{request.param}_{next(NUMBERS)}"
     folder.mkdir()
     shutil.copytree(filled, folder / "store", symlinks=True)
     yield Office(folder / "store", folder, database if request.param == "postgres" else None)
@@ -261,7 +263,7 @@ def test_k2_a_message_is_written_again_as_it_was(office):
     office.payees.write_text(PAYEES.replace("DE89370400440532013000", "FR1420041010050500013M02606"))
     office.eve(*office.export("--again", message))
     assert office.out.read_bytes() == first
-    office.eve("backup", office.folder / "backup")
+    Sluice(office.store)("backup", office.folder / "backup")
     restored = Sluice(office.folder / "restored")
     restored("restore", office.folder / "backup")
     office.out.unlink()

@@ -314,8 +314,7 @@ Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
             if (!subject.ok()) {
                 return subject.error();
             }
-            shown.waits = subject->command ? subject->command->state == ApprovalState::kPending
-                                           : !subject->payouts.empty();
+            shown.waits = subject->waits();
             shown.digest = to_hex(subject->digest);
             shown.object = subject->command
                                ? command_object(*subject, *options.account, ledger)

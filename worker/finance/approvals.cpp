@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "core/approvals/signed_approval.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
@@ -11,6 +12,7 @@
 #include "worker/finance/approval_view.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/reports/report.hpp"
+#include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -24,6 +26,13 @@ struct ShowCommand {
     std::string id;
     SubmitOptions submit;  ///< Account and ledger.
     Format format = Format::kTable;
+    bool statement = false;
+};
+
+struct ApproveCommand {
+    Approve command;
+    SubmitOptions submit;
+    std::string signature;  ///< File; empty means none.
 };
 
 // ---- List ---------------------------------------------------------------------------------------
@@ -79,10 +88,36 @@ Status run_list(const Frame& frame, const ListCommand& command) {
         });
 }
 
+/// Prints the text that an approver signs, and nothing else.
+Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options) {
+    const auto account = account_number(frame, *options.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    return with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto subject = approval_subject(ledger, *account, *options.account, id);
+            if (!subject.ok()) {
+                return subject.error();
+            }
+            if (!subject->waits()) {
+                return Error{ErrorCode::kConflict, id + " does not wait for an approval"};
+            }
+            const std::string text = approval_statement(ledger, *options.account, *subject);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+}
+
 Status run_show(const Frame& frame, const ShowCommand& command) {
     const auto options = with_account_of(frame, command.id, command.submit);
     if (!options.ok()) {
         return options.error();
+    }
+    if (command.statement) {
+        return print_statement(frame, command.id, *options);
     }
     const auto shown = show_approval(frame, command.id, *options);
     if (!shown.ok()) {
@@ -112,13 +147,21 @@ Status confirm() {
 
 /// Shows the subject on a terminal, and asks; elsewhere `--expect` has the digest of `approvals
 /// show`.
-Status run_approve(const Frame& frame, const Written<Approve>& written) {
+Status run_approve(const Frame& frame, const ApproveCommand& written) {
+    constexpr std::size_t kSignatureBytesMax = 16'384;
     Approve command = written.command;
+    if (!written.signature.empty()) {
+        auto text = read_to_end(written.signature, kSignatureBytesMax);
+        if (!text.ok()) {
+            return text.error();
+        }
+        command.signature = std::move(text).value();
+    }
     const auto options = with_account_of(frame, command.id, written.submit);
     if (!options.ok()) {
         return options.error();
     }
-    if (command.expect.empty()) {
+    if (command.expect.empty() && command.signature.empty()) {
         const auto shown = show_approval(frame, command.id, *options);
         if (!shown.ok()) {
             return shown.error();
@@ -168,6 +211,8 @@ void declare_approvals(Subcommand app) {
     add_id_account(approve, approved.submit);
     add_value(approve, "--expect", "DIGEST", approved.command.expect, parse_admin_id,
               "Digest that `approvals show` printed; required unless a terminal asks");
+    add_file(approve, "--signature", "FILE", approved.signature, FileUse::kInput,
+             "Signature of what `approvals show --statement` printed, by ssh-keygen -Y sign");
     add_command_options(approve, approved.submit, false);
 
     auto [withdraw, withdrawn] =
@@ -188,6 +233,8 @@ void declare_approvals(Subcommand app) {
     add_id_account(show, shown.submit);
     add_ledger(show, shown.submit.ledger_url);
     add_format(show, shown.format);
+    add_flag(show, "--statement", shown.statement,
+             "Print the text that an approver signs, and nothing else");
 }
 
 }  // namespace sluice::cli

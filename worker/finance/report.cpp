@@ -1,5 +1,5 @@
 // sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
-// trial-balance|payees
+// trial-balance|payees|approvals
 #include "worker/reports/report.hpp"
 
 #include <cstdio>
@@ -105,6 +105,39 @@ Status run_payees(const Frame& frame, const PayeesCommand& command) {
                      });
 }
 
+struct ApprovalsCommand {
+    ReportFilter filter;
+    bool verifies = false;
+    ListOptions list;
+};
+
+Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
+    std::uint64_t faults = 0;
+    const Status listed = list_rows(
+        frame, command.list, approval_columns(), [&](LedgerReader& ledger, Listing& listing) {
+            if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
+                return known;
+            }
+            faults = write_approvals(ledger, command.filter, command.verifies, listing);
+            return Status::success();
+        });
+    if (!listed.ok() || faults == 0) {
+        return listed;
+    }
+    return Error{ErrorCode::kCorrupt, std::to_string(faults) +
+                                          (faults == 1 ? " approval is" : " approvals are") +
+                                          " not proved by a signature"};
+}
+
+void declare_approval_report(Subcommand group) {
+    auto [approvals, command] = add_command(
+        group, "approvals", "List approvals, and verify their signatures", run_approvals);
+    add_id(approvals, "--account", "A", command.filter.account.emplace(), "Account").required();
+    add_flag(approvals, "--verify", command.verifies,
+             "Check every signature against its key, its statement and the journal");
+    add_list_options(approvals, command.list);
+}
+
 void declare_payees(Subcommand group) {
     auto [payees, command] =
         add_command(group, "payees", "List creators with their payees, or the changes", run_payees);
@@ -150,6 +183,7 @@ void declare_report(Subcommand app) {
     add_month(balance, balanced);
     add_list_options(balance, balanced.list);
     declare_payees(group);
+    declare_approval_report(group);
 }
 
 }  // namespace sluice::cli

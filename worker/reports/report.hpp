@@ -88,6 +88,13 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp n
 /// Lists creators with their payees, or with `history` the changes of payees by time.
 void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, Listing& out);
 
+[[nodiscard]] std::vector<Column> approval_columns();
+/// Lists approvals by node and entry, with the keys that signed them.
+/// @param verifies  Check all signatures.
+/// Returns the number of signatures that prove nothing.
+std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, bool verifies,
+                              Listing& out);
+
 /// Returns the shops of the ledger that the filter covers, sorted by shop id.
 [[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/approvals/signed_approval.hpp"
 #include "core/journal/journal.hpp"
 #include "worker/setup/toml_table.hpp"
 
@@ -35,6 +36,9 @@ std::vector<std::string> approvers_of(const toml::node& node) {
     std::vector<std::string> names;
     for (const toml::node& item : list_of(node, "approvers", R"(["frank", "gina"])")) {
         names.push_back(word_of(item, "approvers", R"("frank")"));
+        if (const auto approver = parse_approver(names.back()); !approver.ok()) {
+            fail(item, approver.error().message);
+        }
         if (std::count(names.begin(), names.end(), names.back()) > 1) {
             fail(item, "approvers: expected each name once");
         }

@@ -432,6 +432,18 @@ CREATE TABLE sluice_ledger.seals (
     PRIMARY KEY (node, mac)
 );
 
+-- Signatures of approvers who have a key.
+CREATE TABLE sluice_ledger.signed_approvals (
+    account             integer NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,  -- the approval's own id
+    subject             text NOT NULL,      -- the approved command, payout or payout run
+    approver            text NOT NULL,
+    ssh_key             text NOT NULL,
+    statement           text NOT NULL,      -- as it was signed
+    signature           text NOT NULL,      -- as `ssh-keygen -Y sign` wrote it
+    PRIMARY KEY (account, command_id)
+);
+
 -- Keys that were used; they count per account, for ever.
 CREATE TABLE sluice_ledger.keys (
     account             integer NOT NULL,

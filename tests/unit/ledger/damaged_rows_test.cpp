@@ -202,7 +202,7 @@ void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node 
 
 /// A forget that is half done: one of two nodes has done its part, and an order is still to be
 /// changed, as behind a forget of more orders than are changed with the command. And the seal of a
-/// command.
+/// command, and the signature of an approval.
 void leave_rows(Ledger& ledger) {
     const std::unique_ptr<LedgerTxn> txn = ledger.begin(kNode);
     ForgetTask task;
@@ -220,6 +220,7 @@ void leave_rows(Ledger& ledger) {
     txn->put(work);
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
     txn->put(UsedSeal{sha256("a seal"), {1}});
+    txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
     txn->commit();
 }
 

@@ -1,0 +1,139 @@
+#include "core/approvals/signed_approval.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/orders/change.hpp"
+#include "core/protocol/ssh_signature.hpp"
+
+namespace sluice {
+namespace {
+
+/// UUID of the first queue that wrote the ledger: all its nodes and rebuilds have the same.
+std::string ledger_id(LedgerReader& ledger) {
+    std::optional<LedgerHead> first;
+    ledger.scan_heads([&first](const LedgerHead& head) {
+        if (!first || head.number < first->number) {
+            first = head;
+        }
+        return true;
+    });
+    return first ? first->node : std::string();
+}
+
+std::string names_of(const Policy& policy) {
+    std::string names;
+    for (const std::string& entry : policy.approvers) {
+        names += (names.empty() ? "" : ", ") + entry.substr(0, entry.find(' '));
+    }
+    return names;
+}
+
+Error needs_signature(const std::string& actor, const std::string& id) {
+    return refused(actor + " approves with a signature: sluice approvals show " + id +
+                   " --statement > " + id + ".txt; ssh-keygen -Y sign -n " +
+                   std::string(kApprovalNamespace) + " -f KEY " + id + ".txt; sluice approve " +
+                   id + " --signature " + id + ".txt.sig");
+}
+
+/// Returns the approver whose key made the signature.
+Result<Approver> signer_of(const std::string& signature, const Policy& policy) {
+    const auto key = ssh_signer(signature);
+    if (!key) {
+        return key.error();
+    }
+    for (const std::string& entry : policy.approvers) {
+        auto approver = parse_approver(entry);
+        if (approver && approver->key && approver->key->blob() == *key) {
+            return std::move(*approver);
+        }
+    }
+    return refused("the signature is by the key " + ssh_fingerprint(*key) +
+                   ", which none of the approvers has: " + names_of(policy));
+}
+
+}  // namespace
+
+Result<Approver> parse_approver(std::string_view entry) {
+    const std::size_t space = entry.find(' ');
+    Approver approver{std::string(entry.substr(0, space)), std::nullopt};
+    if (approver.name.empty()) {
+        return Error{ErrorCode::kInvalid, "approvers: expected a name"};
+    }
+    if (space != std::string_view::npos) {
+        auto key = SshPublicKey::parse(entry.substr(space + 1));
+        if (!key) {
+            return Error{ErrorCode::kInvalid,
+                         "approvers: " + approver.name + ": " + key.error().message};
+        }
+        approver.key = std::move(*key);
+    }
+    return approver;
+}
+
+std::string approval_statement(LedgerReader& ledger, const AccountId& account_id,
+                               const ApprovalSubject& subject) {
+    std::string text = "sluice approval 1\nstore: " + ledger_id(ledger) +
+                       "\naccount: " + account_id.str() + "\nid: " + subject.id +
+                       "\ndigest: " + to_hex(subject.digest) + "\n";
+    for (const auto& [currency, amount] : subject.totals) {
+        text += "total: " + amount.to_string() + " " + std::string(currency.code()) + "\n";
+    }
+    return text;
+}
+
+Result<Approving> approving(const Approve& command, const ApprovalSubject& subject,
+                            const CommandContext& context, const Policy& policy,
+                            LedgerReader& ledger) {
+    if (command.signature.empty()) {
+        const bool has_key = std::any_of(
+            policy.approvers.begin(), policy.approvers.end(),
+            [&](const std::string& entry) { return entry.starts_with(context.actor() + " "); });
+        return has_key ? Result<Approving>(needs_signature(context.actor(), command.id))
+                       : Result<Approving>(Approving{context, std::nullopt});
+    }
+    auto approver = signer_of(command.signature, policy);
+    if (!approver) {
+        return approver.error();
+    }
+    SignedApproval row;
+    row.account = context.account;
+    row.command_id = context.source.command_id;
+    row.subject = subject.id;
+    row.approver = approver->name;
+    row.ssh_key = approver->key->text();
+    row.statement = approval_statement(ledger, context.account_id, subject);
+    row.signature = command.signature;
+    if (Status right =
+            verify_ssh_signature(row.signature, kApprovalNamespace, row.statement, *approver->key);
+        !right) {
+        return refused(right.error().message + "; sign what `sluice approvals show " + subject.id +
+                       " --statement` prints now");
+    }
+    Approving made{context, std::move(row)};
+    made.context.source.actor = approver->name;
+    std::string& note = made.context.source.note;
+    note += (note.empty() ? "" : " ") + signature_note(*made.row);
+    return made;
+}
+
+std::optional<std::string> fault_of(const SignedApproval& row) {
+    const auto key = SshPublicKey::parse(row.ssh_key);
+    if (!key) {
+        return key.error().message;
+    }
+    if (Status right = verify_ssh_signature(row.signature, kApprovalNamespace, row.statement, *key);
+        !right) {
+        return right.error().message;
+    }
+    if (row.statement.find("\nid: " + row.subject + "\n") == std::string::npos) {
+        return "the statement is about another subject";
+    }
+    return std::nullopt;
+}
+
+std::string signature_note(const SignedApproval& row) {
+    return "signed " + to_hex(sha256(row.ssh_key + "\n" + row.statement + row.signature));
+}
+
+}  // namespace sluice
