@@ -175,7 +175,6 @@ Status Environment::open_files(const EnvironmentOptions& options) {
 }
 
 Status Environment::check_length() {
-    constexpr int kTriesMax = 10;
     if (const int rc = mdb_reader_check(env_, &dead_at_open_); rc != 0) {
         return error(rc, "clear dead readers of");
     }
