@@ -159,7 +159,7 @@ def test_doctor_proves_that_the_gate_blocks_and_the_figures_agree(cluster, twins
     while applied(cluster) < INPUTS:  # also in the middle: what it reads is of one moment
         told = sluice.run("doctor")
         assert "PROBLEM" not in told.stdout.upper(), told.stdout
-    assert "gate" in sluice.run("doctor").stdout
+    assert "writer lock" in sluice.run("doctor").stdout
     finished(twins, cluster, sluice, worker)
 
 

@@ -3,6 +3,7 @@
 SLUICE_STORM_WORKERS: so many nginx workers.
 """
 
+import contextlib
 import os
 import signal
 import time
@@ -48,11 +49,12 @@ class Storm:
     def kill(self):
         """Kills a worker that has no connection of the probe: the probe is answered while the worker is stopped."""
         for victim in self.edge.workers():
-            os.kill(victim, signal.SIGSTOP)
-            if self.is_answered(seconds=1):
-                os.kill(victim, signal.SIGKILL)
-                return
-            os.kill(victim, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # an older worker ends as its connections do
+                os.kill(victim, signal.SIGSTOP)
+                if self.is_answered(seconds=1):
+                    os.kill(victim, signal.SIGKILL)
+                    return
+                os.kill(victim, signal.SIGCONT)
         raise AssertionError("the probe got no answer")
 
     def is_answered(self, seconds):

@@ -173,7 +173,7 @@ class Demo:
             assert done.returncode == 0, f"{node.name}: {done.stdout}{done.stderr}"
             tell(f"{node.name}: no problem")
         for row in json.loads(done.stdout):
-            if row["check"] in ("gate", "replication", "journal"):
+            if row["check"] in ("writer lock", "replication", "journal"):
                 tell(f"{row['check']}: {row['result']}: {row['finding']}")
         say.end()
 

@@ -69,10 +69,10 @@ def test_a_pooler_that_shares_sessions_is_refused_before_anything_is_taken(fleet
         node.close()
 
 
-def test_doctor_proves_that_the_gate_blocks_and_a_standby_has_all(fleet):
+def test_doctor_proves_that_the_writer_lock_blocks_and_a_standby_has_all(fleet):
     for node in fleet.nodes:
         found = findings(node)
-        assert found["gate"]["result"] == "ok", found
+        assert found["writer lock"]["result"] == "ok", found
         assert found["replication"]["result"] == "ok", found
         assert "synchronous" in found["replication"]["finding"]
 

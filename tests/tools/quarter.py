@@ -126,7 +126,8 @@ class Quarter:
         run = closed["payouts"][0]["payout_run"]
         if any(payout["state"] == "CLOSED" for payout in closed["payouts"]):
             assert self.sluice.run("approve", run, "--account", account).returncode == 1, "the closer does not approve"
-            self.gina("approve", run, "--account", account)
+            shown = self.gina.json("approvals", "show", run, "--account", account)
+            self.gina("approve", run, "--account", account, "--expect", shown["digest"])
         for currency, form in (("EUR", ("--form", "pain.001", "--debtor", self.file("debtor.csv", DEBTOR))),
                                ("USD", ("--form", "csv", "--columns", "paypal"))):
             self.sluice("payout", "export", run, "--account", account, "--currency", currency, *form, "--payees",
