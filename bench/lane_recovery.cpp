@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/need.hpp"
 #include "core/commit/lane_format.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/lanes/cells.hpp"
@@ -29,25 +30,10 @@
 namespace {
 
 using namespace sluice;
+using bench::need;
 
 constexpr std::uint64_t kBatchBytes = 64U << 10;
 constexpr double kMega = 1e6;
-
-template <class Value>
-Value need(Result<Value> result) {
-    if (!result.ok()) {
-        std::fprintf(stderr, "lane_recovery: %s\n", result.error().message.c_str());
-        std::exit(1);
-    }
-    return std::move(*result);
-}
-
-void need(const Status& status) {
-    if (!status) {
-        std::fprintf(stderr, "lane_recovery: %s\n", status.error().message.c_str());
-        std::exit(1);
-    }
-}
 
 double seconds() {
     return static_cast<double>(monotonic_ns()) / 1e9;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/need.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
@@ -28,25 +29,10 @@
 namespace {
 
 using namespace sluice;
+using bench::need;
 
 constexpr Timestamp kNow{1'700'000'000, 0};
 constexpr std::size_t kBatch = 64;
-
-template <class Value>
-Value need(Result<Value> result) {
-    if (!result.ok()) {
-        std::fprintf(stderr, "scaling: %s\n", result.error().message.c_str());
-        std::exit(1);
-    }
-    return std::move(*result);
-}
-
-void need(const Status& status) {
-    if (!status) {
-        std::fprintf(stderr, "scaling: %s\n", status.error().message.c_str());
-        std::exit(1);
-    }
-}
 
 /// Returns the processor time of this thread, which excludes waiting for the disk.
 double cpu_nanos() {

@@ -9,6 +9,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::string_view kSigned = "signed ";
+
 /// UUID of the first queue that wrote the ledger: all its nodes and rebuilds have the same.
 std::string ledger_id(LedgerReader& ledger) {
     std::optional<LedgerHead> first;
@@ -133,7 +135,14 @@ std::optional<std::string> fault_of(const SignedApproval& row) {
 }
 
 std::string signature_note(const SignedApproval& row) {
-    return "signed " + to_hex(sha256(row.ssh_key + "\n" + row.statement + row.signature));
+    return std::string(kSigned) +
+           to_hex(sha256(row.ssh_key + "\n" + row.statement + row.signature));
+}
+
+bool has_signature_note(std::string_view note) noexcept {
+    constexpr std::size_t kHexBytes = 2 * sizeof(Digest256);
+    return note.size() >= kHexBytes && note.substr(0, note.size() - kHexBytes).ends_with(kSigned) &&
+           note.find_last_not_of("0123456789abcdef") == note.size() - kHexBytes - 1;
 }
 
 }  // namespace sluice

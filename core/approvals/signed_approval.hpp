@@ -50,5 +50,7 @@ struct Approving {
 [[nodiscard]] std::optional<std::string> fault_of(const SignedApproval& row);
 /// Text that the note of the memo entry APPROVED ends in.
 [[nodiscard]] std::string signature_note(const SignedApproval& row);
+/// Returns true if the note ends as signature_note() writes it.
+[[nodiscard]] bool has_signature_note(std::string_view note) noexcept;
 
 }  // namespace sluice

@@ -138,8 +138,12 @@ std::string pending_memo(const PendingApproval& row) {
         return {};
     }
     forget_profiles(request->command);
-    return to_hex(content_of(*request, row.topic, row.account, row.shop)) + " " +
-           std::string(to_string(row.topic));
+    RunningSha256 digest;
+    digest.add(bytes_of(content_of(*request, row.topic, row.account, row.shop)));
+    add_text(digest, row.currency ? to_string(Money{*row.currency, row.amount}) : "");
+    add_text(digest, row.program.view());
+    add_text(digest, row.creator.view());
+    return to_hex(digest.digest()) + " " + std::string(to_string(row.topic));
 }
 
 std::optional<std::string> damage_of(const PendingApproval& row, LedgerReader& ledger) {
@@ -153,7 +157,8 @@ std::optional<std::string> damage_of(const PendingApproval& row, LedgerReader& l
         return "its actor, reason or receipt is not that of its memo entry PENDING";
     }
     if (group->entries.front().line.view() != pending_memo(row)) {
-        return "its body is not the one that its memo entry PENDING has the SHA-256 of";
+        return "its body, amount, program or creator is not the one that its memo entry PENDING "
+               "has the SHA-256 of";
     }
     return std::nullopt;
 }
@@ -167,18 +172,38 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
     const JournalReason proof =
         payout.repoints == 0 ? JournalReason::kMemoClosed : JournalReason::kMemoRepointed;
     const std::string text = payout_memo(payout);
-    bool found = false;
+    bool is_proved = false;
+    bool is_approved = payout.state == PayoutState::kClosed;
+    Decimal posted = zero_amount(payout.currency);
+    const auto visit = [&](const JournalGroup& group) {
+        const JournalEntry& entry = group.entries.front();
+        if (group.payout_id != payout.payout_id) {
+            return true;
+        }
+        const std::string_view line = entry.line.view();
+        const bool needed_none =
+            entry.reason == JournalReason::kMemoClosed && line == text + " APPROVED";
+        is_proved = is_proved || (entry.reason == proof &&
+                                  (line == text || line == text + " CLOSED" || needed_none));
+        is_approved = is_approved || needed_none ||
+                      (entry.reason == JournalReason::kMemoApproved && line == text);
+        if (entry.reason == JournalReason::kPayout && entry.currency == payout.currency) {
+            posted += entry.amount;
+        }
+        return true;
+    };
     ledger.scan_creator_journal(payout.account, payout.creator, payout.closed_at, kEndOfTime,
-                                [&](const JournalGroup& group) {
-                                    found = group.payout_id == payout.payout_id &&
-                                            group.entries.front().reason == proof &&
-                                            group.entries.front().line.view().starts_with(text);
-                                    return !found;
-                                });
-    return found ? std::nullopt
-                 : std::optional<std::string>(
-                       "its payee and items are not those that its memo entry " +
-                       std::string(to_string(proof)) + " has the digest of");
+                                visit);
+    if (!is_proved) {
+        return "its payee and items are not those that its memo entry " +
+               std::string(to_string(proof)) + " has the digest of";
+    }
+    if (!is_approved) {
+        return "no memo entry of the journal approves it";
+    }
+    return posted == payout.amount
+               ? std::nullopt
+               : std::optional<std::string>("its amount is not the sum of its postings PAYOUT");
 }
 
 std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run) {

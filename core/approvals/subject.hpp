@@ -48,13 +48,15 @@ struct ApprovalSubject {
 /// Returns why the row is not the command that its memo entry PENDING proves, or nullopt (O6).
 [[nodiscard]] std::optional<std::string> damage_of(const PendingApproval& row,
                                                    LedgerReader& ledger);
-/// Likewise for a payout and the last of its memo entries CLOSED and REPOINTED.
+/// Likewise for a payout: the last of its memo entries CLOSED and REPOINTED proves payee and items,
+/// CLOSED or APPROVED that it may be paid, and its postings the amount.
 [[nodiscard]] std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger);
 /// Text of the memo entries APPROVED and REPOINTED of a payout, and the beginning of CLOSED: its
 /// digest and, after a repoint, the repoint's number.
 [[nodiscard]] std::string payout_memo(const Payout& payout);
-/// Text of the memo entry PENDING: the SHA-256 of the command without its key, and its topic. A
-/// forget of a creator does not change it. Empty for an unreadable body.
+/// Text of the memo entry PENDING: the SHA-256 of the command without its key and of its amount,
+/// program and creator, and its topic. A forget of a creator does not change it. Empty for an
+/// unreadable body.
 [[nodiscard]] std::string pending_memo(const PendingApproval& row);
 
 /// Payouts of a payout run, by number.

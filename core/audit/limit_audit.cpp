@@ -18,7 +18,7 @@ struct LimitSum {
     Decimal stored, right;
 };
 
-/// Sums by creator and currency. Memory: one sum each.
+/// Sums by creator and currency. Memory: one sum each, and the id of each command that waited.
 class LimitAudit {
 public:
     LimitAudit(LedgerReader& ledger, Findings& findings) : ledger_(ledger), findings_(findings) {}

@@ -245,6 +245,9 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
     if (const int failure = env_->failure(); failure != 0) {
         return environment_failed(failure, committing);
     }
+    if (rc == MDB_PANIC) {  // the thread whose commit failed is about to note why
+        return AppendOutcome::kUnavailable;
+    }
     // nginx may create files in lanes/ only; a commit has asked for queue/.
     rc = rc == EIO && disk_is_full(paths_.lanes) ? ENOSPC : rc;
     const Reaction reaction = reaction_to(rc);

@@ -211,8 +211,15 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
     const MasterKey next = to ? *to : MasterKey::random();
     Status ok = current->overwrite(key_file);  // fails now if the file cannot be written
     ok = ok ? next.save(next_file) : ok;
-    ok = ok ? registry.rotate_key(*current, next) : ok;
-    return ok ? put_in_force(next) : ok;
+    if (!ok) {
+        return ok;
+    }
+    const Status rotated = registry.rotate_key(*current, next);
+    if (!rotated && !registry.check_key(next)) {
+        return rotated;
+    }
+    const Status used = put_in_force(next);  // it is stored, even if it could not be published
+    return used ? rotated : used;
 }
 
 Result<std::vector<TokenRow>> Registry::tokens(std::optional<AccountId> account) {

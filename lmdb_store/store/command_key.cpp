@@ -94,7 +94,8 @@ Status create_command_key(const std::filesystem::path& path, const FileOwner& ow
 Status rotate_command_key(const std::filesystem::path& path, const FileOwner& owner,
                           const std::function<Result<SequenceNumber>()>& last_seq) {
     if (::access(path.c_str(), F_OK) != 0) {
-        return create_command_key(path, owner);
+        return errno == ENOENT ? create_command_key(path, owner)
+                               : Status(system_error(errno, "read", path));
     }
     const auto fd = open_locked(path, LOCK_EX);
     if (!fd) {

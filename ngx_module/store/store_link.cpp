@@ -1,37 +1,20 @@
 #include "ngx_module/store/store_link.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/queue/lock_holders.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-/// Returns the 22nd field. The second, a name in parentheses, may contain anything.
-std::uint64_t start_tick(const std::string& stat) noexcept {
-    std::size_t at = stat.rfind(')');
-    for (int field = 2; field < 22 && at != std::string::npos; ++field) {
-        at = stat.find(' ', at + 1);
-    }
-    return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10);
-}
-
-/// Returns when this worker's master was started, in milliseconds of boot_ms(), or 0 if the system
-/// does not tell. Reloads keep the master.
+/// Returns when this worker's master was started. Reloads keep the master.
 std::uint64_t master_started_ms() {
-    const pid_t master = ngx_process == NGX_PROCESS_SINGLE ? ngx_pid : ngx_parent;
-    const Result<std::string> stat = read_proc("/proc/" + std::to_string(master) + "/stat");
-    const long ticks_per_second = ::sysconf(_SC_CLK_TCK);
-    return stat && ticks_per_second > 0
-               ? start_tick(*stat) * 1000 / static_cast<std::uint64_t>(ticks_per_second)
-               : 0;
+    return process_started_ms(ngx_process == NGX_PROCESS_SINGLE ? ngx_pid : ngx_parent);
 }
 
 /// Reads the file by its name, because another file may have replaced it, or else the file that the
@@ -171,6 +154,7 @@ void StoreLink::background_ended() noexcept {
         case Work::kTakeLane:
             if (opened_->problem.empty()) {
                 lanes_freed_ = opened_->lanes_freed;
+                reported_.clear();
             } else {  // the next check asks again
                 report(NGX_LOG_ERR, opened_->problem);
             }
@@ -326,6 +310,7 @@ void StoreLink::on_timer(ngx_event_t* event) noexcept {
 }
 
 void StoreLink::start_check() noexcept {
+    note_exiting();
     release_if_idle();
     if (released_ || check_.task.event.active) {
         return;  // or the last check still waits for the disk

@@ -1,6 +1,12 @@
 #include "os/clock/clock.hpp"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <ctime>
+#include <string>
+
+#include "os/files/file_io.hpp"
 
 namespace sluice {
 namespace {
@@ -11,6 +17,15 @@ timespec read_clock(clockid_t clock) noexcept {
     timespec read{};
     clock_gettime(clock, &read);
     return read;
+}
+
+/// Returns the 22nd field. The second, a name in parentheses, may contain anything.
+std::uint64_t start_tick(const std::string& stat) noexcept {
+    std::size_t at = stat.rfind(')');
+    for (int field = 2; field < 22 && at != std::string::npos; ++field) {
+        at = stat.find(' ', at + 1);
+    }
+    return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at + 1, nullptr, 10);
 }
 
 }  // namespace
@@ -49,6 +64,14 @@ std::uint64_t boot_ms() noexcept {
     const timespec read = read_clock(CLOCK_BOOTTIME);
     return static_cast<std::uint64_t>(read.tv_sec) * 1000 +
            static_cast<std::uint64_t>(read.tv_nsec) / kNanosPerMs;
+}
+
+std::uint64_t process_started_ms(pid_t process) {
+    const Result<std::string> stat = read_proc("/proc/" + std::to_string(process) + "/stat");
+    const long ticks_per_second = ::sysconf(_SC_CLK_TCK);
+    return stat && ticks_per_second > 0
+               ? start_tick(*stat) * 1000 / static_cast<std::uint64_t>(ticks_per_second)
+               : 0;
 }
 
 std::int64_t coarse_ms() noexcept {

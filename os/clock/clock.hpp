@@ -1,8 +1,10 @@
 // The program's only access to the clocks. nginx's event loop uses nginx's cached time instead
 // (ngx_module/nginx/event_loop.hpp). core has no clock: callers pass the time as an argument.
 //
-// Threads: any. No call blocks, allocates or fails.
+// Threads: any. No call blocks, allocates or fails, except process_started_ms().
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -24,9 +26,11 @@ using Clock = std::chrono::steady_clock;
 /// Returns the same clock (CLOCK_MONOTONIC) as a number that processes can share.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 [[nodiscard]] std::uint64_t monotonic_us() noexcept;
-/// Returns milliseconds since the machine was booted, its sleep included (CLOCK_BOOTTIME). The
-/// kernel tells the start of a process by this clock.
+/// Returns milliseconds since the machine was booted, its sleep included (CLOCK_BOOTTIME).
 [[nodiscard]] std::uint64_t boot_ms() noexcept;
+/// Returns when a process was started, in milliseconds of boot_ms(), or 0 if the system does not
+/// tell. Reads a file of /proc.
+[[nodiscard]] std::uint64_t process_started_ms(pid_t process);
 /// Returns the monotonic clock at the kernel's last tick, up to 10 ms ago. Costs a few nanoseconds.
 [[nodiscard]] std::int64_t coarse_ms() noexcept;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/micro/samples.hpp"
+#include "bench/need.hpp"
 #include "core/intake/intake.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/reader.hpp"
@@ -15,26 +16,11 @@
 namespace {
 
 using namespace sluice;
+using bench::need;
 
 constexpr Timestamp kNow{1'700'000'000, 0};
 constexpr const char* kSecret = "0123456789abcdef0123456789abcdef";
 constexpr std::size_t kBatch = 64;
-
-template <class Value>
-Value need(Result<Value> result) {
-    if (!result.ok()) {
-        std::fprintf(stderr, "series: %s\n", result.error().message.c_str());
-        std::exit(1);
-    }
-    return std::move(*result);
-}
-
-void need(const Status& status) {
-    if (!status) {
-        std::fprintf(stderr, "series: %s\n", status.error().message.c_str());
-        std::exit(1);
-    }
-}
 
 class Gate final : public RateGate {
 public:

@@ -205,7 +205,7 @@ def test_k3_a_waiting_command_that_was_edited_is_damaged(office):
     if not office.database:
         pytest.skip("SQL edits the rows of PostgreSQL")
     office.allow("approve_adjust_above = ['5.00 USD']\n")
-    for what in ("body = replace(body, '99.00', '9999.00')", f"actor = '{FRANK}'"):
+    for what in ("body = replace(body, '99.00', '9999.00')", f"actor = '{FRANK}'", "amount = 1.00"):
         office.eve.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "99.00", *WHY)
         name = office.pending()[-1]
         digest = office.gina.digest(name)
@@ -215,6 +215,20 @@ def test_k3_a_waiting_command_that_was_edited_is_damaged(office):
         assert name in json.dumps(office.eve.run("doctor").stdout)
         office.eve("withdraw", name, *ACME, *WHY)
     assert office.memos("MANUAL") == []
+
+
+@pytest.mark.parametrize("what", ["payout_state = 2", "amount = 9999.00"])
+def test_k2_a_payout_that_was_edited_is_not_exported(office, what):
+    """The bank file has what the journal proves: the amount of the postings, and an approval."""
+    if not office.database:
+        pytest.skip("SQL edits the rows of PostgreSQL")
+    office.allow("approve_payout_above = ['5.00 USD']\n")
+    payout = office.close("--creator", "ann")[0]["payout_id"]
+    if "amount" in what:
+        office.gina.approve(payout)
+    office.sql(f"UPDATE sluice_ledger.payouts SET {what} WHERE payout_id = '{payout}'")
+    assert "damaged" in office.eve.refuses(*office.export(payout))
+    assert not office.out.exists()
 
 
 # K1, K2: the approved payee is paid ---------------------------------------------------------------------------

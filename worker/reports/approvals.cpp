@@ -12,9 +12,8 @@ namespace {
 
 /// Returns `valid`, `unsigned`, or why the signature proves nothing.
 std::string verdict_of(const JournalGroup& group, const SignedApproval* row) {
-    const bool is_signed = group.note.find("signed ") != std::string::npos;
     if (row == nullptr) {
-        return is_signed ? "the signature is missing" : "unsigned";
+        return has_signature_note(group.note) ? "the signature is missing" : "unsigned";
     }
     if (!group.note.ends_with(signature_note(*row)) || group.actor != row->approver) {
         return "the signature is not the one that the journal proves";
