@@ -206,8 +206,9 @@ def test_k3_a_waiting_command_that_was_edited_is_damaged(office):
         pytest.skip("SQL edits the rows of PostgreSQL")
     office.allow("approve_adjust_above = ['5.00 USD']\n")
     for what in ("body = replace(body, '99.00', '9999.00')", f"actor = '{FRANK}'", "amount = 1.00"):
+        before = set(office.pending())
         office.eve.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "99.00", *WHY)
-        name = office.pending()[-1]
+        (name,) = set(office.pending()) - before
         digest = office.gina.digest(name)
         office.sql(f"UPDATE sluice_ledger.pending_approvals SET {what} WHERE command_id = '{name}'")
         assert "changed" in office.gina.refuses("approve", name, *ACME, "--expect", digest)
