@@ -69,7 +69,8 @@ int write_pages(int to, const Environment& registry, CopySeal seal) {
 /// Replaces the copy. Its temporary name belongs to the holder of the writer lock. Owner and mode
 /// are those of the generation's page.
 Status replace_copy(const StorePaths& paths, const Environment& registry, const CopySeal& seal) {
-    const fs::path path = published_file(paths).string() + ".new";
+    TemporaryFile temporary(published_file(paths).string() + ".new");
+    const fs::path path = temporary.c_str();
     struct stat owner {};
     ::unlink(path.c_str());  // left by a process that was killed
     const Fd fd(open_retrying(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
@@ -86,6 +87,7 @@ Status replace_copy(const StorePaths& paths, const Environment& registry, const 
     if (::rename(path.c_str(), published_file(paths).c_str()) != 0) {
         return system_error(errno, "replace", published_file(paths));
     }
+    temporary.keep();
     return sync_folder(paths.registry);
 }
 
@@ -127,18 +129,21 @@ Status publish_locked(const StorePaths& paths, const RegistryTables& tables, con
 
 bool is_published(const StorePaths& paths, const Environment& registry) {
     const Result<PublishedGeneration> page = PublishedGeneration::open(paths);
-    const Result<SealedCopy> copy = open_sealed_copy(paths, 0);
+    const Result<SealedCopy> copy = open_copy(paths);
     if (!page || !copy || copy->seal.generation != page->current() ||
         copy->seal.bytes != bytes_of(registry)) {
         return false;
     }
+    std::uint32_t crc = 0;
     std::string other;
     const auto compare = [&](std::uint64_t at, std::string_view piece) {
+        crc = crc32c(crc, piece);
         other.resize(piece.size());
         const std::int64_t count = read_at(copy->file.get(), other.data(), other.size(), at);
         return count == static_cast<std::int64_t>(piece.size()) && other == piece ? 0 : EIO;
     };
-    return each_piece(fd_of(registry), copy->seal.bytes, compare) == 0;
+    return each_piece(fd_of(registry), copy->seal.bytes, compare) == 0 &&
+           copy->seal.crc_after(crc) == copy->seal.crc;
 }
 
 }  // namespace

@@ -92,9 +92,14 @@ int each_piece(int fd, std::uint64_t bytes_count,
     return 0;
 }
 
-Result<CopySeal> read_seal(int fd, const fs::path& path) {
+Result<SealedCopy> open_copy(const StorePaths& paths) {
+    const fs::path path = published_file(paths);
+    Result<Fd> fd = open_plain(path, O_RDONLY);
+    if (!fd) {
+        return fd.error().code == ErrorCode::kNotFound ? unusable(path, "is missing") : fd.error();
+    }
     struct stat info {};
-    if (::fstat(fd, &info) != 0) {
+    if (::fstat(fd->get(), &info) != 0) {
         return system_error(errno, "inspect", path);
     }
     const auto size = static_cast<std::uint64_t>(info.st_size);
@@ -102,40 +107,40 @@ Result<CopySeal> read_seal(int fd, const fs::path& path) {
     if (size < sizeof(seal)) {
         return unusable(path, "is cut off");
     }
-    const std::int64_t count = read_at(fd, &seal, sizeof(seal), size - sizeof(seal));
+    const std::int64_t count = read_at(fd->get(), &seal, sizeof(seal), size - sizeof(seal));
     if (count < 0) {
         return system_error(static_cast<int>(-count), "read", path);
     }
     if (seal.magic != CopySeal().magic || seal.bytes != size - sizeof(seal)) {
         return unusable(path, "is cut off or damaged");
     }
-    std::uint32_t crc = 0;
-    const int rc = each_piece(fd, seal.bytes, [&crc](std::uint64_t /*at*/, std::string_view piece) {
-        crc = crc32c(crc, piece);
-        return 0;
-    });
-    if (rc != 0) {
-        return system_error(rc, "read", path);
-    }
-    return seal.crc_after(crc) == seal.crc ? Result<CopySeal>(seal) : unusable(path, "is damaged");
+    return SealedCopy{std::move(*fd), seal};
 }
 
 Result<SealedCopy> open_sealed_copy(const StorePaths& paths, std::uint64_t generation) {
     const fs::path path = published_file(paths);
-    Result<Fd> fd = open_plain(path, O_RDONLY);
-    if (!fd) {
-        return fd.error().code == ErrorCode::kNotFound ? unusable(path, "is missing") : fd.error();
+    Result<SealedCopy> copy = open_copy(paths);
+    if (!copy) {
+        return copy;
     }
-    const Result<CopySeal> seal = read_seal(fd->get(), path);
-    if (!seal) {
-        return seal.error();
+    const CopySeal& seal = copy->seal;
+    std::uint32_t crc = 0;
+    const auto add = [&crc](std::uint64_t /*at*/, std::string_view piece) {
+        crc = crc32c(crc, piece);
+        return 0;
+    };
+    if (const int rc = each_piece(copy->file.get(), seal.bytes, add); rc != 0) {
+        return system_error(rc, "read", path);
     }
-    if (seal->generation < generation) {
+    if (seal.crc_after(crc) != seal.crc) {
+        return unusable(path, "is damaged");
+    }
+    if (seal.generation < generation) {
         return unusable(path, "is older than the last change (copy " +
-                                  std::to_string(seal->generation) + " of " +
+                                  std::to_string(seal.generation) + " of " +
                                   std::to_string(generation) + ")");
     }
-    return SealedCopy{std::move(*fd), *seal};
+    return copy;
 }
 
 }  // namespace sluice::store

@@ -83,14 +83,14 @@ inline constexpr std::size_t kGenerationBytes = 4096;
 /// write free pages there. Returns 0 or an errno.
 [[nodiscard]] int each_piece(int fd, std::uint64_t bytes_count,
                              const std::function<int(std::uint64_t, std::string_view)>& use);
-/// Returns the seal of a copy, or kCorrupt if one of its bytes is wrong. Reads all of it.
-[[nodiscard]] Result<CopySeal> read_seal(int fd, const std::filesystem::path& path);
-
 struct SealedCopy {
     Fd file;
     CopySeal seal;
 };
-/// Opens the copy. Returns kCorrupt if it is damaged or older than `generation`. Reads all of it.
+/// Opens the copy and reads its seal. Returns kCorrupt if the copy is cut off.
+[[nodiscard]] Result<SealedCopy> open_copy(const StorePaths& paths);
+/// The same, and reads all of the copy. Returns kCorrupt if one of its bytes is wrong or if it is
+/// older than `generation`.
 [[nodiscard]] Result<SealedCopy> open_sealed_copy(const StorePaths& paths,
                                                   std::uint64_t generation);
 

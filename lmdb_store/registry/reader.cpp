@@ -97,13 +97,13 @@ class LmdbRegistryReader final : public RegistryReader {
 public:
     LmdbRegistryReader(const StorePaths& paths, PublishedGeneration generation,
                        const MasterKey& key)
-        : paths_(paths), generation_(std::move(generation)), key_(key) {}
+        : current_(paths, std::move(generation)), key_(key) {}
 
     /// Opens the published registry now, so that no request fails because it cannot be opened.
     [[nodiscard]] Status start() {
         return attempt([&]() -> Status {
             const Snapshot snapshot = take_snapshot();
-            checked_snapshot_ = opened_;
+            checked_snapshot_ = current_.opened();
             decoy_ = make_decoy(key_);
             return tables_.check_key(txn_, key_);
         });
@@ -172,7 +172,7 @@ public:
         return tables_.signing_tokens_max;
     }
 
-    bool still_in_place() const noexcept override { return generation_.still_in_place(); }
+    bool still_in_place() const noexcept override { return current_.still_in_place(); }
 
     bool use_key(const MasterKey& key) override {
         const Snapshot snapshot = take_snapshot();
@@ -183,7 +183,7 @@ public:
         decoy_ = make_decoy(key_);
         ++keys_used_;
         is_key_outdated_ = false;
-        checked_snapshot_ = opened_;
+        checked_snapshot_ = current_.opened();
         return true;
     }
 
@@ -213,25 +213,21 @@ private:
 
     /// Opens the published registry if it is another one than before.
     [[nodiscard]] Snapshot take_snapshot() {
-        const std::uint64_t generation = generation_.current();
-        if (generation != opened_) {
-            Result<RegistryTables> tables = RegistryTables::open_published(paths_, generation);
-            if (!tables) {
-                throw StoreFailure(tables.error());
-            }
+        if (!current_.is_current()) {
             txn_ = ReadTxn();
-            tables_ = std::move(*tables);
-            opened_ = generation;
+            if (const Status refreshed = current_.refresh(); !refreshed) {
+                throw StoreFailure(refreshed.error());
+            }
         }
         return {txn_, *tables_.environment};
     }
 
-    [[nodiscard]] Seen now() const noexcept { return {opened_, keys_used_}; }
+    [[nodiscard]] Seen now() const noexcept { return {current_.opened(), keys_used_}; }
 
     /// Checks, once for each snapshot, whether the master key was replaced.
     void check_key_once() {
-        if (checked_snapshot_ != opened_) {
-            checked_snapshot_ = opened_;
+        if (checked_snapshot_ != current_.opened()) {
+            checked_snapshot_ = current_.opened();
             is_key_outdated_ = !tables_.check_key(txn_, key_);
         }
     }
@@ -460,10 +456,8 @@ private:
         return found != account.tokens.end() ? *found : prepare_token(id, bytes);
     }
 
-    StorePaths paths_;
-    PublishedGeneration generation_;
-    std::uint64_t opened_ = ~std::uint64_t{0};  ///< The generation of `tables_`.
-    RegistryTables tables_;
+    CurrentRegistry current_;
+    const RegistryTables& tables_ = current_.tables();
     MasterKey key_;
     std::uint64_t keys_used_ = 0;
     std::uint64_t keys_opened_ = 0;  ///< Keys of tokens that were decrypted.

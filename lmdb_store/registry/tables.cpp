@@ -3,7 +3,7 @@
 #include <array>
 
 #include "lmdb_store/environment/table_access.hpp"
-#include "lmdb_store/registry/published.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::store {
 namespace {
@@ -48,6 +48,28 @@ Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
         }
     }
     return Error{ErrorCode::kBusy, "\"" + options.folder.string() + "\" is replaced all the time"};
+}
+
+Status CurrentRegistry::refresh() {
+    constexpr std::int64_t kRetryAfterMs = 1000;
+    const std::uint64_t generation = generation_.current();
+    const std::int64_t now = coarse_ms();
+    if (damage_ && generation == damaged_generation_ && now - damage_seen_ms_ < kRetryAfterMs) {
+        return *damage_;
+    }
+    damage_.reset();
+    Result<RegistryTables> tables = RegistryTables::open_published(paths_, generation);
+    if (tables) {
+        tables_ = std::move(*tables);
+        opened_ = generation;
+        return Status::success();
+    }
+    if (tables.error().code == ErrorCode::kCorrupt) {
+        damage_ = tables.error();
+        damaged_generation_ = generation;
+        damage_seen_ms_ = now;
+    }
+    return tables.error();
 }
 
 Result<RegistryTables> RegistryTables::of(const StorePaths& paths,

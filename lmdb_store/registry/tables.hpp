@@ -19,9 +19,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/values/ids.hpp"
 #include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
@@ -56,6 +58,33 @@ struct RegistryTables {
 private:
     [[nodiscard]] static Result<RegistryTables> of(const StorePaths& paths,
                                                    std::shared_ptr<Environment> environment);
+};
+
+/// The published registry, for a process that reads it again and again.
+class CurrentRegistry {
+public:
+    CurrentRegistry(StorePaths paths, PublishedGeneration generation)
+        : paths_(std::move(paths)), generation_(std::move(generation)) {}
+    /// Returns true if no other copy was published since refresh(). No system call.
+    [[nodiscard]] bool is_current() const noexcept { return generation_.current() == opened_; }
+    /// Opens the copy that is published now, and reads all of it: 0.1 ms for 1,100 shops, each with
+    /// an account and a token (1.5 MB), if it is in the page cache. A damaged copy is not read
+    /// again for a second, so that the requests that are refused for it cost little. Requires: no
+    /// transaction of tables() is open.
+    [[nodiscard]] Status refresh();
+    [[nodiscard]] const RegistryTables& tables() const noexcept { return tables_; }
+    /// Generation of tables().
+    [[nodiscard]] std::uint64_t opened() const noexcept { return opened_; }
+    [[nodiscard]] bool still_in_place() const noexcept { return generation_.still_in_place(); }
+
+private:
+    StorePaths paths_;
+    PublishedGeneration generation_;
+    RegistryTables tables_;
+    std::uint64_t opened_ = ~std::uint64_t{0};
+    std::optional<Error> damage_;  ///< The reason why the last copy is not used.
+    std::uint64_t damaged_generation_ = 0;
+    std::int64_t damage_seen_ms_ = 0;  ///< By coarse_ms().
 };
 
 /// Retired tokens of an account that $sluice_reason can name.

@@ -12,24 +12,6 @@
 namespace sluice {
 namespace {
 
-/// A temporary file that is removed unless keep() was called.
-class TemporaryFile {
-public:
-    explicit TemporaryFile(std::string path) noexcept : path_(std::move(path)) {}
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    ~TemporaryFile() {
-        if (!path_.empty()) {
-            ::unlink(path_.c_str());
-        }
-    }
-    [[nodiscard]] const char* c_str() const noexcept { return path_.c_str(); }
-    void keep() noexcept { path_.clear(); }
-
-private:
-    std::string path_;
-};
-
 int write_synced(const char* path, std::string_view bytes) noexcept {
     const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
     Fd fd(open_retrying(path, how, 0600));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -104,6 +105,24 @@ private:
                                                   std::size_t bytes_max);
 /// Returns up to 4 KB of a file of /proc, whose length is unknown before it is read.
 [[nodiscard]] Result<std::string> read_proc(const std::filesystem::path& path);
+
+/// The name of a temporary file, which is removed unless keep() was called.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(std::string path) noexcept : path_(std::move(path)) {}
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() {
+        if (!path_.empty()) {
+            ::unlink(path_.c_str());
+        }
+    }
+    [[nodiscard]] const char* c_str() const noexcept { return path_.c_str(); }
+    void keep() noexcept { path_.clear(); }
+
+private:
+    std::string path_;
+};
 
 /// Owner and mode of a new file. -1 keeps what the system chose.
 struct FileOwner {

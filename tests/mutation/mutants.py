@@ -74,10 +74,10 @@ SIGNATURE = [
           "counter.store(seal.generation, std::memory_order_release);", "",
           "lmdb_store:PublishedTest.EachChangeIsANewFileAndANewGeneration"),
     fault("an older copy of the registry is used", "lmdb_store/registry/published.cpp",
-          "if (seal->generation < generation) {", "if (false) {",
+          "if (seal.generation < generation) {", "if (false) {",
           "lmdb_store:PublishedTest.AnOlderCopyLetsNoRevokedTokenIn"),
     fault("a damaged copy of the registry is used", "lmdb_store/registry/published.cpp",
-          "return seal.crc_after(crc) == seal.crc ?", "return true ?",
+          "if (seal.crc_after(crc) != seal.crc) {", "if (false) {",
           "lmdb_store:PublishedTest.ADamagedOrCutCopyIsRefusedAndWrittenAgain"),
 ]
 

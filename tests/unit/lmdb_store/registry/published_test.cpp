@@ -6,13 +6,19 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
 
 #include "core/intake/registry_view.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/registry/tables.hpp"
+#include "os/files/file_io.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
@@ -125,6 +131,42 @@ TEST_F(PublishedTest, ACopyThatAKilledProcessLeftIsReplaced) {
     write_text(published_file(store_.paths()).string() + ".new", "half a copy");
     create_account("a");
     EXPECT_EQ(accounts_seen(), 1U);
+}
+
+/// Bytes that this process has asked the system for.
+std::uint64_t bytes_read() {
+    const auto io = read_proc("/proc/self/io");
+    EXPECT_TRUE(io.ok());
+    return std::strtoull(io->c_str() + std::string_view("rchar: ").size(), nullptr, 10);
+}
+
+TEST_F(PublishedTest, AnUnusableCopyIsNotReadByEachRequestAndIsReadAgainLater) {
+    constexpr std::uint64_t kRequests = 1000;
+    create_account("a");
+    const auto reader = open_reader();
+    create_account("b");
+    const fs::path path = published_file(store_.paths());
+    const std::string sound = read_text(path);
+    std::string damaged = sound;
+    damaged[sound.size() / 2] ^= 1;
+    write_text(path, damaged);
+    const std::uint64_t before = bytes_read();
+    for (std::uint64_t i = 0; i < kRequests; ++i) {
+        EXPECT_THROW(static_cast<void>(reader->slots_used()), StoreFailure);
+    }
+    EXPECT_LT(bytes_read() - before, kRequests * sound.size() / 10);
+    write_text(path, sound);
+    const auto follows = [&] {
+        try {
+            return reader->slots_used() == 2;
+        } catch (const StoreFailure&) {
+            return false;
+        }
+    };
+    for (int tries = 0; tries < 1000 && !follows(); ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(follows());
 }
 
 /// Every byte counts: of the pages, the seal and the length.
