@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -24,6 +25,8 @@ struct StoredBatch {
 };
 constexpr std::size_t kRowBytes = sizeof(StoredBatch);
 static_assert(kRowBytes == 40);
+/// A power failure tears none but the last so many rows, because put() syncs the rows before.
+constexpr std::uint64_t kUnsyncedRowsMax = 16 * 1024;
 constexpr std::size_t kCheckedFrom = offsetof(StoredBatch, number);
 
 std::uint32_t crc_of(const StoredBatch& row) {
@@ -70,7 +73,23 @@ struct RowsOfFile {
         return size ? Result<RowsOfFile>(RowsOfFile{*size / kRowBytes})
                     : Result<RowsOfFile>(size.error());
     }
-    /// Returns the last row, or nothing. Drops rows that a crash has torn.
+    /// Drops the first row that a power failure has torn, and the rows after it, which the disk may
+    /// have written before it.
+    Status drop_torn(const OpenFile& file, const std::string& queue_uuid) {
+        const std::uint64_t first = count - std::min(count, kUnsyncedRowsMax);
+        const auto bytes = file.read_at(first * kRowBytes, (count - first) * kRowBytes);
+        if (!bytes) {
+            return bytes.error();
+        }
+        for (std::uint64_t row = first; row < count; ++row) {
+            if (!decode(std::string_view(*bytes).substr((row - first) * kRowBytes, kRowBytes),
+                        queue_uuid)) {
+                count = row;
+            }
+        }
+        return Status::success();
+    }
+    /// Returns the last row, or nothing. Drops rows at the end that a crash has torn.
     Result<std::optional<AppliedBatch>> last(const OpenFile& file, const std::string& queue_uuid) {
         for (; count != 0; --count) {
             const auto bytes = file.read_at((count - 1) * kRowBytes, kRowBytes);
@@ -145,12 +164,15 @@ Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
     if (!rows) {
         return rows.error();
     }
+    if (Status dropped = rows->drop_torn(*file, queue_uuid); !dropped) {
+        return dropped.error();
+    }
     auto last = rows->last(*file, queue_uuid);
     if (!last) {
         return last.error();
     }
     OrderWriter writer(std::move(*file), queue_uuid);
-    writer.rows_ = rows->count;
+    writer.rows_ = writer.synced_rows_ = rows->count;
     writer.last_ = std::move(*last);
     writer.written_slices_ = writer.last_ ? writer.last_->slices : std::nullopt;
     return writer;
@@ -201,6 +223,11 @@ Status OrderWriter::put(const AppliedBatch& row) {
     if (Status written = last_ ? write(rows_ - 1, *last_) : Status(); !written) {
         return written;
     }
+    if (rows_ - synced_rows_ + 1 >= kUnsyncedRowsMax) {
+        if (Status synced = flush(); !synced) {
+            return synced;
+        }
+    }
     if (Status written = write(rows_, row); !written) {
         return written;
     }
@@ -220,6 +247,7 @@ Status OrderWriter::flush() {
     }
     Status synced = file_.sync();
     dirty_ = !synced;
+    synced_rows_ = synced ? rows_ : synced_rows_;
     return synced;
 }
 

@@ -30,7 +30,8 @@ namespace sluice::store {
 /// One thread at a time. Requires: the folder's archive writer is open here.
 class OrderWriter {
 public:
-    /// Opens the queue's file, or makes it. Drops a row that a crash has torn.
+    /// Opens the queue's file, or makes it. Drops a row that a power failure has torn, and the rows
+    /// after it. Reads up to 640 KB.
     [[nodiscard]] static Result<OrderWriter> open(const std::filesystem::path& folder,
                                                   const std::string& queue_uuid);
     /// Makes a file without rows next to the queue's file. publish() puts it in that one's place.
@@ -57,6 +58,7 @@ private:
     OpenFile file_;
     std::string queue_uuid_;
     std::uint64_t rows_ = 0;
+    std::uint64_t synced_rows_ = 0;  ///< The rows before are durable, but for the last of them.
     std::optional<AppliedBatch> last_;
     std::optional<std::uint64_t> written_slices_;  ///< Slices of the file's last row.
     bool dirty_ = false;                           ///< Something is written and not synced.

@@ -158,6 +158,23 @@ TEST_F(ArchiveOrder, K9_OfABackupEndsWithItsQueue) {
     EXPECT_EQ(rows(9), 3U);
 }
 
+/// A power failure may lose a row and keep the rows after it.
+TEST_F(ArchiveOrder, K9_ARowThatAPowerFailureToreIsWrittenAgain) {
+    three_batches();
+    const std::string rows = order();
+    ASSERT_EQ(rows, "1:1-2 3:3-3 5:4-4 ");
+    for (std::size_t torn = 0; torn < 3; ++torn) {
+        archiver_.reset();
+        const auto path = store_.paths().archive / ("order." + store_.queue().uuid());
+        std::string bytes = store::read_text(path);
+        const std::size_t row_bytes = bytes.size() / 3;
+        bytes.replace(torn * row_bytes, row_bytes, row_bytes, '\0');
+        store::write_text(path, bytes);
+        open();
+        EXPECT_EQ(order(), rows) << torn;
+    }
+}
+
 TEST_F(ArchiveOrder, K9_SaysHowMuchWorkIsDoneWhileSomeIsLeft) {
     auto writer = store::OrderWriter::open(store_.paths().archive, "queue");
     ASSERT_TRUE(writer->put({1, "queue", {1}, {3}, 0}).ok());
