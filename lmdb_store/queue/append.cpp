@@ -274,6 +274,10 @@ AppendOutcome LmdbQueue::failed(int rc, bool committing) noexcept {
 /// opens the queue again. A lack of room there does not latch: LMDB has put the page back, and the
 /// disk is not suspect.
 AppendOutcome LmdbQueue::environment_failed(int failure, bool committing) noexcept {
+    // Noted before: a person may have unlatched the queue since then.
+    if (const AppendOutcome noted = process_latch_.load(); noted != AppendOutcome::kPending) {
+        return committing ? AppendOutcome::kInDoubt : noted;
+    }
     const bool no_room = reaction_to(failure) == Reaction::kBackpressure;
     const AppendOutcome closed = no_room ? AppendOutcome::kNoSpace : AppendOutcome::kInDoubt;
     if (no_room) {
