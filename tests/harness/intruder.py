@@ -3,6 +3,8 @@
 import os
 import pwd
 import signal
+import struct
+import subprocess
 
 from harness import cli
 
@@ -48,6 +50,19 @@ def run_as(user, action, timeout=30):
     status = os.waitpid(pid, 0)[1]
     assert status == 0, f"the process of {user} ended with status {status}"
     return name or None
+
+
+def append_records(queue, records):
+    """Appends records to the queue with LMDB's own tool, as the intruder."""
+    dump = subprocess.run(["mdb_dump", "-s", "records", queue], check=True, capture_output=True, text=True).stdout
+    first = int(dump.split("HEADER=END\n")[1].splitlines()[-3].strip(), 16) + 1
+    rows = [(struct.pack(">Q", first + at), record) for at, record in enumerate(records)]
+    after = struct.pack(">Q", first + len(rows))
+    for table, added in ((["-s", "records"], rows), ([], [(b"next_seq", after)])):
+        lines = [f" {half.hex()}\n" for row in added for half in row]
+        text = "VERSION=3\nformat=bytevalue\ntype=btree\nmapsize=1073741824\nHEADER=END\n" + "".join(lines) + "DATA=END\n"
+        subprocess.run(["setpriv", "--reuid", INTRUDER, "--regid", INTRUDER, "--clear-groups", "mdb_load", *table, queue],
+                       check=True, input=text, text=True)
 
 
 def tries(*actions):

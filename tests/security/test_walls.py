@@ -17,6 +17,7 @@ import time
 
 import pytest
 
+from docs import format_reader
 from harness import cli, intruder, orders, paths
 from harness.edge import Edge
 
@@ -309,6 +310,43 @@ def test_a_wrong_copy_of_the_registry_is_refused(walled, new_merchant, damage):
     for _ in range(12):
         assert merchant.event("ORDER_CREATE", orders.order()).status == 401
         assert other.event("ORDER_CREATE", orders.order()).status == 200
+
+
+# -- Attack 3: records that the intruder appends -----------------------------------------------------------
+
+PROGRAM = "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '10%'\n"
+
+
+def changed(record, old, new):
+    """The record with another body of the same length, the checksum of that, and no receipt of a lane."""
+    assert record.count(old) == 1 and len(old) == len(new)
+    end = 20 + sum(struct.unpack_from("<II", record, 8))
+    record = record[:end].replace(old, new)
+    return record[:16] + struct.pack("<I", format_reader.crc32c(record[:16] + record[20:])) + record[20:]
+
+
+def test_a_command_that_the_intruder_appends_is_not_applied(walled, new_merchant):
+    """Controls K5: no command without the seal of its queue, and no sealed command twice. An order needs no seal."""
+    walled.serve(new_merchant)
+    walled.edge.stop()
+    policy = walled.folder / "program.toml"
+    policy.write_text(PROGRAM)
+    walled.sluice("program", "apply", policy)
+    queue = walled.store / "queue"
+    records = [record for _, record in format_reader.rows(queue, "records")]
+    (command,) = [record for record in records if format_reader.read_record(record)["topic"] == 32]
+    (order,) = [record for record in records if format_reader.read_record(record)["topic"] == 1]
+    richer = changed(command, b'"10%"', b'"90%"')
+    name = json.loads(format_reader.read_record(order)["body"])["platform_order_id"].encode()
+    other = name[:-1] + (b"x" if name[-1:] != b"x" else b"y")
+    other_order = changed(order, name, other)
+    intruder.append_records(queue, [command, richer, other_order])
+    walled.sluice("worker", "--until-empty")
+    reasons = [letter["reason"] for letter in walled.sluice.json("dead", "list")]
+    assert len(reasons) == 2 and all("COMMAND_NOT_SEALED" in reason for reason in reasons), reasons
+    (program,) = walled.sluice.json("program", "list")
+    assert program["default_rate"] == "10%" and program["version"] == 1
+    assert {row["order_id"] for row in walled.sluice.json("report", "orders")} == {name.decode(), other.decode()}
 
 
 # -- Attack 4: a file that blocks who opens it -----------------------------------------------------------
