@@ -18,6 +18,19 @@ wait_for() { # SECONDS WHAT COMMAND...
 nginx_pid() { cat /run/nginx.pid 2> /dev/null; }
 gone() { ! kill -0 "$1" 2> /dev/null; }
 
+# Addresses are random, and the table of imported functions is read-only before the program starts.
+check_hardening() { # FILE...
+    local file
+    for file in "$@"; do
+        readelf -hW "$file" | grep 'Type: *DYN' > /dev/null || fail "$file is not position-independent"
+        readelf -lW "$file" | grep GNU_RELRO > /dev/null || fail "$file has no RELRO"
+        readelf -dW "$file" | grep BIND_NOW > /dev/null || fail "$file binds late"
+        nm -D "$file" | grep __stack_chk_fail > /dev/null || fail "$file has no stack protector"
+        [ "$(objdump -d --no-show-raw-insn "$file" | grep -c endbr64)" -gt 1000 ] || [ "$(uname -m)" != x86_64 ] ||
+            fail "$file has no targets for indirect calls"
+    done
+}
+
 start_worker() {
     # The unit's ExecStart as the unit's user; there is no systemd here.
     local command
@@ -45,7 +58,7 @@ put_back() {
     stop_worker
     stop_nginx
     dpkg --purge libnginx-mod-http-sluice sluice > "$work/cleanup.log" 2>&1 || true
-    rm -f /etc/nginx/conf.d/sluice*.conf /etc/nginx/modules-enabled/60-sluice-threads.conf
+    rm -f /etc/nginx/conf.d/00-sluice.conf /etc/nginx/conf.d/sluice*.conf /etc/nginx/modules-enabled/60-sluice-threads.conf
     [ ! -e /usr/sbin/policy-rc.d.sluice-test ] || mv /usr/sbin/policy-rc.d.sluice-test /usr/sbin/policy-rc.d
     [ -z "${made_default:-}" ] || ln -sf /etc/nginx/sites-available/default /etc/nginx/sites-enabled/default
     rm -rf /var/lib/sluice
