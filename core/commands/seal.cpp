@@ -3,8 +3,11 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -14,7 +17,11 @@ std::string_view view_of(const Digest256& digest) {
 }
 
 std::uint32_t id_of(const Digest256& key) {
-    const Digest256 digest = sha256("sluice command key" + std::string(view_of(key)));
+    constexpr std::string_view kPrefix = "sluice command key";
+    std::array<char, kPrefix.size() + std::tuple_size_v<Digest256>> text;
+    std::copy(key.begin(), key.end(), std::copy(kPrefix.begin(), kPrefix.end(), text.begin()));
+    const Digest256 digest = sha256({text.data(), text.size()});
+    OPENSSL_cleanse(text.data(), text.size());
     std::uint32_t id = 0;
     std::memcpy(&id, digest.data(), sizeof(id));
     return id;
@@ -63,6 +70,7 @@ CommandKeys::~CommandKeys() {
 std::optional<CommandKeys> CommandKeys::parse(std::string_view text) {
     constexpr std::size_t kHexDigits = 64;
     CommandKeys keys;
+    keys.keys_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
@@ -87,22 +95,36 @@ std::optional<CommandKeys> CommandKeys::parse(std::string_view text) {
 }
 
 std::string CommandKeys::to_text() const {
+    constexpr std::size_t kLineBytesMax = 96;
     std::string text;
+    text.reserve(keys_.size() * kLineBytesMax);  // no copy is left behind
     for (const Key& key : keys_) {
-        text += to_hex(key.bytes) + (key.last ? " " + std::to_string(key.last->value) : "") + "\n";
+        std::string digits = to_hex(key.bytes);
+        text.append(digits).append(key.last ? " " + std::to_string(key.last->value) : "");
+        text.push_back('\n');
+        OPENSSL_cleanse(digits.data(), digits.size());
     }
     return text;
 }
 
 void CommandKeys::rotate(const Digest256& key, SequenceNumber last) {
+    CommandKeys next;
+    next.keys_.reserve(keys_.size() + 1);
+    next.keys_.push_back({id_of(key), key, std::nullopt});
+    next.keys_.insert(next.keys_.end(), keys_.begin(), keys_.end());
     if (!keys_.empty()) {
-        keys_.front().last = last;
+        next.keys_[1].last = last;
     }
-    keys_.insert(keys_.begin(), {id_of(key), key, std::nullopt});
+    keys_.swap(next.keys_);
 }
 
 void CommandKeys::append(const CommandKeys& others) {
-    keys_.insert(keys_.end(), others.keys_.begin(), others.keys_.end());
+    CommandKeys all;
+    all.keys_.reserve(keys_.size() + others.keys_.size());
+    for (const CommandKeys* from : {static_cast<const CommandKeys*>(this), &others}) {
+        all.keys_.insert(all.keys_.end(), from->keys_.begin(), from->keys_.end());
+    }
+    keys_.swap(all.keys_);
 }
 
 CommandSeal CommandKeys::seal(const RecordMeta& meta, const Digest256& body_sha256,

@@ -32,11 +32,15 @@ public:
     CommandKeys() = default;
     ~CommandKeys();
     CommandKeys(const CommandKeys&) = default;
-    CommandKeys& operator=(const CommandKeys&) = default;
+    CommandKeys& operator=(CommandKeys other) noexcept {
+        keys_.swap(other.keys_);
+        return *this;
+    }
 
     /// Reads lines of 64 hexadecimal digits, with the last sequence number if it is retired.
     /// Returns nullopt for anything else, or no line.
     [[nodiscard]] static std::optional<CommandKeys> parse(std::string_view text);
+    /// Returns the lines that parse() reads. The caller wipes them.
     [[nodiscard]] std::string to_text() const;
     /// Puts a key in front of the others, and retires the one that was in front.
     /// @param last  The last sequence number of the queue.

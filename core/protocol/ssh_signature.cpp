@@ -7,7 +7,9 @@
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -51,6 +53,15 @@ const unsigned char* bytes_of(std::string_view text) noexcept {
 
 // ---- Base 64 and the strings of SSH -------------------------------------------------------------
 
+std::string to_base64(std::string_view bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes),
+                                     static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(size));
+    return text;
+}
+
+/// Returns nullopt for text that to_base64() does not write.
 std::optional<std::string> from_base64(std::string_view text) {
     if (text.empty() || text.size() % 4 != 0) {
         return std::nullopt;
@@ -63,15 +74,8 @@ std::optional<std::string> from_base64(std::string_view text) {
     }
     const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
     bytes.resize(static_cast<std::size_t>(size) - padding);
-    return bytes;
-}
-
-std::string to_base64(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
+    // OpenSSL takes a `=` in the middle for a digit, and ignores the bits behind the last byte.
+    return to_base64(bytes) == text ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 /// A string of SSH: its length in four bytes, big endian, and its bytes.
@@ -162,34 +166,39 @@ Key key_of(std::string_view blob) {
 
 // ---- Signatures ---------------------------------------------------------------------------------
 
+/// Fields of unarmored(), as views into its bytes.
 struct Signature {
-    std::string bytes;  ///< Owns what the views name.
     std::string_view key, name_space, reserved, hash, type, value;
 };
 
+bool is_line_end(char c) noexcept {
+    return c == '\n' || c == '\r';
+}
+
+/// Returns the bytes between the first and the last line of the file.
 std::optional<std::string> unarmored(std::string_view text) {
-    const std::size_t begin = text.find(kBegin);
+    if (!text.starts_with(kBegin)) {
+        return std::nullopt;
+    }
+    text.remove_prefix(kBegin.size());
     const std::size_t end = text.find(kEnd);
-    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) {
+    if (end == std::string_view::npos || !is_line_end(text.front()) ||
+        !is_line_end(text[end - 1])) {
+        return std::nullopt;
+    }
+    const std::string_view behind = text.substr(end + kEnd.size());
+    if (!std::all_of(behind.begin(), behind.end(), is_line_end)) {
         return std::nullopt;
     }
     std::string base64;
-    for (const char c : text.substr(begin + kBegin.size(), end - begin - kBegin.size())) {
-        if (c != '\n' && c != '\r') {
-            base64.push_back(c);
-        }
-    }
+    std::copy_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
+                 std::back_inserter(base64), [](char c) { return !is_line_end(c); });
     return from_base64(base64);
 }
 
-std::optional<Signature> parse(std::string_view armored) {
-    std::optional<std::string> bytes = unarmored(armored);
-    if (!bytes) {
-        return std::nullopt;
-    }
+std::optional<Signature> parse(std::string_view bytes) {
     Signature signature;
-    signature.bytes = std::move(*bytes);
-    Unpacking from(signature.bytes);
+    Unpacking from(bytes);
     if (!from.take(kSignatureMagic) || from.number() != 1U) {
         return std::nullopt;
     }
@@ -229,12 +238,18 @@ std::string signed_bytes(const Signature& signature, std::string_view message) {
            packed(signature.reserved) + packed(signature.hash) + packed(digest);
 }
 
+/// Whether a number of SSH is negative, which no part of a signature is.
+bool is_negative(std::string_view number) noexcept {
+    constexpr unsigned char kSign = 0x80;
+    return !number.empty() && (static_cast<unsigned char>(number.front()) & kSign) != 0;
+}
+
 /// Two numbers of SSH as the sequence of ASN.1 that OpenSSL takes.
 std::optional<std::string> der_of(std::string_view value) {
     Unpacking from(value);
     const auto r = from.text();
     const auto s = from.text();
-    if (!r || !s || !from.is_empty()) {
+    if (!r || !s || !from.is_empty() || is_negative(*r) || is_negative(*s)) {
         return std::nullopt;
     }
     const Ecdsa signature(ECDSA_SIG_new());
@@ -305,14 +320,16 @@ std::string SshPublicKey::fingerprint() const {
 }
 
 Result<std::string> ssh_signer(std::string_view armored) {
-    const std::optional<Signature> signature = parse(armored);
+    const std::optional<std::string> bytes = unarmored(armored);
+    const std::optional<Signature> signature = bytes ? parse(*bytes) : std::nullopt;
     return signature ? Result<std::string>(std::string(signature->key))
                      : Result<std::string>(cut());
 }
 
 Status verify_ssh_signature(std::string_view armored, std::string_view name_space,
                             std::string_view message, const SshPublicKey& key) {
-    const std::optional<Signature> signature = parse(armored);
+    const std::optional<std::string> stored = unarmored(armored);
+    const std::optional<Signature> signature = stored ? parse(*stored) : std::nullopt;
     if (!signature) {
         return cut();
     }

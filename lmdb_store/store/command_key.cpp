@@ -1,6 +1,7 @@
 #include "lmdb_store/store/command_key.hpp"
 
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,13 +62,21 @@ Result<CommandKeys> read_keys(int fd, const std::filesystem::path& path) {
     if (got < 0) {
         return system_error(static_cast<int>(-got), "read", path);
     }
-    text.resize(static_cast<std::size_t>(got));
-    auto keys = CommandKeys::parse(text);
+    auto keys = CommandKeys::parse({text.data(), static_cast<std::size_t>(got)});
+    OPENSSL_cleanse(text.data(), text.size());
     if (!keys) {
         return Error{ErrorCode::kCorrupt,
                      "\"" + path.string() + "\" holds no command keys (64 hex digits a line)"};
     }
     return *std::move(keys);
+}
+
+Status write_keys(const std::filesystem::path& path, const CommandKeys& keys,
+                  const FileOwner& owner) {
+    std::string text = keys.to_text();
+    Status written = replace_file(path, text, owner);
+    OPENSSL_cleanse(text.data(), text.size());
+    return written;
 }
 
 }  // namespace
@@ -88,7 +97,7 @@ Result<HeldCommandKeys> HeldCommandKeys::load(const std::filesystem::path& path)
 Status create_command_key(const std::filesystem::path& path, const FileOwner& owner) {
     CommandKeys keys;
     keys.rotate(random_key(), {});
-    return replace_file(path, keys.to_text(), owner);
+    return write_keys(path, keys, owner);
 }
 
 Status rotate_command_key(const std::filesystem::path& path, const FileOwner& owner,
@@ -110,7 +119,7 @@ Status rotate_command_key(const std::filesystem::path& path, const FileOwner& ow
         return last.error();
     }
     keys->rotate(random_key(), *last);
-    return replace_file(path, keys->to_text(), owner);
+    return write_keys(path, *keys, owner);
 }
 
 }  // namespace sluice::store
