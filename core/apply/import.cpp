@@ -65,12 +65,15 @@ private:
     std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
-/// Rows without dates, which undo no removal (A2). In the order of the file.
+/// Rows of a file, in its order.
+using ImportRows = std::vector<const CreatorImport::Row*>;
+
+/// Rows without dates, which undo no removal (A2).
 struct UndatedRows {
     /// The code was removed or has ended. The row does not bring its creator back either.
-    std::vector<const CreatorImport::Row*> codes;
+    ImportRows codes;
     /// The creator was removed from the program. Nothing of the row is imported.
-    std::vector<const CreatorImport::Row*> creators;
+    ImportRows creators;
 };
 
 /// Finds the creators that stay removed, because their rows have no dates.
@@ -134,7 +137,7 @@ Result<UndatedRows> claim_codes(const CreatorImport& command, const CommandConte
 
 /// Returns `; 2 <what> without dates: line 3 BEN, line 4 SAVE`, or nothing if there are no rows.
 /// @param named  The column that names a row.
-std::string list_text(const std::vector<const CreatorImport::Row*>& rows, const std::string& what,
+std::string list_text(const ImportRows& rows, const std::string& what,
                       const std::function<std::string(const CreatorImport::Row&)>& named) {
     constexpr std::size_t kShownMax = 20;
     if (rows.empty()) {
@@ -200,19 +203,43 @@ bool changes_payee(const CreatorImport::Row& row, AccountNumber account, const C
     return row.payee && !row.payee->empty() && txn.load(profile) && profile.payee != *row.payee;
 }
 
+/// Returns the rows that are imported, in the order of the file. A row whose code stays removed
+/// changes members only: those before the import, and those that a row before it brings.
+ImportRows imported_rows(const CreatorImport& command, const UndatedRows& undated,
+                         ProgramsByName& programs, LedgerReader& ledger) {
+    const auto is_among = [](const ImportRows& rows, const CreatorImport::Row& row) {
+        return std::binary_search(rows.begin(), rows.end(), &row);
+    };
+    ImportRows imported;
+    std::set<std::pair<ProgramId, CreatorId>> joining;
+    for (const CreatorImport::Row& row : command.rows) {
+        const Program& program = programs.find(row.program)->program;
+        const CreatorId creator = first_id(ledger, program.account, row.creator);
+        const bool needs_member = is_among(undated.codes, row);
+        if (is_among(undated.creators, row) ||
+            (needs_member && !joining.contains({program.id, creator}) &&
+             !is_member(program, creator, ledger))) {
+            continue;
+        }
+        joining.emplace(program.id, creator);
+        imported.push_back(&row);
+    }
+    return imported;
+}
+
 /// Returns the accounts with a change of a payee that another actor has to approve.
-std::set<AccountNumber> guarded_accounts(const CreatorImport& command, ProgramsByName& programs,
+std::set<AccountNumber> guarded_accounts(const ImportRows& rows, ProgramsByName& programs,
                                          LedgerTxn& txn) {
     std::map<AccountNumber, bool> asks;
     std::set<AccountNumber> guarded;
-    for (const CreatorImport::Row& row : command.rows) {
-        const AccountNumber account = programs.find(row.program)->program.account;
+    for (const CreatorImport::Row* const row : rows) {
+        const AccountNumber account = programs.find(row->program)->program.account;
         const auto [known, added] = asks.try_emplace(account);
         if (added) {
             known->second = account_settings(txn, account).policy.approve_payee_change;
         }
         if (known->second && !guarded.contains(account) &&
-            changes_payee(row, account, first_id(txn, account, row.creator), txn)) {
+            changes_payee(*row, account, first_id(txn, account, row->creator), txn)) {
             guarded.insert(account);
         }
     }
@@ -293,8 +320,9 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     if (!undated) {
         return undated.error();
     }
+    const ImportRows rows = imported_rows(command, *undated, programs, txn);
     if (!context.approved) {
-        const std::set<AccountNumber> guarded = guarded_accounts(command, programs, txn);
+        const std::set<AccountNumber> guarded = guarded_accounts(rows, programs, txn);
         if (guarded.size() > 1) {
             return refused(
                 "the file changes payees that need an approval, and names more than one account: "
@@ -309,22 +337,15 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     books.write();
     std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
-    for (const CreatorImport::Row& row : command.rows) {
-        const auto is_among = [&row](const std::vector<const CreatorImport::Row*>& rows) {
-            return std::binary_search(rows.begin(), rows.end(), &row);
-        };
-        const Program& program = programs.find(row.program)->program;
-        const CreatorId creator = first_id(txn, program.account, row.creator);
-        if (is_among(undated->creators) ||
-            (is_among(undated->codes) && !is_member(program, creator, txn))) {
-            continue;
-        }
-        if (join(command, row, program, creator, context, txn)) {
+    for (const CreatorImport::Row* const row : rows) {
+        const Program& program = programs.find(row->program)->program;
+        const CreatorId creator = first_id(txn, program.account, row->creator);
+        if (join(command, *row, program, creator, context, txn)) {
             joined.insert(program.account);
         }
-        update_profile(row, program.account, creator, context, txn);
-        if (!row.code.empty()) {
-            keys.push_back({program.account, WaitKind::kCode, code_digest(row.code)});
+        update_profile(*row, program.account, creator, context, txn);
+        if (!row->code.empty()) {
+            keys.push_back({program.account, WaitKind::kCode, code_digest(row->code)});
         }
     }
     leave_work(keys, context, txn);

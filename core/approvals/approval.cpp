@@ -64,7 +64,7 @@ Status check_approver(const CommandContext& context, const std::string& requeste
     bool may = policy.approvers.empty();
     std::string names;
     for (const std::string& entry : policy.approvers) {
-        const std::string name = entry.substr(0, entry.find(' '));
+        const std::string name(approver_name(entry));
         names += (names.empty() ? "" : ", ") + name;
         may = may || name == context.actor();
     }

@@ -26,7 +26,7 @@ std::string ledger_id(LedgerReader& ledger) {
 std::string names_of(const Policy& policy) {
     std::string names;
     for (const std::string& entry : policy.approvers) {
-        names += (names.empty() ? "" : ", ") + entry.substr(0, entry.find(' '));
+        names.append(names.empty() ? "" : ", ").append(approver_name(entry));
     }
     return names;
 }
@@ -57,13 +57,12 @@ Result<Approver> signer_of(const std::string& signature, const Policy& policy) {
 }  // namespace
 
 Result<Approver> parse_approver(std::string_view entry) {
-    const std::size_t space = entry.find(' ');
-    Approver approver{std::string(entry.substr(0, space)), std::nullopt};
+    Approver approver{std::string(approver_name(entry)), std::nullopt};
     if (approver.name.empty()) {
         return Error{ErrorCode::kInvalid, "approvers: expected a name"};
     }
-    if (space != std::string_view::npos) {
-        auto key = SshPublicKey::parse(entry.substr(space + 1));
+    if (approver.name.size() != entry.size()) {
+        auto key = SshPublicKey::parse(entry.substr(approver.name.size() + 1));
         if (!key) {
             return Error{ErrorCode::kInvalid,
                          "approvers: " + approver.name + ": " + key.error().message};
@@ -88,9 +87,11 @@ Result<Approving> approving(const Approve& command, const ApprovalSubject& subje
                             const CommandContext& context, const Policy& policy,
                             LedgerReader& ledger) {
     if (command.signature.empty()) {
-        const bool has_key = std::any_of(
-            policy.approvers.begin(), policy.approvers.end(),
-            [&](const std::string& entry) { return entry.starts_with(context.actor() + " "); });
+        const bool has_key = std::any_of(policy.approvers.begin(), policy.approvers.end(),
+                                         [&](const std::string& entry) {
+                                             return approver_name(entry) == context.actor() &&
+                                                    entry.size() != context.actor().size();
+                                         });
         return has_key ? Result<Approving>(needs_signature(context.actor(), command.id))
                        : Result<Approving>(Approving{context, std::nullopt});
     }

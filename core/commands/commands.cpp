@@ -107,6 +107,7 @@ public:
         if (!command.message.empty()) {
             text("message", command.message);
             text("sha256", command.sha256);
+            text("expect", command.expect);
         }
     }
 

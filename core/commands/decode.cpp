@@ -159,6 +159,7 @@ Command decode_payout_move(const element& body) {
     }
     if (!command.message.empty()) {
         command.sha256 = to_hex(require(optional_digest(body, "sha256")));
+        command.expect = to_hex(require(optional_digest(body, "expect")));
     }
     return command;
 }

@@ -42,6 +42,8 @@ struct PayoutMove {
     std::optional<Timestamp> paid_at{};
     std::string message{};  ///< kSent: id of the exported message, or empty.
     std::string sha256{};   ///< SHA-256 of its bytes, hexadecimal.
+    /// payouts_digest() of the payouts that the message pays, hexadecimal. Set with `message`.
+    std::string expect{};
 };
 
 struct Approve {

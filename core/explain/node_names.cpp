@@ -18,6 +18,23 @@ std::string NodeNames::of(std::uint32_t number) const {
     return found == names_.end() ? std::string() : found->second;
 }
 
+std::map<SequenceNumber, InputPlace> inputs_at(LedgerReader& ledger,
+                                               const std::set<SequenceNumber>& wanted) {
+    std::map<SequenceNumber, InputPlace> places;
+    std::uint64_t inputs = 0;  // of all nodes, before the batch
+    ledger.scan(AppliedBatch{}, {}, [&](const AppliedBatch& batch) {
+        const std::uint64_t last = inputs + batch.last_seq.value + 1 - batch.first_seq.value;
+        for (auto next = wanted.upper_bound(SequenceNumber{inputs});
+             next != wanted.end() && next->value <= last; ++next) {
+            places.emplace(*next, InputPlace{batch.node, SequenceNumber{batch.first_seq.value +
+                                                                        next->value - inputs - 1}});
+        }
+        inputs = last;
+        return true;
+    });
+    return places;
+}
+
 const std::string& PayoutNodes::of(const std::string& payout_id) {
     std::string wanted = payout_run_of(payout_id);
     if (wanted != run_) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/ledger/ledger.hpp"
@@ -22,6 +23,16 @@ public:
 private:
     std::map<std::uint32_t, std::string> names_;
 };
+
+/// An input by its queue.
+struct InputPlace {
+    std::string node;  ///< UUID of the queue.
+    SequenceNumber seq;
+};
+/// Returns the inputs that were applied as the nth of all nodes' (Click::imported), by n. Reads the
+/// order of batches once.
+[[nodiscard]] std::map<SequenceNumber, InputPlace> inputs_at(
+    LedgerReader& ledger, const std::set<SequenceNumber>& wanted);
 
 /// Finds the queues that closes came through. Keeps the last one, because payouts of one close
 /// follow one another.

@@ -243,6 +243,17 @@ Status repoint(Moving& moving, const CommandContext& context, LedgerTxn& txn) {
     return {};
 }
 
+/// Refuses an export whose bytes were made of other payouts: one was repointed since, or sent by
+/// another export (K2).
+Status check_unchanged(const PayoutMove& command, const std::vector<Payout>& payouts) {
+    if (command.expect.empty() || command.expect == to_hex(payouts_digest(payouts))) {
+        return {};
+    }
+    return refused(
+        "a payout of message " + command.message +
+        " was repointed or sent while its file was made; nothing was sent: export them again");
+}
+
 Reply reply_of(const Moving& moving, const Move& move, const std::string& more = {}) {
     std::string text =
         counted(moving.payouts.size(), "payout", "payouts") + " " + std::string(move.done) + more;
@@ -285,6 +296,9 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
     }
     if (moving->payouts.empty()) {
         return nothing(moving->note);
+    }
+    if (Status same = check_unchanged(command, moving->payouts); !same) {
+        return same.error();
     }
     for (Payout& payout : moving->payouts) {
         payout.message = command.message.empty() ? payout.message : command.message;

@@ -51,10 +51,15 @@ std::string change_text(const std::string& old, const std::string& now) {
     return piece_of(old, at) + " -> " + piece_of(now, at);
 }
 
-/// The value as a program file has it.
+/// The value as a program file has it. Two kinds of lists are not absent if they are empty: with no
+/// amount in it, a limit asks for an approval of every amount, and with no kind in it, `blocking`
+/// blocks nothing.
 std::string value_of(const Members& members, const std::string& name) {
     const auto found = members.find(name);
-    return found == members.end() || found->second == "[]" ? "not set" : found->second;
+    const bool is_absent =
+        found == members.end() ||
+        (found->second == "[]" && !name.starts_with("approve_") && name != "blocking");
+    return is_absent ? "not set" : found->second;
 }
 
 std::vector<std::string> rules_of(const Members& members) {

@@ -46,6 +46,10 @@ struct Policy {
     }
 };
 
+/// Returns the name in an entry of Policy::approvers.
+[[nodiscard]] inline std::string_view approver_name(std::string_view entry) noexcept {
+    return entry.substr(0, entry.find(' '));
+}
 /// Returns the amount of a currency in a list, or nullptr.
 [[nodiscard]] const Decimal* amount_in(const std::vector<Money>& list, Currency currency) noexcept;
 /// Returns true if `amount` (its absolute value) needs another actor's approval under `above`.

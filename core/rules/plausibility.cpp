@@ -210,6 +210,34 @@ std::string lasting_value(AnomalyKind kind, const OrderState& state) {
     }
 }
 
+namespace {
+
+/// Reads what lasting_value() writes: a sum of amounts may have more digits than an amount.
+std::optional<Money> value_of(std::string_view text) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const auto currency = Currency::parse(text.substr(std::min(space + 1, text.size())));
+    std::string_view number = text.substr(0, space);
+    const bool is_negative = number.starts_with('-');
+    number.remove_prefix(is_negative ? 1 : 0);
+    const std::size_t point = std::min(number.find('.'), number.size());
+    const std::size_t scale = point == number.size() ? 0 : number.size() - point - 1;
+    constexpr std::size_t kDigitsMax = 37;  // of an Int128
+    if (!currency || number.empty() || number.size() > kDigitsMax) {
+        return std::nullopt;
+    }
+    Int128 unscaled = 0;
+    for (std::size_t i = 0; i < number.size(); ++i) {
+        if (i != point && (number[i] < '0' || number[i] > '9')) {
+            return std::nullopt;
+        }
+        unscaled = i == point ? unscaled : unscaled * 10 + (number[i] - '0');
+    }
+    return Money{*currency,
+                 Decimal(is_negative ? -unscaled : unscaled, static_cast<std::uint8_t>(scale))};
+}
+
+}  // namespace
+
 bool goes_beyond(AnomalyKind kind, const std::string& value, const std::string& acknowledged) {
     if (kind == AnomalyKind::kOrderedInFuture || kind == AnomalyKind::kOrderedLongAgo) {
         const std::optional<Timestamp> now = Timestamp::parse(value);
@@ -217,8 +245,8 @@ bool goes_beyond(AnomalyKind kind, const std::string& value, const std::string& 
         return !now || !seen ||
                (kind == AnomalyKind::kOrderedInFuture ? *now > *seen : *now < *seen);
     }
-    const std::optional<Money> now = parse_money(value);
-    const std::optional<Money> seen = parse_money(acknowledged);
+    const std::optional<Money> now = value_of(value);
+    const std::optional<Money> seen = value_of(acknowledged);
     return !now || !seen || now->currency != seen->currency || now->amount > seen->amount;
 }
 

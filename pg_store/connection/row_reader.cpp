@@ -188,7 +188,10 @@ Timestamp RowReader::instant() {
 
 std::optional<Timestamp> RowReader::instant_or_null() {
     if (next_is_null()) {
-        skip(2);
+        skip(1);
+        if (next()) {
+            throw_damaged("an instant has nanoseconds and no seconds");
+        }
         return std::nullopt;
     }
     return instant();

@@ -3,6 +3,7 @@ import shutil
 import stat
 
 import pytest
+from program import sluice
 from test_replay import Books
 
 
@@ -60,3 +61,14 @@ def test_an_archive_is_judged_by_the_keys_that_are_named(books, tmp_path):
     shutil.copy2(other.store / "command.key", key)
     assert "differences" in books.replay(status=1).err
     assert books.replay("--command-key", kept).err == ""
+
+
+def test_a_rebuild_says_which_seals_it_could_not_check(books, tmp_path):
+    """Without a key the verdicts of the workers count, which are archived."""
+    rebuild = ("ledger", "rebuild", "--from", books.store / "archive", "--into")
+    alone = sluice(*rebuild, tmp_path / "unchecked", store=tmp_path / "none")
+    assert alone.status == 0 and alone.err.count("\n") == 1, alone
+    assert alone.err.startswith("sluice: the seals of the commands of queue ") and "--command-key" in alone.err
+    checked = sluice(*rebuild, tmp_path / "checked", "--command-key", books.store / "command.key", store=tmp_path / "none")
+    assert checked.status == 0 and checked.err == "", checked
+    assert books.run(*rebuild, tmp_path / "own").err == ""

@@ -1,4 +1,4 @@
-"""Attacks of an insider on the controls (rules K1 to K4, K12): each was done on a running system, on both ledgers, and
+"""Attacks of an insider on the controls (rules K1 to K4, K6, K7, K12): each was done on a running system, on both ledgers, and
 none may work. The real commands, by several people."""
 import csv
 import itertools
@@ -164,6 +164,14 @@ def test_k3_an_approver_sees_differences_of_a_policy(office):
     (name,) = office.pending()
     shown = office.gina.json("approvals", "show", name, *ACME)
     assert {"field": "policy.approve_adjust_above", "before": "5.00 USD", "after": "500.00 USD"} in shown["differences"]
+    office.eve("withdraw", name, *ACME, *WHY)
+    assert office.apply(POLICY + "approve_adjust_above = []\napprove_run_above = []\n").returncode == 3
+    (name,) = office.pending()
+    shown = office.gina.json("approvals", "show", name, *ACME)
+    assert shown["differences"] == [  # an empty list is not absent: every amount needs an approval
+        {"field": "policy.approve_adjust_above", "before": "5.00 USD", "after": "[]"},
+        {"field": "policy.approve_run_above", "before": None, "after": "[]"}]
+    assert "approve_run_above not set -> []" in office.gina.approve(name)
 
 
 def test_k3_a_run_reports_pending_and_unguarded_payouts(office):
@@ -335,6 +343,16 @@ def test_k1_a_change_of_a_payee_waits(office):
     assert office.is_sound()
 
 
+def test_k1_a_row_that_stays_out_asks_nobody(office):
+    """The creator was removed: the row changes no payee, so it needs no approval."""
+    office.allow("approve_payee_change = true\n")
+    office.eve("creator", "remove", "ann", "--program", "spring", *WHY)
+    again = office.file("again.csv", "creator_id,program_id,code,payee\nann,spring,SAVE,ref-eve\n")
+    done = office.eve.run("creator", "import", again, *WHY)
+    assert done.returncode == 0 and "stays" in done.stdout, done
+    assert office.pending() == [] and office.eve.json("creator", "show", "ann", *ACME)["payee"] == "ref-ann"
+
+
 def test_k1_a_young_payee_is_not_paid(office):
     office.allow("payee_cooling_days = 7\n")
     office.eve("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY)
@@ -425,3 +443,41 @@ def test_k4_a_policy_that_loosens_a_limit_waits(office):
     for setting in ("approve_run_above = ['1.00 USD']", "approve_rates = true"):
         assert office.apply(POLICY + setting + "\n", by=office.eve).returncode in (0, 3)
     assert office.apply(POLICY).returncode == 3
+
+
+# K6, K7: acknowledgements, and closes that run forward ------------------------------------------------------------------
+
+
+def test_k6_an_order_that_grows_after_it_was_acknowledged_is_not_paid(office):
+    """21,000 was acknowledged, 2,000,000 was paid."""
+    office.allow("amount_limit = ['1000.00 USD']\n")
+    _, secret = Sluice(office.store).token("acme", "write_orders")
+    order = ("--shop", "shop-1", "--order", "big")
+
+    def receive(amount, day):
+        code = {"code": "GIVE", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "5"}
+        document = orders.order(
+            "big", amount=amount, line_items=[orders.line("l1", amount=amount, tax="0.00")], discounts=[code],
+            platform_updated_at=f"2024-05-0{day}T00:00:00Z")
+        with Edge(http_block(EVENTS, limit="off", map_size="64m"), store=office.store) as edge:
+            edge.start()
+            assert edge.post_event("shop-1", secret, "ORDER_UPDATE", document).status == 200
+        office.eve("worker", "--until-empty")
+        return next(row for row in office.eve.json("report", "anomalies") if row["kind"] == "AMOUNT_ABOVE_LIMIT")
+
+    assert receive("21000.00", 1)["blocks"]
+    office.eve("anomaly", "ack", *order, "--kind", "AMOUNT_ABOVE_LIMIT", *WHY)
+    grown = receive("2000000.00", 2)
+    assert (grown["blocks"], grown["value"], grown["acknowledged_value"]) == (True, "2000000.00 USD", "21000.00 USD")
+    run = office.eve.json("payout", "close", *ACME, "--until", now())
+    assert [(row["creator_id"], row["amount"]) for row in run["payouts"]] == [("ann", "8.00"), ("bob", "8.00")]
+    assert office.is_sound()
+
+
+def test_k7_a_close_does_not_run_back(office):
+    before = now()
+    (payout,) = office.close("--creator", "ann")
+    for verb in ("preview", "close"):
+        refused = office.eve.refuses("payout", verb, *ACME, "--until", before)
+        assert payout["payout_run"] in refused and refused.count("\n") == 1, refused
+    assert len(office.eve.json("payout", "list", *ACME)) == 1

@@ -10,7 +10,8 @@ from model.books.example import Example
 COLUMNS = {
     "balances": "account_id program_id creator_id currency pending blocked payable in_payout paid total",
     "journal": "node entry event_seq command_id account_id program_id creator_id shop_id order_id line_item_id "
-               "currency amount debit_account credit_account reason payout_id recorded_at accounting_date refers_to note actor",
+               "currency amount debit_account credit_account reason payout_id recorded_at accounting_date refers_to note actor "
+               "refers_to_node",
     "payouts": "payout_id payout_run account_id creator_id name payee programs currency amount state until closed_at closed_by "
                "approved_by sent_at ended_at bank_ref paid_at orders items",
     "items": "payout_id program_id shop_id order_id line_item_id kind amount ordered_at",

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/approvals/signed_approval.hpp"
+#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/payouts/plan.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -155,6 +157,17 @@ void statement(Books& books, const json& request) {
         cli::Format::kJson);
 }
 
+/// Prints the text that an approver signs (K5), or null if the subject does not wait.
+void approval(Books& books, const json& request) {
+    const auto reader = books.read();
+    const auto subject =
+        approval_subject(*reader, kAccount, AccountId("acme"), text_at(request, "id"));
+    const json text = subject && subject->waits()
+                          ? json(approval_statement(*reader, AccountId("acme"), *subject))
+                          : json();
+    std::printf("%s\n", json{{"statement", text}}.dump().c_str());
+}
+
 void preview(Books& books, const json& request) {
     const Timestamp now = instant(text_at(request, "at"));
     const PayoutClose close = close_of(request.at("step").at("close"), {}, now);
@@ -180,12 +193,7 @@ void run(Books& books, const json& request) {
         throw std::invalid_argument("no run " + row.payout_run);
     }
     cli::PayoutRunListing listing(cli::Format::kJson, *reader, kAccount, AccountId("acme"));
-    std::vector<Payout> payouts;
-    cli::scan_payout_run(*reader, row.payout_run, [&payouts](const Payout& payout) {
-        payouts.push_back(payout);
-        return true;
-    });
-    for (const Payout& payout : payouts) {
+    for (const Payout& payout : payouts_of_run(*reader, row.payout_run)) {
         listing.add(payout);
     }
     listing.finish(cli::skipped_of(*reader, row.payout_run), to_hex(row.digest));
@@ -204,7 +212,7 @@ void rebuild(Books& books, const json&) {
 void answer(Books& books, const json& request) {
     static const std::map<std::string, std::function<void(Books&, const json&)>> ops{
         {"event", input},     {"command", input}, {"reports", reports}, {"statement", statement},
-        {"preview", preview}, {"run", run},       {"rebuild", rebuild},
+        {"preview", preview}, {"run", run},       {"rebuild", rebuild}, {"approval", approval},
     };
     ops.at(text_at(request, "op"))(books, request);
     std::printf(".\n");

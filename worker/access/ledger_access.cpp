@@ -8,6 +8,7 @@
 #include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
 #include "worker/access/command_client.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/drain/target_ledger.hpp"
 
@@ -196,11 +197,10 @@ void add_command_keys(Subcommand app, std::vector<std::string>& target) {
         "Keys that sealed the commands of another node's archive, its command.key; repeat it");
 }
 
-Result<bool> add_archive_keys(const Frame& frame, const std::vector<std::string>& files,
-                              worker::ArchiveSeals& seals) {
+Status add_archive_keys(const Frame& frame, const std::vector<std::string>& files,
+                        worker::ArchiveSeals& seals) {
     const store::StorePaths paths = frame.paths();
-    const bool has_store = ::access(paths.command_key.c_str(), R_OK) == 0;
-    if (has_store) {
+    if (::access(paths.command_key.c_str(), R_OK) == 0) {
         const auto queue = store::Queue::open(paths, queue_options());
         if (!queue.ok()) {
             return queue.error();
@@ -214,7 +214,16 @@ Result<bool> add_archive_keys(const Frame& frame, const std::vector<std::string>
             return added.error();
         }
     }
-    return has_store || !files.empty();
+    return Status::success();
+}
+
+void warn_unchecked_seals(const worker::ArchiveSeals& seals) {
+    for (const std::string& queue : seals.unknown_queues()) {
+        std::fprintf(stderr,
+                     "sluice: the seals of the commands of queue %s were not checked: name the "
+                     "command.key of its store with --command-key\n",
+                     printable(queue).c_str());
+    }
 }
 
 Status with_snapshot(const Frame& frame, const std::string& ledger_url,
@@ -261,6 +270,19 @@ Status list_rows(const Frame& frame, const ListOptions& options, std::vector<Col
         }
         return written;
     });
+}
+
+Status list_account_rows(
+    const Frame& frame, const AccountId& account, const ListOptions& options,
+    std::vector<Column> columns,
+    const std::function<Status(LedgerReader&, AccountNumber, Listing&)>& write) {
+    const auto number = account_number(frame, account);
+    if (!number.ok()) {
+        return number.error();
+    }
+    return list_rows(
+        frame, options, std::move(columns),
+        [&](LedgerReader& ledger, Listing& listing) { return write(ledger, *number, listing); });
 }
 
 }  // namespace sluice::cli

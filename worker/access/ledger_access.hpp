@@ -50,10 +50,11 @@ enum class ReadFrom : std::uint8_t {
 /// Adds `--command-key FILE`, for the replay of archives.
 void add_command_keys(Subcommand app, std::vector<std::string>& target);
 /// Adds the keys of the store, if there is one that this user may read, and those of `files`.
-/// Returns whether there are any.
-[[nodiscard]] Result<bool> add_archive_keys(const Frame& frame,
-                                            const std::vector<std::string>& files,
-                                            worker::ArchiveSeals& seals);
+[[nodiscard]] Status add_archive_keys(const Frame& frame, const std::vector<std::string>& files,
+                                      worker::ArchiveSeals& seals);
+/// Names on standard error the queues whose commands the replay took without a check of their
+/// seals.
+void warn_unchecked_seals(const worker::ArchiveSeals& seals);
 
 /// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
 [[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,
@@ -76,5 +77,10 @@ void add_list_options(Subcommand app, ListOptions& target);
 [[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
                                std::vector<Column> columns,
                                const std::function<Status(LedgerReader&, Listing&)>& write);
+/// Likewise, for an account of the store: kNotFound if it is unknown.
+[[nodiscard]] Status list_account_rows(
+    const Frame& frame, const AccountId& account, const ListOptions& options,
+    std::vector<Column> columns,
+    const std::function<Status(LedgerReader&, AccountNumber, Listing&)>& write);
 
 }  // namespace sluice::cli

@@ -106,11 +106,10 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
         return options.error();
     }
     worker::ArchiveSeals seals;
-    const auto judged = add_archive_keys(frame, command.keys, seals);
-    if (!judged.ok()) {
-        return judged.error();
+    if (Status added = add_archive_keys(frame, command.keys, seals); !added.ok()) {
+        return added;
     }
-    options->seals = *judged ? &seals : nullptr;
+    options->seals = &seals;
     const auto temporary = TemporaryFolder::make("sluice-replay");
     if (!temporary.ok()) {
         return temporary.error();
@@ -130,12 +129,7 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
         return outcome.error();
     }
     show_replay(*outcome, command.format);
-    if (seals.unknown_count() != 0) {
-        std::fprintf(stderr,
-                     "sluice: the seals of %llu commands of other nodes were not checked: name "
-                     "their keys with --command-key\n",
-                     static_cast<unsigned long long>(seals.unknown_count()));
-    }
+    warn_unchecked_seals(seals);
     if (!outcome->is_equal()) {
         return differs(*outcome);
     }

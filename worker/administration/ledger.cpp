@@ -68,7 +68,8 @@ std::vector<std::filesystem::path> folders(const RebuildCommand& command) {
     return {command.from.begin(), command.from.end()};
 }
 
-Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into) {
+Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into,
+              const worker::ArchiveSeals& seals) {
     if (!rebuild.ok()) {
         return rebuild.error();
     }
@@ -78,19 +79,20 @@ Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::stri
     std::printf("%llu inputs replayed into %s\n",
                 static_cast<unsigned long long>(rebuild.value()->inputs_count()),
                 printable(into).c_str());
+    warn_unchecked_seals(seals);
     return Status::success();
 }
 
 /// The seals of commands are judged by the keys of the store, if there is one, and by those that
-/// were named. Without any key the workers' verdicts count, which are archived.
+/// were named. Of the commands of another queue, the verdict of its worker counts, which is
+/// archived, and replay() says so.
 Result<worker::RebuildOptions> rebuild_options(const Frame& frame, const RebuildCommand& command,
                                                worker::ArchiveSeals& seals) {
     worker::RebuildOptions options;
-    const auto added = add_archive_keys(frame, command.keys, seals);
-    if (!added.ok()) {
+    if (Status added = add_archive_keys(frame, command.keys, seals); !added.ok()) {
         return added.error();
     }
-    options.seals = *added ? &seals : nullptr;
+    options.seals = &seals;
     return options;
 }
 
@@ -101,7 +103,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
         return options.error();
     }
     auto rebuild = worker::Rebuild::begin(folders(command), command.into, *options);
-    if (Status replayed = replay(rebuild, command.into); !replayed.ok()) {
+    if (Status replayed = replay(rebuild, command.into, seals); !replayed.ok()) {
         return replayed;
     }
     if (command.from.size() > 1) {
@@ -141,7 +143,7 @@ Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
         return options.error();
     }
     auto rebuild = worker::Rebuild::go_on(folders(command), std::move(ledger).value(), *options);
-    return replay(rebuild, url->shown());
+    return replay(rebuild, url->shown(), seals);
 }
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {

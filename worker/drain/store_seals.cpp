@@ -45,7 +45,7 @@ std::optional<std::string> ArchiveSeals::fault(const RecordMeta& meta, const Dig
                                                std::string_view queue_uuid, SequenceNumber seq) {
     const Verdict verdict = keys_.verify(meta, body_sha256, queue_uuid, seq);
     if (verdict == Verdict::kUnknownKey && queue_uuid != queue_uuid_) {
-        ++unknown_count_;
+        unknown_queues_.emplace(queue_uuid);
         return std::nullopt;
     }
     return verdict == Verdict::kValid ? std::nullopt : std::optional(seal_fault(verdict));

@@ -1,8 +1,8 @@
 // Store seals: judges commands by the keys of stores (controls K5).
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +33,10 @@ public:
     /// Adds the keys of a file. @param queue_uuid  The queue whose keys they are, if it is known:
     /// then its commands need one of them.
     [[nodiscard]] Status add(const std::filesystem::path& file, const std::string& queue_uuid);
-    /// Returns the number of commands that could not be judged.
-    [[nodiscard]] std::uint64_t unknown_count() const noexcept { return unknown_count_; }
+    /// Returns the queues with commands that could not be judged.
+    [[nodiscard]] const std::set<std::string>& unknown_queues() const noexcept {
+        return unknown_queues_;
+    }
 
     std::optional<std::string> fault(const RecordMeta& meta, const Digest256& body_sha256,
                                      std::string_view queue_uuid, SequenceNumber seq) override;
@@ -42,7 +44,7 @@ public:
 private:
     CommandKeys keys_;
     std::string queue_uuid_;
-    std::uint64_t unknown_count_ = 0;
+    std::set<std::string> unknown_queues_;
 };
 
 }  // namespace sluice::worker

@@ -62,21 +62,26 @@ Json fields_of(const PendingApproval& row) {
     return fields;
 }
 
+/// A cell in which an empty list is not the same as an absent one.
+Json cell_of(const Json& value) {
+    const std::string text = value.cell();
+    const std::string json = value.compact();
+    return text.empty() && json != "null" ? Json(json) : text_or_null(text);
+}
+
 /// Adds a row for each member that differs; a missing object has none of the members.
 void add_differences(const std::string& prefix, const Json& before, const Json& after,
                      Json& differences) {
     for (std::size_t i = 0; i < after.names().size(); ++i) {
         const std::string& name = after.names()[i];
         const auto known = std::find(before.names().begin(), before.names().end(), name);
-        const std::string was =
+        const Json was =
             known == before.names().end()
-                ? std::string()
-                : before.items()[static_cast<std::size_t>(known - before.names().begin())].cell();
-        const std::string becomes = after.items()[i].cell();
-        if (was != becomes) {
-            differences.push_back({{"field", prefix + name},
-                                   {"before", text_or_null(was)},
-                                   {"after", text_or_null(becomes)}});
+                ? Json()
+                : cell_of(before.items()[static_cast<std::size_t>(known - before.names().begin())]);
+        const Json becomes = cell_of(after.items()[i]);
+        if (was.compact() != becomes.compact()) {
+            differences.push_back({{"field", prefix + name}, {"before", was}, {"after", becomes}});
         }
     }
 }

@@ -55,12 +55,8 @@ Row row_of(const Payout& payout, const AccountId& account) {
 
 /// Lists commands that wait, then payouts that are closed and not approved.
 Status run_list(const Frame& frame, const ListCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(
-        frame, command.list,
+    return list_account_rows(
+        frame, command.account, command.list,
         {{"id"},
          {"command"},
          {"account_id", Align::kLeft, false},
@@ -69,9 +65,9 @@ Status run_list(const Frame& frame, const ListCommand& command) {
          {"actor"},
          {"reason"},
          {"received_at"}},
-        [&](LedgerReader& ledger, Listing& listing) {
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             PendingApproval first;
-            first.account = *account;
+            first.account = account;
             ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
                 if (row.state == ApprovalState::kPending) {
                     listing.add(row_of(row, command.account));
@@ -79,7 +75,7 @@ Status run_list(const Frame& frame, const ListCommand& command) {
                 return true;
             });
             ledger.scan_payouts([&](const Payout& payout) {
-                if (payout.account == *account && payout.state == PayoutState::kClosed) {
+                if (payout.account == account && payout.state == PayoutState::kClosed) {
                     listing.add(row_of(payout, command.account));
                 }
                 return true;

@@ -1,7 +1,9 @@
 // sluice click import|list
 #include <cstdio>
 #include <map>
+#include <set>
 
+#include "core/explain/node_names.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/rules/account.hpp"
 #include "worker/access/accounts.hpp"
@@ -111,32 +113,38 @@ Status run_import(const Frame& frame, const ClickCommand& clicks) {
 
 /// Lists clicks. The ledger stores devices as digests only.
 Status run_list(const Frame& frame, const ListCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(
-        frame, command.list,
+    return list_account_rows(
+        frame, command.account, command.list,
         {{"device_sha256"},
          {"program_id"},
          {"creator_id"},
          {"occurred_at"},
          {"effective_from"},
-         {"event_seq", Align::kRight, false}},
-        [&](LedgerReader& ledger, Listing& listing) {
+         {"event_seq", Align::kRight, false},
+         {"node", Align::kLeft, false}},
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             const auto creator = command.creator
-                                     ? std::optional(first_id(ledger, *account, *command.creator))
+                                     ? std::optional(first_id(ledger, account, *command.creator))
                                      : std::nullopt;
             const CreatorNames names(ledger);
             Click first;
-            first.account = *account;
+            first.account = account;
+            std::set<SequenceNumber> imports;
+            ledger.scan(first, {1, 1}, [&imports](const Click& click) {
+                imports.insert(click.imported);
+                return true;
+            });
+            const auto inputs = inputs_at(ledger, imports);
             ledger.scan(first, {1, 1}, [&](const Click& click) {
+                const auto input = inputs.find(click.imported);
+                const bool known = input != inputs.end();
                 if ((!command.program || click.program == *command.program) &&
                     (!creator || click.creator == *creator)) {
                     listing.add({to_hex(click.anon), click.program.str(),
                                  names.shown(click.account, click.creator).str(),
                                  click.occurred_at.to_string(), click.effective_from.to_string(),
-                                 click.imported.value});
+                                 known ? Json(input->second.seq.value) : Json(),
+                                 known ? Json(input->second.node) : Json()});
                 }
                 return true;
             });

@@ -22,6 +22,18 @@ Status keep_export(const Frame& frame, const std::string& message, const std::st
     return replace_file(kept_file(frame, message), bytes);
 }
 
+std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,
+                                       const std::string& message) {
+    std::vector<Payout> payouts;
+    ledger.scan_payouts([&](const Payout& payout) {
+        if (payout.account == account && payout.message == message) {
+            payouts.push_back(payout);
+        }
+        return true;
+    });
+    return payouts;
+}
+
 Status check_unended(const std::string& message, const std::vector<Payout>& payouts) {
     std::string ended;
     for (const Payout& payout : payouts) {

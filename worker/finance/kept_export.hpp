@@ -19,6 +19,10 @@ namespace sluice::cli {
 [[nodiscard]] Status keep_export(const Frame& frame, const std::string& message,
                                  const std::string& bytes);
 
+/// Returns the payouts of an exported message.
+[[nodiscard]] std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,
+                                                     const std::string& message);
+
 /// Refuses a message of which a payout has ended unpaid, because the bank would pay it twice.
 [[nodiscard]] Status check_unended(const std::string& message, const std::vector<Payout>& payouts);
 

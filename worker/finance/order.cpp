@@ -220,16 +220,12 @@ void list_held_orders(LedgerReader& ledger, const AccountId& account_id, Listing
 }
 
 Status run_hold_list(const Frame& frame, const HoldListCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(frame, command.list, hold_columns(),
-                     [&](LedgerReader& ledger, Listing& listing) {
-                         list_held_creators(ledger, *account, command.account, listing);
-                         list_held_orders(ledger, command.account, listing);
-                         return Status::success();
-                     });
+    return list_account_rows(frame, command.account, command.list, hold_columns(),
+                             [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+                                 list_held_creators(ledger, account, command.account, listing);
+                                 list_held_orders(ledger, command.account, listing);
+                                 return Status::success();
+                             });
 }
 
 void add_order(Subcommand app, OrderId& order, SubmitOptions& target) {

@@ -1,6 +1,7 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
 #include <cstdio>
 
+#include "core/approvals/subject.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/rules/account.hpp"
@@ -91,12 +92,7 @@ Status print_payout_run(const Frame& frame, const CloseCommand& command, const s
             }
             warn_unknown_ids(frame, ledger, command);
             PayoutRunListing listing(command.format, ledger, row.account, *command.submit.account);
-            std::vector<Payout> payouts;
-            scan_payout_run(ledger, run, [&payouts](const Payout& payout) {
-                payouts.push_back(payout);
-                return true;
-            });
-            for (const Payout& payout : payouts) {
+            for (const Payout& payout : payouts_of_run(ledger, run)) {
                 listing.add(payout);
             }
             listing.finish(skipped_of(ledger, run), to_hex(row.digest));
@@ -122,22 +118,18 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
 }
 
 Status run_show(const Frame& frame, const ShowCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(frame, command.list, payout_item_columns(),
-                     [&](LedgerReader& ledger, Listing& listing) -> Status {
-                         Payout payout;
-                         payout.payout_id = command.payout_id;
-                         if (!ledger.load(payout) || payout.account != *account) {
-                             return Error{ErrorCode::kNotFound, "account " + command.account.str() +
-                                                                    " has no payout " +
-                                                                    command.payout_id};
-                         }
-                         write_payout_items(ledger, payout, listing);
-                         return Status::success();
-                     });
+    return list_account_rows(
+        frame, command.account, command.list, payout_item_columns(),
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
+            Payout payout;
+            payout.payout_id = command.payout_id;
+            if (!ledger.load(payout) || payout.account != account) {
+                return Error{ErrorCode::kNotFound, "account " + command.account.str() +
+                                                       " has no payout " + command.payout_id};
+            }
+            write_payout_items(ledger, payout, listing);
+            return Status::success();
+        });
 }
 
 template <class Id>

@@ -80,13 +80,12 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
         PayoutRun run;
         run.payout_run = id;
         if (ledger.load(run) && run.account == account) {
-            scan_payout_run(ledger, id, [&](const Payout& payout) {
+            for (Payout& payout : payouts_of_run(ledger, id)) {
                 known = true;
                 if (!command.currency || payout.currency == *command.currency) {
-                    found.emplace(payout.payout_id, payout);
+                    found.try_emplace(payout.payout_id, std::move(payout));
                 }
-                return true;
-            });
+            }
         }
         if (!known) {
             return Error{ErrorCode::kNotFound,
@@ -132,19 +131,6 @@ std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
             payouts.push_back(std::move(payout));
         }
     }
-    return payouts;
-}
-
-/// Returns the payouts of an exported message.
-std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,
-                                       const std::string& message) {
-    std::vector<Payout> payouts;
-    ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == account && payout.message == message) {
-            payouts.push_back(payout);
-        }
-        return true;
-    });
     return payouts;
 }
 
@@ -277,9 +263,15 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     return message;
 }
 
-Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& command,
-                                    AccountNumber account, const BankFiles& files) {
-    std::optional<PaymentMessage> message;
+/// A message, and payouts_digest() of what it pays.
+struct NewMessage {
+    PaymentMessage message;
+    Digest256 payouts;
+};
+
+Result<NewMessage> read_message(const Frame& frame, const ExportCommand& command,
+                                AccountNumber account, const BankFiles& files) {
+    std::optional<NewMessage> message;
     Status read = with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
@@ -294,12 +286,11 @@ Result<PaymentMessage> read_message(const Frame& frame, const ExportCommand& com
             if (!made.ok()) {
                 return made.error();
             }
-            message = std::move(made).value();
+            message = {std::move(made).value(), payouts_digest(*payouts)};
             return Status::success();
         },
         ReadFrom::kConfirmed);
-    return read.ok() ? Result<PaymentMessage>(*std::move(message))
-                     : Result<PaymentMessage>(read.error());
+    return read.ok() ? Result<NewMessage>(*std::move(message)) : Result<NewMessage>(read.error());
 }
 
 // ---- Kept files ---------------------------------------------------------------------------------
@@ -364,9 +355,11 @@ std::string new_message_id(Timestamp at) {
     return "M" + command_id_prefix(at).substr(1) + random_hex(kRandomBytes);
 }
 
-/// Keeps the file, marks its payouts as sent, and writes it out.
+/// Keeps the file, marks its payouts as sent unless they changed since they were read, and writes
+/// it out.
 Status send_message(const Frame& frame, const ExportCommand& command, AccountNumber account,
-                    PaymentMessage message) {
+                    NewMessage made) {
+    PaymentMessage& message = made.message;
     message.created_at = now();
     message.message_id = new_message_id(message.created_at);
     const std::string bytes = payment_file(message, command.form, command.columns);
@@ -377,6 +370,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     move.verb = PayoutVerb::kSent;
     move.message = message.message_id;
     move.sha256 = to_hex(sha256(bytes));
+    move.expect = to_hex(made.payouts);
     for (const Payment& payment : message.payments) {
         move.ids.push_back(payment.payout_id);
     }

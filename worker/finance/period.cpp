@@ -23,16 +23,12 @@ struct ListCommand {
 };
 
 Status run_list(const Frame& frame, const ListCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(
-        frame, command.list,
+    return list_account_rows(
+        frame, command.account, command.list,
         {{"account_id"}, {"until"}, {"closed_at"}, {"closed_by"}, {"command_id"}},
-        [&](LedgerReader& ledger, Listing& listing) {
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             Period first;
-            first.account = *account;
+            first.account = account;
             ledger.scan(first, {1, 1}, [&](const Period& row) {
                 listing.add({command.account.str(), row.until.to_string(),
                              row.closed_at.to_string(), row.closed_by, row.command_id});

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/ledger/account_rows.hpp"
+#include "worker/reports/referred_nodes.hpp"
 #include "worker/reports/report.hpp"
 
 namespace sluice::cli {
@@ -13,7 +14,7 @@ namespace {
 
 /// Shows a creator by its first id, which is the one that the hash covers.
 Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
-                const std::string& shop, const std::string& line) {
+                const std::string& shop, const std::string& line, const std::string& referred) {
     const JournalEntry& entry = group.entries[index];
     const DebitCredit accounts = debit_credit_of(entry.reason);
     const bool memo = is_memo(entry.reason);
@@ -39,13 +40,14 @@ Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& a
             entry.refers_to == 0 ? Json() : Json(entry.refers_to),
             text_or_null(group.note),
             text_or_null(group.actor),
-            last ? Json(to_hex(group.hash)) : Json()};
+            last ? Json(to_hex(group.hash)) : Json(),
+            text_or_null(referred)};
 }
 
 class JournalRows {
 public:
     JournalRows(LedgerReader& ledger, const ReportFilter& filter)
-        : filter_(filter), names_(ledger), accounts_(account_ids(ledger)) {
+        : filter_(filter), names_(ledger), accounts_(account_ids(ledger)), referred_(ledger) {
         for (const ShopRow& shop : shops_of(ledger, {})) {
             shops_.emplace(shop.shop.value, shop.shop_id.str());
         }
@@ -62,7 +64,8 @@ public:
             return;
         }
         for (std::size_t i = 0; i < group.entries.size(); ++i) {
-            out.add(journal_row(group, i, account->second, shop_of(group), line_of(group, i)));
+            out.add(journal_row(group, i, account->second, shop_of(group), line_of(group, i),
+                                referred_.of(group, i)));
         }
     }
 
@@ -93,6 +96,7 @@ private:
     const ReportFilter& filter_;
     const CreatorNames names_;
     const std::map<AccountNumber, AccountId> accounts_;
+    const ReferredNodes referred_;
     std::unordered_map<std::uint32_t, std::string> shops_;
     std::map<std::tuple<AccountNumber, CreatorId, std::string>, std::string> payees_;
 };
@@ -130,7 +134,8 @@ std::vector<Column> journal_columns() {
             {"refers_to", Align::kRight, false},
             {"note", Align::kLeft, false},
             {"actor"},
-            {"hash", Align::kLeft, false}};
+            {"hash", Align::kLeft, false},
+            {"refers_to_node", Align::kLeft, false}};
 }
 
 }  // namespace sluice::cli

@@ -164,15 +164,6 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out
     });
 }
 
-void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
-    const std::string prefix = payout_id_prefix(run);
-    Payout first;
-    first.payout_id = prefix;
-    ledger.scan(first, {0, 1}, [&](const Payout& payout) {
-        return std::string_view(payout.payout_id).starts_with(prefix) && visit(payout);
-    });
-}
-
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
     std::vector<Skipped> rows;
     Skipped first;

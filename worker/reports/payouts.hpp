@@ -19,8 +19,6 @@ namespace sluice::cli {
 [[nodiscard]] std::vector<Column> payout_item_columns();
 void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out);
 
-/// Visits the payouts of a payout run, by number.
-void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
 
 /// Prints what a preview leaves for later, by currency: amounts that clear after its cut-off, and

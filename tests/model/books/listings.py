@@ -40,6 +40,7 @@ def journal(ledger, account):
             "reason": e.reason, "payout_id": e.payout or None,
             "recorded_at": when(e.recorded_at), "accounting_date": when(e.accounting_date),
             "refers_to": e.refers_to or None, "note": e.note or None, "actor": e.actor or None,
+            "refers_to_node": e.node if e.refers_to else None,
         }
         for e in ledger.journal.entries
         if e.account == account

@@ -265,7 +265,7 @@ std::optional<Command> payout_command(const json& step, const ExampleNames& name
         }
     }
     if (step.contains("approve")) {
-        return Approve{names.full(text_at(step, "approve"))};
+        return Approve{names.full(text_at(step, "approve")), {}, text_at(step, "signature", "")};
     }
     if (step.contains("withdraw")) {
         return Withdraw{names.full(text_at(step, "withdraw"))};

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/approvals/subject.hpp"
 #include "core/journal/journal.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
@@ -213,6 +214,69 @@ TEST_P(PayoutRules, P1_ManyOrdersCloseWhateverTheSliceTheyFallInto) {
     }
     EXPECT_EQ(books.close("spring", kNow).text, "1 payout closed");
     EXPECT_THAT(books.payouts(), ElementsAre("c1@spring 300.00 USD orders=300"));
+}
+
+/// K2: the file that an export wrote pays what was read, or nothing is sent.
+TEST_P(PayoutRules, K2_AnExportOfPayoutsThatChangedMeanwhileSendsNothing) {
+    CreatorSet first{CreatorId("c1"), {}, "ref-1", {}, {}};
+    books.command(first);
+    books.create(order());
+    books.create(order("o2"));
+    books.close_account(kNow);
+    const auto payout = [this] {
+        std::vector<Payout> found;
+        books.read()->scan_payouts([&found](const Payout& row) {
+            found.push_back(row);
+            return true;
+        });
+        return found.front();
+    };
+    const std::string id = payout().payout_id;
+    const auto sent = [&](const Payout& read) {
+        PayoutMove move{PayoutVerb::kSent, {id}, {}, {}};
+        move.message = "M1";
+        move.sha256 = std::string(64, '0');
+        move.expect = to_hex(payouts_digest({read}));
+        return books.command(move);
+    };
+    const Payout read = payout();
+    CreatorSet second{CreatorId("c1"), {}, "ref-2", {}, {}};
+    books.command(second);
+    books.command(PayoutMove{PayoutVerb::kRepoint, {id}, {}, {}});
+    books.actor = "gina";
+    books.command(Approve{id});
+    books.actor = "finance";
+    ASSERT_EQ(payout().state, PayoutState::kApproved);
+    EXPECT_THAT(sent(read).text, HasSubstr("was repointed or sent while its file was made"));
+    EXPECT_EQ(payout().state, PayoutState::kApproved);
+    EXPECT_EQ(payout().message, "");
+    EXPECT_EQ(sent(payout()).text, "1 payout sent");
+    EXPECT_EQ(payout().message, "M1");
+}
+
+/// K2: a payout that another export sent meanwhile is not in two files.
+TEST_P(PayoutRules, K2_TwoExportsAtOnceSendAPayoutOnce) {
+    books.create(order());
+    books.adjust("o1", "5.00");
+    OrderText euro = later(order(), "2026-01-02T00:00:00Z");
+    euro.currency = "EUR";
+    books.update(euro);
+    books.close_account(kNow);
+    std::vector<Payout> read;
+    books.read()->scan_payouts([&read](const Payout& row) {
+        read.push_back(row);
+        return true;
+    });
+    ASSERT_EQ(read.size(), 2U);
+    PayoutMove move{PayoutVerb::kSent, {read[1].payout_id}, {}, {}};
+    move.message = "M1";
+    move.sha256 = std::string(64, '0');
+    move.expect = to_hex(payouts_digest({read[1]}));
+    EXPECT_EQ(books.command(move).text, "1 payout sent");
+    move.ids = {read[0].payout_id, read[1].payout_id};
+    move.message = "M2";
+    move.expect = to_hex(payouts_digest(read));
+    EXPECT_THAT(books.command(move).text, HasSubstr("was repointed or sent"));
 }
 
 TEST_P(PayoutRules, P3_AVoidReleasesAnOrderWithItemsAcrossASlice) {

@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "core/approvals/signed_approval.hpp"
+#include "core/commands/seal.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -17,6 +19,7 @@
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/ledger/row_texts.hpp"
+#include "unit/ledger/ssh_signer.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/system/file.hpp"
 
@@ -34,7 +37,41 @@ Policy four_eyes() {
     policy.account_id = AccountId("acme");
     policy.account = {1};
     policy.approve_adjust_above = std::vector<Money>{*parse_money("20.00 USD")};
+    policy.approvers = {"gina " + SshSigner().public_key(), "frank"};
     return policy;
+}
+
+/// The pending `adjust` is approved by a signature, so that its proof is a row.
+void sign_approval(Books& books) {
+    std::string id;
+    const auto reader = books.read();
+    reader->scan(PendingApproval{}, {}, [&id](const PendingApproval& row) {
+        id = row.command_id;
+        return false;
+    });
+    const auto subject = approval_subject(*reader, {1}, AccountId("acme"), id);
+    ASSERT_TRUE(subject.ok()) << subject.error().message;
+    const std::string statement = approval_statement(*reader, AccountId("acme"), *subject);
+    const Applied done = books.command(Approve{id, {}, SshSigner().sign(statement)});
+    ASSERT_FALSE(done.failed) << done.text;
+}
+
+/// A command with a seal, which the ledger keeps.
+void sealed(Books& books) {
+    CommandKeys keys;
+    keys.rotate(sha256("key"), {});
+    const std::string body =
+        encode_request({{}, "as agreed", CreatorSet{CreatorId("ann"), {}, "P-2", {}, {}}});
+    RecordMeta meta;
+    meta.topic = Topic::kCreatorSet;
+    meta.account_number = {1};
+    meta.account_id = "acme";
+    meta.received_at = instant("2026-02-20T00:00:00Z");
+    meta.actor = "eve";
+    meta.seal = keys.seal(meta, sha256(body), Books::kNode);
+    RecordEnvelope envelope;
+    envelope.encode(meta, body);
+    books.input(std::string(envelope.prefix()) + body);
 }
 
 /// Inputs that leave a row in as many tables as they can.
@@ -76,14 +113,28 @@ void live(Books& books) {
     large.codes = {"BEN"};
     books.create(large);
     books.raw(Topic::kOrderUpdate, "not an order");
+    books.creator("cid", "spring", "NOBODY");  // attributes the order that waits
+    waiting.id = "waits on";
+    waiting.codes = {"NEVER"};
+    books.create(waiting);
+    books.key = "key-1";
     books.adjust("o1", "3.00");
+    books.key.clear();
     books.actor = "eve";
-    books.adjust("o1", "99.00");  // waits
+    books.adjust("o1", "99.00");
+    sign_approval(books);
+    books.adjust("o1", "98.00");  // waits
     books.command(
         Credit{CreatorId("ann"), ProgramId("spring"), *parse_money("4.00 USD"), OrderId("o9"), {}});
     books.command(Hold{{std::nullopt, CreatorId("ben"), {}}});
     books.command(CreatorSet{CreatorId("ann"), "Ann", "P-1", {}, {}});
+    sealed(books);
     books.command(CreatorRename{CreatorId("ben"), CreatorId("benno")});
+    OrderText forgotten;
+    forgotten.id = "gone";
+    forgotten.customer = "c-9";
+    books.create(forgotten);
+    books.forget(ForgetBy::kOrder, "gone");
     books.command(AnomalyAck{OrderId("large"), "LINES_EXCEED_AMOUNT"});
     books.receive_at("2026-03-02T00:00:00Z");
     books.close_account("2026-03-01T00:00:00Z");
@@ -145,6 +196,7 @@ bool is_named(const worker::ReplayOutcome& outcome, std::string_view table,
             return d.table == table && !d.key.empty() &&
                    (d.column.empty() || column.starts_with(d.column) ||
                     d.column.starts_with(column) || d.stored.value_or("").starts_with("damaged") ||
+                    (column == "full_id" && d.column == "product_id") ||
                     (column.starts_with("rate_") && d.column == "frozen_rates"));
         });
 }
@@ -273,7 +325,10 @@ TEST_F(Replay, K9_FindsNothingInAnUneditedLedger) {
             empty.insert(table.table);
         }
     }
-    EXPECT_LT(empty.size(), 12U) << "the scene has too little in it";
+    // Work that is left, of inputs and of forgets: a row that should not be there is found as one.
+    EXPECT_THAT(empty,
+                testing::UnorderedElementsAre("forgets", "forgets_done", "work", "work_orders"))
+        << "no column of an empty table is edited below";
 }
 
 TEST_F(Replay, K9_FindsEveryEditOfEveryDescribedColumnInAFolder) {
@@ -351,6 +406,17 @@ TEST_F(Replay, K9_FindsEveryEditOfAnOrderInAFolder) {
     }
 }
 
+/// A value of a type of PostgreSQL, in the place of null.
+std::string new_sql(const std::string& type) {
+    if (type.ends_with("[]")) {
+        return "ARRAY[" + new_sql(type.substr(0, type.size() - 2)) + "]";
+    }
+    return type == "text"      ? "'x'"
+           : type == "bytea"   ? "'\\x01'::bytea"
+           : type == "boolean" ? "true"
+                               : "7::" + type;
+}
+
 /// How a value of a type of PostgreSQL is edited.
 std::string edited_sql(const std::string& column, const std::string& type) {
     if (type == "bytea") {
@@ -404,6 +470,9 @@ public:
         }
         EXPECT_EQ(said(scene_.audit(place_)), "nothing") << "the edits were undone";
         EXPECT_GT(edited_, 200);
+        EXPECT_THAT(empty_,
+                    testing::UnorderedElementsAre("forgets", "forgets_done", "work", "work_orders"))
+            << "no edit of a column of other tables is left out";
     }
 
 private:
@@ -414,13 +483,17 @@ private:
     void edit(const std::string& table, const std::string& column, const std::string& type) {
         const std::string from = "sluice_ledger." + table;
         const std::string place =
-            one("SELECT ctid::text FROM " + from + " WHERE " + column + " IS NOT NULL LIMIT 1");
+            one("SELECT ctid::text FROM " + from + " ORDER BY " + column + " IS NULL LIMIT 1");
         if (place.empty()) {
-            return;  // a stray row of its table is found by the other test
+            empty_.insert(table);
+            return;
         }
-        const std::string before =
-            one("SELECT " + column + "::text FROM " + from + " WHERE ctid = '" + place + "'");
-        session_->script("UPDATE " + from + " SET " + column + " = " + edited_sql(column, type) +
+        const std::string value = one("SELECT 'set' FROM " + from + " WHERE ctid = '" + place +
+                                      "' AND " + column + " IS NOT NULL");
+        const std::string before = one("SELECT coalesce(" + column + "::text, '') FROM " + from +
+                                       " WHERE ctid = '" + place + "'");
+        session_->script("UPDATE " + from + " SET " + column + " = " +
+                         (value.empty() ? new_sql(type) : edited_sql(column, type)) +
                          " WHERE ctid = '" + place + "'");
         const std::string moved = one("SELECT ctid::text FROM " + from +
                                       " WHERE xmin::text = (SELECT max(xmin::text::bigint)::text "
@@ -431,8 +504,9 @@ private:
                                                     << said(found);
         pg::RowWriter old;
         old.text(before);
-        session_->send_text("UPDATE " + from + " SET " + column + " = ($1::text)::" + type +
-                                " WHERE ctid = '" + moved + "'",
+        const std::string back = value.empty() ? "NULL" : "($1::text)::" + type;
+        session_->send_text("UPDATE " + from + " SET " + column + " = " + back + " WHERE ctid = '" +
+                                moved + "' AND $1::text IS NOT NULL",
                             old);
         session_->sync();
         ++edited_;
@@ -442,6 +516,7 @@ private:
     worker::LedgerPlace place_;
     std::unique_ptr<pg::Connection> session_;
     int edited_ = 0;
+    std::set<std::string> empty_;  ///< Tables without rows.
 };
 
 TEST_F(Replay, K9_PostgresFindsEveryEditOfEveryColumnThatTheDatabaseHas) {
