@@ -26,9 +26,10 @@ CONFIG = """
 class NodeEdge(Edge):
     """nginx in a namespace."""
 
-    def __init__(self, inside):
+    def __init__(self, inside, clock):
         self.inside = inside
-        super().__init__(CONFIG)
+        environment = clock.environment if clock else {}
+        super().__init__(CONFIG, main=clock.nginx_lines if clock else "", environment=environment)
         self.expect_log("exited on signal 9")
 
     @property
@@ -67,12 +68,13 @@ class NodeEdge(Edge):
 
 class Node:
     """@param inside  Words that enter its namespace; none for the single node outside the fleet.
-    @param ledger  URL of the shared ledger; None for one of its own."""
+    @param ledger  URL of the shared ledger; None for one of its own.
+    @param clock  A FakeTime of all its processes; None for the machine's clock."""
 
-    def __init__(self, name, inside=(), ledger=None):
+    def __init__(self, name, inside=(), ledger=None, clock=None):
         self.name, self.inside = name, list(inside)
-        self.edge = NodeEdge(self.inside)
-        self.sluice = cli.Sluice(self.edge.store)
+        self.edge = NodeEdge(self.inside, clock)
+        self.sluice = cli.Sluice(self.edge.store, clock.environment if clock else None)
         self.sluice.prefix = self.inside
         self.ledger = ["--ledger", ledger] if ledger else []
         self.worker = None

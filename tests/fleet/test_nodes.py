@@ -126,3 +126,15 @@ def test_K11_detach_knows_the_commands_of_other_nodes(fleet):
     one.sluice("hold", "--shop", SHOP, "--order", "b", "--reason", "as agreed", *one.ledger)
     (held,) = {row["command_id"] for row in rows(one, "journal") if "HELD" in row["reason"]}
     assert "no change" in two.sluice("detach", "--cause", held, *why, *two.ledger)
+
+
+def test_K9_clicks_name_the_input_and_the_node_of_their_import(fleet):
+    one, two, _ = fleet
+    later = two.edge.folder / "later.csv"
+    later.write_text("svc_anon_id,creator_id,program_id,occurred_at\nphone-9,ann,codes,2024-02-20T10:00:00Z\n")
+    two.sluice("click", "import", later, *two.ledger)
+    applied = two.stats()["applied_seq"]
+    listed = json.loads(one.sluice("click", "list", "--account", "acme", "--format", "json", *one.ledger))
+    assert {(row["node"], row["event_seq"]) for row in listed if row["occurred_at"] == "2024-02-20T10:00:00Z"} == {
+        (one.uuid, 3), (two.uuid, applied)}, "the third command of the one, the last input of the other"
+    assert len(listed) == 5

@@ -135,6 +135,10 @@ class CoreEdge:
         without_nodes(reports, NODE)
         return reports, self.clock
 
+    def approval_statement(self, name):
+        """The text that an approver signs; None if it does not wait."""
+        return self.ask(op="approval", id=name)["statement"]
+
     def statement(self, creator, month):
         return self.ask(op="statement", creator=creator, month=month)
 

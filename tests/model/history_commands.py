@@ -1,6 +1,7 @@
 """Programs, creators, clicks, and what people decide about orders, in a random history."""
 
 from model.books.plausibility import KINDS
+from model.books.signatures import Key
 from model.values import DAY, time_text
 
 HOUR = 3600 * 10**9
@@ -8,6 +9,8 @@ RATES = ["10%", "5%", "12.5%", "0.3333%", "33.3333%", "100%", "0%", "1.50 USD", 
          "2.255 EUR", "5.00 USD per order", "0.07 EUR per order", "11 JPY per order"]
 RULES = [("variant_sku", "v1"), ("sku", "s1"), ("sku", "s2"), ("product", "prod-1"), ("collection", "sale"),
          ("collection", "new"), ("brand", "acme"), ("tag", "t1"), ("tag", "t2"), ("sku", "s1"), ("brand", "acme"), None]
+# Two approve by a signature only, one by name.
+SIGNERS = [f"gina {Key('gina').public}", f"hugo {Key('hugo').public}", "frank"]
 POLICIES = [
     {"min_payout": ["25.00 USD", "3 JPY"]}, {"blocking": []}, {"blocking": []}, {"require_payee": True},
     {"approve_payout_above": ["20.00 USD"]}, {"approve_adjust_above": ["4.00 USD", "1.00 EUR"]},
@@ -15,6 +18,8 @@ POLICIES = [
     {"amount_limit": ["100.00 USD"], "blocking": ["AMOUNT_ABOVE_LIMIT"]}, {"lines_over": "0%", "max_share": "20%"},
     {"approve_attribution_above": ["5.00 USD", "2.00 EUR"], "approve_run_above": ["40.00 USD"]},
     {"approve_payee_change": True, "payee_cooling_days": 2}, {"approve_rates": True, "approve_period_close": True},
+    {"approve_payout_above": [], "approve_adjust_above": ["2.00 USD"], "approvers": SIGNERS, "blocking": []},
+    {"approve_payout_above": ["5.00 USD"], "approve_payee_change": True, "approvers": SIGNERS[:1], "payee_cooling_days": 1},
     {"max_rate": "50%"}, {"blocking": ["CURRENCY_CHANGED", "CREDITED_ORDER", "REFUND_EXCEEDS_LINE"]},
 ]
 

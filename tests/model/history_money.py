@@ -1,8 +1,9 @@
 """Payouts, approvals, adjustments, credits, months and repeated commands of a random history."""
 
 from model import compare
-from model.books import listings, payouts
+from model.books import listings, payouts, signatures
 from model.books.commands import with_first_ids
+from model.books.signatures import Key
 from model.books.state import Input, Refused
 from model.values import DAY, time_text
 
@@ -97,7 +98,27 @@ class Money:
     def approve(self):
         found = self.waiting_id()
         if found:
-            self.command({"approve": found})
+            signed = self.has_keys() and self.chance.random() < 0.7
+            self.command({"approve": found, **(self.signature(found) if signed else {})})
+
+    def has_keys(self):
+        return any(" " in entry for entry in self.ledger.policy(self.account).get("approvers", []))
+
+    def signature(self, name):
+        """K5: mostly the right one of an approver; else of another person, namespace or statement, or one that is cut."""
+        self.take_in()
+        shown = self.edge.approval_statement(name)
+        if shown is None:  # it does not wait: an old signature
+            return {"signature": Key("gina").sign("what waited"), "seen": ""}
+        at = Input(self.place.node, 0, 0, self.account)
+        seen = dict(line.split(": ", 1) for line in shown.splitlines()[1:])["digest"]
+        subject = signatures.subject_of(self.ledger, self.account, name)
+        assert shown == signatures.statement(self.ledger, at, subject, seen), f"seed {self.seed}: {name}"
+        key = Key(self.chance.choice(["gina", "gina", "hugo"]))
+        made = self.chance.choice([
+            *[lambda: key.sign(shown)] * 6, lambda: Key("eve").sign(shown), lambda: key.sign(shown, "git"),
+            lambda: key.sign(shown.replace("digest: ", "digest: 0")), lambda: key.sign(shown)[:-60]])()
+        return {"signature": made, "seen": seen}
 
     def withdraw(self):
         found = self.waiting_id()

@@ -152,6 +152,10 @@ class ProgramEdge:
         reports["broken"] = str(problems) if problems else ""
         return reports, now
 
+    def approval_statement(self, name):
+        result = self.sluice.run("approvals", "show", name, "--account", self.account, "--statement")
+        return result.stdout if result.returncode == 0 else None
+
     def statement(self, creator, month):
         return self.sluice.json("report", "statement", "--account", self.account, "--creator", creator, "--month", month)
 
@@ -259,8 +263,10 @@ def on_order(*words):
     ]
 
 
-def approve_words(edge, _, given):
-    """K3: an approver names what they saw; an id that is unknown has nothing to see."""
+def approve_words(edge, step, given):
+    """K3: an approver names what they saw; an id that is unknown has nothing to see. K5: or they sign it."""
+    if "signature" in step:
+        return ["approve", given, "--account", edge.account, "--signature", edge.file("signature", step["signature"])]
     shown = edge.sluice.run("approvals", "show", given, "--account", edge.account, "--format", "json")
     expect = ["--expect", json.loads(shown.stdout)["digest"]] if shown.returncode == 0 else []
     return ["approve", given, "--account", edge.account, *expect]

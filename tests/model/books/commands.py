@@ -4,7 +4,7 @@ import copy
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import attribution, events, forget, imports, limits, payouts, periods, plausibility, policy
+from model.books import attribution, events, forget, imports, limits, payouts, periods, plausibility, policy, signatures
 from model.books.rates import parse_money
 from model.books.state import Credit, Nothing, Refused, Result
 from model.values import digits, time_text
@@ -366,13 +366,14 @@ def answer_again(ledger, first):
 def approve(ledger, at, command):
     waiting = ledger.pending_approvals.get(command["id"])
     if waiting is None:
-        return approve_payouts(ledger, at, command["id"])
+        return approve_payouts(ledger, at, command)
     if at.account != waiting.given.account:
         raise Refused(f"account {at.account} has no command {command['id']}")
     if waiting.state != "PENDING":
         if waiting.state == "APPROVED":
             raise Nothing(ended_words(waiting))
         raise Refused(ended_words(waiting))
+    at = signatures.approver(ledger, at, command, (waiting.waiting_id, waiting, []))
     check_approver(ledger, at, waiting)
     def memo():
         ledger.memo(at, "APPROVED", account=at.account, line=waiting.waiting_id)
@@ -394,18 +395,20 @@ def approve(ledger, at, command):
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
 
 
-def approve_payouts(ledger, at, given):
-    found = payouts.named(ledger, at, [given])
-    closed = [payout for payout in found if payout.state == "CLOSED"]
+def approve_payouts(ledger, at, command):
+    found = payouts.named(ledger, at, [command["id"]])
+    closed = sorted((payout for payout in found if payout.state == "CLOSED"), key=lambda payout: payout.payout_id)
+    if closed:
+        at = signatures.approver(ledger, at, command, (command["id"], None, closed))
     for payout in closed:
         payouts.check_approver(ledger, at, payout)
-    return payouts.move(ledger, at, "approve", [given])
+    return payouts.move(ledger, at, "approve", [command["id"]])
 
 
 def check_approver(ledger, at, waiting):
     if at.actor == waiting.given.actor:
         raise Refused(f"{at.actor} asked for {waiting.waiting_id} and cannot approve it; another has to")
-    approvers = ledger.policy(at.account).get("approvers")
+    approvers = signatures.names(ledger.policy(at.account))
     if approvers and at.actor not in approvers:
         raise Refused(f"{at.actor} is none of the approvers: {', '.join(approvers)}")
 

@@ -128,7 +128,8 @@ VERBS = {
     "close": close,
     "preview": close,
     **{verb: moving(verb) for verb in ("sent", "settle", "failed", "returned", "void", "repoint")},
-    "approve": named("approve", "approve"),
+    "approve": lambda example, step: {
+        "do": "approve", "id": example.full(step["approve"]), **{k: step[k] for k in ("signature", "seen") if k in step}},
     "withdraw": named("withdraw", "withdraw"),
     "reverse": named("reverse", "reverse"),
     "hold": simple("hold", "hold"),

@@ -352,7 +352,7 @@ def already(payout, verb):
 
 def check_approver(ledger, at, payout):
     """H3: another actor than the closer, and one of the approvers if there are any."""
-    approvers = ledger.policy(payout.account).get("approvers")
+    approvers = [entry.split(" ")[0] for entry in ledger.policy(payout.account).get("approvers", [])]
     if at.actor == payout.repointed_by:
         raise Refused(f"{at.actor} repointed payout {payout.payout_id} and cannot approve it; another has to")
     if at.actor == payout.closed_by:

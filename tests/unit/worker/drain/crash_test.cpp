@@ -13,6 +13,9 @@
 #include <set>
 #include <thread>
 
+#include "core/approvals/signed_approval.hpp"
+#include "core/commands/ids.hpp"
+#include "unit/ledger/ssh_signer.hpp"
 #include "unit/worker/drain/fixture.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/system/crash_point.hpp"
@@ -31,8 +34,59 @@ std::uint64_t seed() {
     return text == nullptr ? 123 : std::strtoull(text, nullptr, 10);
 }
 
+/// @param seconds  Time of receipt, after that of the orders.
+SequenceNumber ask(DrainStore& store, const Command& command, int seconds = 0) {
+    const std::string body = encode_request({{}, "as agreed", command});
+    RecordMeta meta = DrainStore::meta_of(topic_of(command));
+    meta.received_at.seconds += seconds;
+    meta.seal = store.seal_of(meta, body);
+    return store.append(meta, body);
+}
+
+/// Pays what was posted with the receipt of the orders.
+SequenceNumber close(DrainStore& store, int seconds) {
+    return ask(store, PayoutClose{Timestamp{kReceived.seconds + seconds, 0}}, seconds);
+}
+
+/// Approvals by signatures, a frozen payee that changes, and amounts that count against limits.
+/// Commands that wait are applied before the crash, so that there is a statement to sign.
+void fill_controls(DrainStore& store) {
+    const test::SshSigner gina;
+    Policy policy;
+    policy.account_id = AccountId("acme");
+    policy.account = {1};
+    policy.approve_adjust_above = std::vector<Money>{*parse_money("5.00 USD")};
+    policy.approve_run_above.emplace();
+    policy.approvers = {"gina " + gina.public_key()};
+    ask(store, ProgramApply{{spring_program()}, {policy}});
+    ask(store, CreatorImport{{{2, CreatorId("paid"), ProgramId("spring"), "PAID"}}});
+    ask(store, CreatorSet{CreatorId("paid"), {}, "ref-1", {}, {}});
+    store.order("signed", 1, "", "PAID");
+    ask(store, Adjust{OrderId("signed"), Decimal(400, 2)});
+    const SequenceNumber waits = ask(store, Adjust{OrderId("signed"), Decimal(900, 2)});
+    const SequenceNumber closes = close(store, 1);
+    store.drain_all();
+    const std::string node = store.queue().uuid();
+    const auto ledger = store.ledger();
+    const auto reader = ledger->snapshot(node);
+    const std::string run = command_id(node, closes, {kReceived.seconds + 1, 0});
+    for (const std::string& id : {command_id(node, waits, kReceived), run}) {
+        const auto subject = approval_subject(*reader, {1}, AccountId("acme"), id);
+        ASSERT_TRUE(subject.ok()) << subject.error().message;
+        ASSERT_TRUE(subject->waits());
+        const std::string text = approval_statement(*reader, AccountId("acme"), *subject);
+        ask(store, Approve{id, {}, gina.sign(text)});
+        ask(store, Approve{id, {}, gina.sign("another statement")});
+    }
+    ask(store, CreatorSet{CreatorId("paid"), {}, "ref-2", {}, {}});
+    ask(store, PayoutMove{PayoutVerb::kRepoint, {run}});
+    ask(store, Adjust{OrderId("signed"), Decimal(100, 2)});
+    ask(store, Adjust{OrderId("signed"), Decimal(1, 2)});  // above what 4.00 and 1.00 leave
+}
+
 /// Something of everything.
 void fill(DrainStore& store) {
+    fill_controls(store);
     store.orders(1000, 40);
     store.program_and_creator();
     store.orders(0, 60);
@@ -45,7 +99,7 @@ void fill(DrainStore& store) {
     store.append(Topic::kProductUpsert,
                  R"({"products":[{"platform_product_id":"p","title":"t"}]})");
     store.command(ClickImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
-    store.command(PayoutClose{kReceived});
+    close(store, 2);
     store.command(Adjust{OrderId("o1"), Decimal(-150, 2)});
     store.command(Forget{ForgetBy::kCustomer, "c-1", sha256("R")});
     store.command(DeadReplay{});
@@ -129,6 +183,8 @@ std::map<std::string, std::size_t> expected_rows() {
 
 TEST(DrainCrash, KilledAtNamedPointsNothingIsLostAndNothingIsDoubled) {
     const auto expected = expected_rows();
+    EXPECT_EQ(expected.at("signed_approvals"), 2U);
+    EXPECT_EQ(expected.at("payee_changes"), 2U);
     std::mt19937_64 random(seed());
     std::map<std::string, int> kills;
     const std::vector<std::string> points = {"read",     "applied",    "committed", "archived",
