@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "worker/reports/referred_nodes.hpp"
 #include "worker/reports/report.hpp"
 
@@ -52,8 +53,11 @@ public:
             shops_.emplace(shop.shop.value, shop.shop_id.str());
         }
         ledger.scan(PayeeChange{}, {}, [this](const PayeeChange& row) {
-            payees_.emplace(std::tuple(row.account, row.creator, row.command_id),
-                            row.old_payee + " -> " + row.new_payee);
+            for (const std::string* const payee : {&row.old_payee, &row.new_payee}) {
+                std::string& known =
+                    payees_[{row.account, row.creator, to_hex(payee_digest(*payee))}];
+                known = known.empty() || is_forgotten_payee(known) ? *payee : known;
+            }
             return true;
         });
     }
@@ -87,10 +91,19 @@ private:
     /// shows the references until they are forgotten.
     [[nodiscard]] std::string line_of(const JournalGroup& group, std::size_t index) const {
         const JournalEntry& entry = group.entries[index];
-        const auto payees = payees_.find({group.account, group.creator, group.command_id});
-        return entry.reason == JournalReason::kMemoPayeeChanged && payees != payees_.end()
-                   ? payees->second
-                   : entry.line.str();
+        const std::string& text = entry.line.str();
+        const std::size_t space = text.find(' ');
+        if (entry.reason != JournalReason::kMemoPayeeChanged || space == std::string::npos) {
+            return text;
+        }
+        return payee_of(group, text.substr(0, space)) + " -> " +
+               payee_of(group, text.substr(space + 1));
+    }
+    /// An import may change a payee twice, and the ledger then keeps the first and the last one:
+    /// another is shown by its digest.
+    [[nodiscard]] std::string payee_of(const JournalGroup& group, const std::string& digest) const {
+        const auto payee = payees_.find({group.account, group.creator, digest});
+        return payee == payees_.end() ? "sha256:" + digest : payee->second;
     }
 
     const ReportFilter& filter_;
@@ -98,6 +111,7 @@ private:
     const std::map<AccountNumber, AccountId> accounts_;
     const ReferredNodes referred_;
     std::unordered_map<std::uint32_t, std::string> shops_;
+    /// References by the digest, in hexadecimal, that the creator's memo entries have.
     std::map<std::tuple<AccountNumber, CreatorId, std::string>, std::string> payees_;
 };
 

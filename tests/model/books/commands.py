@@ -81,6 +81,9 @@ def by_hand(change):
                 trial = ledger
             if limits.moves_too_much(ledger, at, before, limits.accrued(trial.orders.values())):
                 return ledger.wait(at, command, at.account)
+        if approved and "cause" in command:  # its orders follow one by one
+            change(copy.deepcopy(ledger), at, command)
+            approved()
         change(ledger, at, command)
         limits.count_moved(ledger, at, before, ledger.orders.values())
         return None
@@ -375,8 +378,10 @@ def approve(ledger, at, command):
         raise Refused(ended_words(waiting))
     at = signatures.approver(ledger, at, command, (waiting.waiting_id, waiting, []))
     check_approver(ledger, at, waiting)
+    marked = []
+
     def memo():
-        ledger.memo(at, "APPROVED", account=at.account, line=waiting.waiting_id)
+        marked.append(ledger.memo(at, "APPROVED", account=at.account, line=waiting.waiting_id))
 
     # Entries: the receipt and the input of the approval, the id and the actor of who asked.
     posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
@@ -390,8 +395,9 @@ def approve(ledger, at, command):
     elif waiting.command["do"] == "program apply":
         policy.apply(ledger, posted, waiting.command, approved=memo)
     else:
-        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=True)
-        memo()
+        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=memo)
+        if not marked:
+            memo()
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
 
 

@@ -27,11 +27,22 @@ def changes_payee(ledger, row):
     return profile is not None and bool(row.get("payee")) and (profile.get("payee") or "") != row["payee"]
 
 
-def guarded_account(ledger, command):
+def rows_imported(ledger, command, ended, out):
+    """The rows that take effect: one whose code stays removed changes members only."""
+    joining = set()
+    for line, row in enumerate(command["rows"], 2):
+        member = (row["program"], row["creator"])
+        known = member in joining or row["creator"] in ledger.programs[row["program"]].members
+        if line not in out and (line not in ended or known):
+            joining.add(member)
+            yield row
+
+
+def guarded_account(ledger, rows):
     """The account whose approvers are asked, or None."""
-    accounts = {ledger.programs[row["program"]].account for row in command["rows"]}
+    accounts = {ledger.programs[row["program"]].account for row in rows}
     asked = [
-        row for row in command["rows"]
+        row for row in rows
         if ledger.policy(ledger.programs[row["program"]].account).get("approve_payee_change") and changes_payee(ledger, row)
     ]
     if asked and len(accounts) > 1:
@@ -53,7 +64,7 @@ def creators(ledger, at, command, approved=False):
             out[line] = row["creator"]
         elif row.get("code"):
             import_code(codes[program.program_id], at, command, program, row, line)
-    account = guarded_account(ledger, command)
+    account = guarded_account(ledger, list(rows_imported(ledger, command, ended, out)))
     if account and not approved:
         return ledger.wait(at, command, account)
     for name, program in ledger.programs.items():
@@ -63,6 +74,8 @@ def creators(ledger, at, command, approved=False):
         for line, row in enumerate(command["rows"], 2)
         if line not in out and join(ledger, at, command, row, line in ended)
     }
+    if approved:
+        approved()  # orders are tried afterwards
     for line, row in enumerate(command["rows"], 2):
         if row.get("code") and line not in out:
             account = ledger.programs[row["program"]].account

@@ -27,7 +27,7 @@ class Ledger:
         self.policy_setters = {}  # account -> who set it last
         self.profiles = {}  # (account, creator) -> {name, payee}
         self.uses = {}  # (account, kind, creator, currency, id) -> (id, accounting date, amount): K4
-        self.payee_changes = {}  # (account, creator, command id) -> the references
+        self.payee_changes = {}  # (account, creator, command id) -> the first and the last reference
         self.payees_changed = {}  # (account, creator) -> receipt of the last change of the payee
         self.aliases = {}  # (account, later id of a creator) -> the first one, which entries have
         self.called = {}  # (account, first id) -> the newest, which reports show
@@ -164,7 +164,9 @@ class Ledger:
             digests = [payouts.payee_digest(reference).hex() for reference in (old, payee)]
             self.memo(at, "PAYEE_CHANGED", account=account, creator=creator, line=" ".join(digests))
             self.payees_changed[(account, creator)] = at.received
-            self.payee_changes[(account, creator, at.command_id)] = f"{old} -> {payee}"
+            key = (account, creator, at.command_id)
+            first = self.payee_changes[key].split(" -> ")[0] if key in self.payee_changes else old
+            self.payee_changes[key] = f"{first} -> {payee}"
             profile["payee"] = payee
 
     def wait(self, at, command, account, amount=None, currency=None, live=None):

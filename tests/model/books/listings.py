@@ -50,7 +50,11 @@ def journal(ledger, account):
 def line_of(ledger, entry):
     """The journal has digests of payees; the listing shows the references until they are forgotten."""
     if entry.reason == "PAYEE_CHANGED":
-        return ledger.payee_changes[(entry.account, entry.creator, entry.command_id)]
+        stored = [reference for key, references in ledger.payee_changes.items()
+                  if key[:2] == (entry.account, entry.creator) for reference in references.split(" -> ")]
+        stored.sort(key=lambda reference: not reference.startswith("sha256:"))  # one that came back is shown
+        known = {payouts.payee_digest(reference).hex(): reference for reference in stored}
+        return " -> ".join(known.get(digest, f"sha256:{digest}") for digest in entry.line.split(" "))
     return entry.line
 
 
