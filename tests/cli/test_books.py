@@ -179,6 +179,10 @@ def test_profiles_of_creators(shop):
     shown = shop.json("creator", "show", "ben", *ACME)
     assert (shown["name"], shown["payee"], shown["programs"][0]["group"]) == ("Ben B.", "ref-1", "gold")
     assert shown["programs"][0]["codes"][0]["code"] == "BEN"
+    table = shop.run("creator", "show", "ben", *ACME).out
+    assert "{" not in table and "\nprograms\n" in table
+    (row,) = [line for line in table.splitlines() if line.startswith("spring ")]
+    assert "gold" in row and "code=BEN valid_from=" in row
     shop.run("creator", "set", "ben", *ACME, "--name", "Benjamin", "--program", "spring", "--group", "silver")
     shop.run("creator", "rename", "ben", "benjamin", *ACME)
     shown = shop.json("creator", "show", "benjamin", *ACME)

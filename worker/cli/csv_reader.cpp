@@ -8,6 +8,8 @@
 namespace sluice::cli {
 namespace {
 
+constexpr std::size_t kFaultsMax = 1000;  ///< Wrong rows that are listed.
+
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
@@ -202,18 +204,29 @@ Status read_rows(const std::string& file, const CsvColumns& columns,
         return table.error();
     }
     CsvRow row;
+    std::string faults;
+    std::size_t faults_count = 0;
     while (true) {
         auto got = table->next(row);
         if (!got.ok()) {
-            return got.error();
+            return Error{got.error().code, faults + got.error().message};
         }
         if (!got.value()) {
-            return Status::success();
+            break;
         }
-        if (Status added = add(row); !added.ok()) {
-            return table->error_at(row.line, added.error().message);
+        if (Status added = add(row); !added.ok() && ++faults_count <= kFaultsMax) {
+            faults += table->error_at(row.line, added.error().message).message + "\n";
         }
     }
+    if (faults_count == 0) {
+        return Status::success();
+    }
+    faults.pop_back();
+    return Error{ErrorCode::kInvalid, faults_count > kFaultsMax
+                                          ? faults + "\n" + file + ": " +
+                                                std::to_string(faults_count - kFaultsMax) +
+                                                " more lines are wrong"
+                                          : faults};
 }
 
 }  // namespace sluice::cli

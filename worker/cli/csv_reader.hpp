@@ -76,7 +76,8 @@ private:
     std::vector<std::optional<std::size_t>> places_;  ///< Index of each column in the file.
 };
 
-/// Passes every row of a CSV file to `add`, which returns an error for a wrong row.
+/// Passes every row of a CSV file to `add`, which returns an error for a wrong row. Returns the
+/// errors of all rows, a line each.
 [[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);
 

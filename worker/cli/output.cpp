@@ -247,6 +247,49 @@ Json object_of(const std::vector<Column>& columns, const Row& row) {
     return object;
 }
 
+namespace {
+
+bool is_object_list(const Json& value) {
+    return !value.items().empty() && value.names().empty() &&
+           !value.items().front().names().empty();
+}
+
+/// `code=SAVE valid_from=2026-01-01T00:00:00Z`, without members that are null or empty; objects of
+/// a list with a `;` between.
+Json readable(const Json& value) {
+    std::string text;
+    if (is_object_list(value)) {
+        for (const Json& item : value.items()) {
+            text += (text.empty() ? "" : "; ") + readable(item).cell();
+        }
+        return text;
+    }
+    for (std::size_t i = 0; i < value.names().size(); ++i) {
+        const std::string cell = readable(value.items()[i]).cell();
+        text += cell.empty() ? "" : (text.empty() ? "" : " ") + value.names()[i] + "=" + cell;
+    }
+    return value.names().empty() ? value : Json(text);
+}
+
+}  // namespace
+
+void write_table(const std::string& name, const Json& list, std::FILE* out) {
+    write(out, "\n" + name + "\n");
+    std::vector<Column> columns;
+    for (const std::string& column : list.items().front().names()) {
+        columns.push_back({column});
+    }
+    Listing listing(Format::kTable, std::move(columns), out);
+    for (const Json& item : list.items()) {
+        Row row;
+        for (const Json& value : item.items()) {
+            row.push_back(readable(value));
+        }
+        listing.add(row);
+    }
+    listing.finish();
+}
+
 void write_object(Format format, const Json& object, std::FILE* out) {
     if (format == Format::kJson) {
         write(out, object.pretty() + "\n");
@@ -268,8 +311,16 @@ void write_object(Format format, const Json& object, std::FILE* out) {
     }
     for (std::size_t i = 0; i < object.names().size(); ++i) {
         const std::string& name = object.names()[i];
-        write(out, name + std::string(width + 2 - name.size(), ' ') +
-                       printable(object.items()[i].cell()) + "\n");
+        const Json& value = object.items()[i];
+        if (!is_object_list(value)) {
+            write(out, name + std::string(width + 2 - name.size(), ' ') +
+                           printable(readable(value).cell()) + "\n");
+        }
+    }
+    for (std::size_t i = 0; i < object.names().size(); ++i) {
+        if (is_object_list(object.items()[i])) {
+            write_table(object.names()[i], object.items()[i], out);
+        }
     }
 }
 

@@ -80,7 +80,11 @@ private:
 /// null.
 [[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
 
-/// One object: `name  value` lines, a JSON object, or a CSV file of one row.
+/// Writes a list of objects as a table below its name. Requires: the list is not empty.
+void write_table(const std::string& name, const Json& list, std::FILE* out = stdout);
+
+/// One object: `name  value` lines and a table for each list of objects, a JSON object, or a CSV
+/// file of one row.
 void write_object(Format format, const Json& object, std::FILE* out = stdout);
 
 }  // namespace sluice::cli
