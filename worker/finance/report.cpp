@@ -3,13 +3,13 @@
 #include "worker/reports/report.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/system/named_file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -52,14 +52,13 @@ Status run_statements(const Frame& frame, const MonthCommand& command) {
     if (!account.ok()) {
         return account.error();
     }
-    std::error_code failed;
-    std::filesystem::create_directories(command.into, failed);
-    if (failed) {
-        return Error{ErrorCode::kIo, command.into + ": " + failed.message()};
+    const auto folder = open_folder(command.into);
+    if (!folder.ok()) {
+        return folder.error();
     }
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const auto written = write_statements(ledger, {*account, command.account, command.month},
-                                              command.list.format, command.into);
+                                              command.list.format, folder->get());
         if (!written.ok()) {
             return written.error();
         }

@@ -119,8 +119,9 @@ struct StatementsOf {
 
 /// Writes the statement of every creator who has one to a file of its own: `<creator id>.csv`, with
 /// `%2F` for a slash. Returns the number of files. Throws LedgerFailure.
+/// @param folder  Its descriptor.
 [[nodiscard]] Result<std::size_t> write_statements(LedgerReader& ledger, const StatementsOf& of,
-                                                   Format format, const std::string& folder);
+                                                   Format format, int folder);
 
 /// Writes the trial balance of an account's month (S2): every ledger account by program and
 /// currency. Throws LedgerFailure.

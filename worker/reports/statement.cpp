@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <cstdio>
 #include <map>
 #include <unordered_map>
@@ -10,6 +12,8 @@
 
 namespace sluice::cli {
 namespace {
+
+constexpr mode_t kFileMode = 0666;  // less the umask
 
 std::vector<Column> row_columns() {
     return {{"accounting_date"}, {"program_id"},
@@ -103,7 +107,7 @@ private:
     }
 
     /// The rows CLOSING have the sums, and every row names the statement, so that the files of many
-    /// creators can be read as one.
+    /// creators can be read as one. A row with an `opening` is no posting.
     void write_csv(std::FILE* out) const {
         std::vector<Column> columns = row_columns();
         for (const char* name : {"opening", "earned", "adjusted", "paid_out", "account_id",
@@ -112,8 +116,9 @@ private:
         }
         Listing listing(Format::kCsv, std::move(columns), out);
         for (const auto& [key, sums] : statement_.sums) {
-            listing.add(named(
-                boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening), {}));
+            listing.add(
+                named(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening),
+                      {sums.opening.to_string()}));
         }
         for (const Row& row : rows_) {
             listing.add(named(row, {}));
@@ -229,7 +234,7 @@ void write_statement(LedgerReader& ledger, const StatementOf& of, Format format)
 }
 
 Result<std::size_t> write_statements(LedgerReader& ledger, const StatementsOf& of, Format format,
-                                     const std::string& folder) {
+                                     int folder) {
     std::vector<CreatorId> creators;
     ledger.scan(CreatorRow{of.account, {}, {}, {}, {}}, {1, 1}, [&creators](const CreatorRow& row) {
         creators.push_back(row.creator);
@@ -243,14 +248,16 @@ Result<std::size_t> write_statements(LedgerReader& ledger, const StatementsOf& o
         if (!page.has_sums()) {
             continue;
         }
-        const std::string path = folder + "/" + file_name(page.shown()) + extension(format);
-        std::FILE* const out = std::fopen(path.c_str(), "we");
+        const std::string name = file_name(page.shown()) + extension(format);
+        const int file = ::openat(folder, name.c_str(),
+                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+        std::FILE* const out = file < 0 ? nullptr : ::fdopen(file, "w");
         if (out != nullptr) {
             page.write(format, out);
         }
         const bool complete = out != nullptr && std::ferror(out) == 0;
         if ((out != nullptr && std::fclose(out) != 0) || !complete) {
-            return Error{ErrorCode::kIo, path + ": could not be written completely"};
+            return Error{ErrorCode::kIo, name + ": could not be written completely"};
         }
         ++written;
     }

@@ -97,6 +97,8 @@ Status become_owner_of(const std::filesystem::path& folder) {
 }
 
 Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t group) {
+    std::error_code ignored;  // mkdir() says why
+    std::filesystem::create_directories(folder.parent_path(), ignored);
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
         return system_error(errno, "create", folder);
     }

@@ -21,8 +21,8 @@ namespace sluice::cli {
 /// Passwords for PostgreSQL in root's `~/.pgpass` stay usable.
 [[nodiscard]] Status become_owner_of(const std::filesystem::path& folder);
 
-/// Creates `folder`, if it is missing, for `user` and `group`, or gives them an empty folder of
-/// root. Leaves every other folder as it is. Requires: root.
+/// Creates `folder` and those above it, if missing, for `user` and `group`, or gives them an empty
+/// folder of root. Leaves every other folder as it is. Requires: root.
 [[nodiscard]] Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t group);
 
 /// Returns true if a user may enter `folder`. Requires: root.

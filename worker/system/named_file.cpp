@@ -30,6 +30,7 @@ struct HeldInput {
 struct Held {
     std::map<std::string, HeldInput> inputs;
     std::map<std::string, OutputFile> outputs;
+    std::map<std::string, Fd> folders;
 };
 
 Held& held() {
@@ -252,11 +253,38 @@ Status hold_file(const std::string& path, FileUse use, const std::string& store)
     }
     if (use == FileUse::kNewFolder) {
         struct stat owner {};
-        return ::stat(store.c_str(), &owner) == 0
-                   ? make_folder_for(path, owner.st_uid, owner.st_gid)
-                   : Status(system_error(errno, "inspect", store));
+        if (::stat(store.c_str(), &owner) != 0) {
+            return system_error(errno, "inspect", store);
+        }
+        if (Status made = make_folder_for(path, owner.st_uid, owner.st_gid); !made.ok()) {
+            return made;
+        }
+        Fd folder(open_retrying(path.c_str(), O_RDONLY | O_DIRECTORY));
+        if (!folder.ok()) {
+            return system_error(errno, "open", path);
+        }
+        held().folders[path] = std::move(folder);
+        return Status::success();
     }
-    return OutputFile::hold(path, use);
+    if (use == FileUse::kOutputs) {
+        if (Status held = hold_siblings(path); !held.ok()) {
+            return held;
+        }
+    }
+    return OutputFile::hold(path, use == FileUse::kOutputs ? FileUse::kOutput : use);
+}
+
+Result<Fd> open_folder(const std::string& path) {
+    if (const auto found = held().folders.find(path); found != held().folders.end()) {
+        Fd folder = std::move(found->second);
+        held().folders.erase(found);
+        return folder;
+    }
+    std::error_code failed;
+    fs::create_directories(path, failed);
+    Fd folder(failed ? -1 : open_retrying(path.c_str(), O_RDONLY | O_DIRECTORY));
+    return folder.ok() ? Result<Fd>(std::move(folder))
+                       : Result<Fd>(system_error(failed ? failed.value() : errno, "open", path));
 }
 
 Result<Fd> open_input(const std::string& path) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,12 +21,17 @@ enum class FileUse : std::uint8_t {
     kInput,
     kOutput,     ///< Replaced if it exists.
     kNewOutput,  ///< Must not exist.
+    kOutputs,    ///< As kOutput, and its siblings.
     kNewFolder,  ///< Created if it is missing, for the owner of the store.
 };
 
 /// Prepares the use of `path` after become_owner_of(store). An input that cannot be opened is
 /// reported by open_input().
 [[nodiscard]] Status hold_file(const std::string& path, FileUse use, const std::string& store);
+
+/// Opens a folder, which is created if it is missing, or returns the descriptor that hold_file()
+/// opened: the owner of the store may be unable to enter the folders above it.
+[[nodiscard]] Result<Fd> open_folder(const std::string& path);
 
 /// Opens an input, or returns the descriptor that hold_file() opened. "/dev/stdin" is the standard
 /// input.
@@ -62,5 +68,15 @@ private:
 
 /// Replaces the file `path` by `bytes`, as OutputFile does.
 [[nodiscard]] Status write_output(const std::string& path, std::string_view bytes);
+
+// A sibling has a suffix before its extension, such as may-EUR.csv for may.csv.
+
+/// @param suffix  `-` and three capitals.
+[[nodiscard]] std::string sibling_of(const std::string& path, std::string_view suffix);
+/// Starts a child process that keeps its rights to write siblings of `path`.
+[[nodiscard]] Status hold_siblings(const std::string& path);
+/// Writes a sibling as write_output() does, with the rights that hold_siblings() kept.
+[[nodiscard]] Status write_sibling(const std::string& path, std::string_view suffix,
+                                   std::string_view bytes);
 
 }  // namespace sluice::cli
