@@ -5,10 +5,26 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "core/commands/ids.hpp"
 #include "core/ledger/journal_rows.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::cli {
+namespace {
+
+bool was_sent_by(LedgerReader& ledger, const Payout& payout, const std::string& command) {
+    bool found = false;
+    ledger.scan_creator_journal(
+        payout.account, payout.creator, *payout.sent_at, kEndOfTime,
+        [&](const JournalGroup& group) {
+            found = group.payout_id == payout.payout_id && group.command_id == command &&
+                    group.entries.front().reason == JournalReason::kMemoSent;
+            return !found;
+        });
+    return found;
+}
+
+}  // namespace
 
 std::string kept_file(const Frame& frame, const std::string& message) {
     return frame.paths().exports / message;
@@ -47,6 +63,24 @@ Status check_unended(const std::string& message, const std::vector<Payout>& payo
                : Status(Error{ErrorCode::kConflict,
                               "message " + message +
                                   " is not written again: its payouts ended since: " + ended});
+}
+
+std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
+                                 const std::string& command) {
+    std::vector<Payout> candidates, payouts;
+    ledger.scan_payouts([&](const Payout& payout) {
+        if (payout.account == account && payout.sent_at &&
+            command.starts_with(command_id_prefix(*payout.sent_at))) {
+            candidates.push_back(payout);
+        }
+        return true;
+    });
+    for (Payout& payout : candidates) {
+        if (was_sent_by(ledger, payout, command)) {
+            payouts.push_back(std::move(payout));
+        }
+    }
+    return payouts;
 }
 
 std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {

@@ -26,6 +26,10 @@ namespace sluice::cli {
 /// Refuses a message of which a payout has ended unpaid, because the bank would pay it twice.
 [[nodiscard]] Status check_unended(const std::string& message, const std::vector<Payout>& payouts);
 
+/// Returns the payouts that the `payout sent` or `payout export` with this id sent.
+[[nodiscard]] std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
+                                               const std::string& command);
+
 /// Returns the SHA-256 of its message's bytes, as the memo entry SENT of the payout has it; empty
 /// without such an entry.
 [[nodiscard]] std::string proven_sha256(LedgerReader& ledger, const Payout& payout);

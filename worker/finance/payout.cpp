@@ -96,6 +96,9 @@ Status print_payout_run(const Frame& frame, const CloseCommand& command, const s
                 listing.add(payout);
             }
             listing.finish(skipped_of(ledger, run), to_hex(row.digest));
+            if (command.format == Format::kTable) {
+                std::printf("payout run %s\n", run.c_str());
+            }
             return Status::success();
         },
         ReadFrom::kPrimary);

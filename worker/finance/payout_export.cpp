@@ -21,6 +21,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/kept_export.hpp"
+#include "worker/finance/payable.hpp"
 #include "worker/reports/payouts.hpp"
 #include "worker/system/file.hpp"
 
@@ -36,6 +37,7 @@ struct ExportCommand {
     PaymentForm form = PaymentForm::kCsv;
     std::optional<Currency> currency;  ///< Other payouts of the named runs are left out.
     std::string payees, debtor, out;
+    std::string out_suffix;  ///< -EUR, of one currency of several.
     PaymentColumns columns;
     std::string execution_date;
     std::optional<std::string> remittance;
@@ -65,7 +67,8 @@ Result<BankFiles> read_bank_files(const ExportCommand& command) {
     return files;
 }
 
-/// Returns the named payouts, and all payouts of a named payout run, sorted by id, each once.
+/// Returns the named payouts, and those of a named payout run that are not void, sorted by id, each
+/// once.
 Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber account,
                                           const ExportCommand& command) {
     std::map<std::string, Payout> found;
@@ -82,7 +85,8 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
         if (ledger.load(run) && run.account == account) {
             for (Payout& payout : payouts_of_run(ledger, id)) {
                 known = true;
-                if (!command.currency || payout.currency == *command.currency) {
+                if (payout.state != PayoutState::kVoid &&
+                    (!command.currency || payout.currency == *command.currency)) {
                     found.try_emplace(payout.payout_id, std::move(payout));
                 }
             }
@@ -98,38 +102,9 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
     }
     if (payouts.empty()) {
         return Error{ErrorCode::kNotFound,
-                     "none of the payouts is in " + std::string(command.currency->code())};
-    }
-    return payouts;
-}
-
-bool was_sent_by(LedgerReader& ledger, const Payout& payout, const std::string& command) {
-    bool found = false;
-    ledger.scan_creator_journal(
-        payout.account, payout.creator, *payout.sent_at, kEndOfTime,
-        [&](const JournalGroup& group) {
-            found = group.payout_id == payout.payout_id && group.command_id == command &&
-                    group.entries.front().reason == JournalReason::kMemoSent;
-            return !found;
-        });
-    return found;
-}
-
-/// Returns the payouts that the `payout sent` or `payout export` with this id sent.
-std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
-                                 const std::string& command) {
-    std::vector<Payout> candidates, payouts;
-    ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == account && payout.sent_at &&
-            command.starts_with(command_id_prefix(*payout.sent_at))) {
-            candidates.push_back(payout);
-        }
-        return true;
-    });
-    for (Payout& payout : candidates) {
-        if (was_sent_by(ledger, payout, command)) {
-            payouts.push_back(std::move(payout));
-        }
+                     command.currency
+                         ? "none of the payouts is in " + std::string(command.currency->code())
+                         : "every payout of the payout run is void"};
     }
     return payouts;
 }
@@ -166,46 +141,6 @@ Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& comma
         },
         ReadFrom::kConfirmed);
     return read.ok() ? Result<std::string>(std::move(id)) : Result<std::string>(read.error());
-}
-
-/// Returns an error unless all of them are APPROVED.
-Status check_states(const std::vector<Payout>& payouts) {
-    for (const Payout& payout : payouts) {
-        if (payout.state != PayoutState::kApproved) {
-            const bool sent = payout.state == PayoutState::kSent;
-            return Error{ErrorCode::kConflict,
-                         "payout " + payout.payout_id + " is " +
-                             std::string(to_string(payout.state)) +
-                             (sent ? ": to write its message again name it with --again"
-                                   : ": expected APPROVED")};
-        }
-    }
-    return Status::success();
-}
-
-/// Refuses a payout without a payee, one whose creator has another payee by now, and one whose row
-/// was altered after it was closed.
-Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string& creator) {
-    CreatorRow profile{payout.account, payout.creator, {}, {}, {}};
-    static_cast<void>(ledger.load(profile));
-    const std::string where = "payout " + payout.payout_id + ": ";
-    const std::string repoint = "`sluice payout repoint " + payout.payout_id + "`";
-    if (payout.payee.empty() && profile.payee.empty()) {
-        return Error{ErrorCode::kInvalid, where + "creator " + creator +
-                                              " has no payee; `sluice creator set " + creator +
-                                              " --payee`, then " + repoint};
-    }
-    if (payout.payee != profile.payee) {
-        return Error{ErrorCode::kConflict, where + "it was closed for payee " +
-                                               (payout.payee.empty() ? "(none)" : payout.payee) +
-                                               ", and creator " + creator + " has payee " +
-                                               (profile.payee.empty() ? "(none)" : profile.payee) +
-                                               " now; " + repoint +
-                                               " moves it, and it must be approved again"};
-    }
-    const auto damage = damage_of(payout, ledger);
-    return damage ? Status(DamagedRow(row_name(payout), *damage, std::nullopt).error())
-                  : Status::success();
 }
 
 /// Makes the message without its id and time. Finds every reason to refuse it before anything is
@@ -297,14 +232,19 @@ Result<NewMessage> read_message(const Frame& frame, const ExportCommand& command
 
 Status write_out(const ExportCommand& command, const std::string& bytes, const std::string& message,
                  std::size_t payouts) {
-    if (Status written = write_output(command.out, bytes); !written.ok()) {
+    const bool is_sibling = !command.out_suffix.empty();
+    const Status written = is_sibling ? write_sibling(command.out, command.out_suffix, bytes)
+                                      : write_output(command.out, bytes);
+    if (!written.ok()) {
         return Error{written.error().code, written.error().message +
                                                "; the payouts are sent: write the file with "
                                                "--again " +
                                                message};
     }
-    std::printf("message %s, %zu payout%s, written to %s\n", message.c_str(), payouts,
-                payouts == 1 ? "" : "s", printable(command.out).c_str());
+    std::printf(
+        "message %s, %zu payout%s, written to %s\n", message.c_str(), payouts,
+        payouts == 1 ? "" : "s",
+        printable(is_sibling ? sibling_of(command.out, command.out_suffix) : command.out).c_str());
     return Status::success();
 }
 
@@ -390,6 +330,81 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     return sent.ok() ? Status(Error{ErrorCode::kConflict, sent->text}) : Status(sent.error());
 }
 
+/// Returns one command for each currency of the named payouts: each has a file and a key of its
+/// own.
+Result<std::vector<ExportCommand>> by_currency(const Frame& frame, const ExportCommand& command,
+                                               AccountNumber account) {
+    std::map<Currency, std::vector<std::string>> ids;
+    Status read = with_snapshot(
+        frame, command.submit.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto payouts = named_payouts(ledger, account, command);
+            if (!payouts.ok()) {
+                return payouts.error();
+            }
+            for (const Payout& payout : *payouts) {
+                ids[payout.currency].push_back(payout.payout_id);
+            }
+            return Status::success();
+        },
+        ReadFrom::kConfirmed);
+    if (!read.ok()) {
+        return read.error();
+    }
+    if (ids.size() > 1 && !command.currency &&
+        (command.out == "-" || command.out.starts_with("/dev/"))) {
+        return Error{ErrorCode::kInvalid,
+                     "the payouts have several currencies, a file each: expected "
+                     "--currency, or a name of files in --out"};
+    }
+    std::vector<ExportCommand> commands;
+    for (auto& [currency, payouts] : ids) {
+        ExportCommand& one = commands.emplace_back(command);
+        if (ids.size() > 1 && !command.currency) {
+            const std::string suffix = "-" + std::string(currency.code());
+            one.ids = std::move(payouts);
+            one.out_suffix = suffix;
+            one.submit.key += one.submit.key.empty() ? "" : suffix;
+        }
+    }
+    commands.resize(command.currency ? 1 : commands.size());
+    return commands;
+}
+
+/// Checks every message before the first is sent.
+Status send_all(const Frame& frame, const std::vector<ExportCommand>& commands,
+                AccountNumber account, const BankFiles& files) {
+    std::vector<std::pair<std::string, std::optional<NewMessage>>> messages;
+    for (const ExportCommand& command : commands) {
+        const auto known = sent_with_key(frame, command, account);
+        if (!known.ok()) {
+            return known.error();
+        }
+        messages.emplace_back(*known, std::nullopt);
+        if (known->empty() && !command.execution_date.empty() &&
+            command.execution_date < now().to_string().substr(0, kDateBytes)) {
+            return Error{ErrorCode::kInvalid,
+                         "--execution-date " + command.execution_date + ": that day has passed"};
+        }
+        if (known->empty()) {
+            auto message = read_message(frame, command, account, files);
+            if (!message.ok()) {
+                return message.error();
+            }
+            messages.back().second = std::move(message).value();
+        }
+    }
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        auto& [known, message] = messages[i];
+        Status done = message ? send_message(frame, commands[i], account, *std::move(message))
+                              : write_again(frame, commands[i], account, known);
+        if (!done.ok()) {
+            return done;
+        }
+    }
+    return Status::success();
+}
+
 Status run_export(const Frame& frame, const ExportCommand& command) {
     const auto account = account_number(frame, *command.submit.account);
     if (!account.ok()) {
@@ -402,21 +417,8 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     if (!files.ok()) {
         return files.error();
     }
-    const auto known = sent_with_key(frame, command, *account);
-    if (!known.ok()) {
-        return known.error();
-    }
-    if (!known->empty()) {
-        return write_again(frame, command, *account, *known);
-    }
-    if (!command.execution_date.empty() &&
-        command.execution_date < now().to_string().substr(0, kDateBytes)) {
-        return Error{ErrorCode::kInvalid,
-                     "--execution-date " + command.execution_date + ": that day has passed"};
-    }
-    auto message = read_message(frame, command, *account, *files);
-    return message.ok() ? send_message(frame, command, *account, std::move(message).value())
-                        : Status(message.error());
+    const auto commands = by_currency(frame, command, *account);
+    return commands.ok() ? send_all(frame, *commands, *account, *files) : Status(commands.error());
 }
 
 Result<std::string> parse_date(std::string_view text) {
@@ -437,8 +439,9 @@ void declare_export(Subcommand group) {
     const Option ids =
         add_texts(app, "ID", "", command.ids, "Payouts, or payout runs for all of their payouts");
     add_id(app, "--account", "A", command.submit.account.emplace(), "Account").required();
-    add_value(app, "--currency", "CUR", command.currency, parse_currency,
-              "Only the payouts in this currency of the payout runs (ISO 4217)");
+    add_value(
+        app, "--currency", "CUR", command.currency, parse_currency,
+        "Only the payouts in this currency of the payout runs (default: a file per currency)");
     const Option form =
         add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
                   "File format; pain.001 means pain.001.001.09, EUR only");
@@ -462,7 +465,9 @@ void declare_export(Subcommand group) {
         [](std::string_view text) { return Result<std::string>(std::string(text)); },
         "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
         "(default: {payout}). Given, csv and json have a column remittance");
-    add_file(app, "--out", "FILE", command.out, FileUse::kOutput, "Output file").required();
+    add_file(app, "--out", "FILE", command.out, FileUse::kOutputs,
+             "Output file; of several currencies OUT.csv becomes OUT-EUR.csv, OUT-USD.csv")
+        .required();
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the kept bytes of this message again; nothing is marked as sent")
         .excludes(ids);
