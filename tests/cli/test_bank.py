@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from harness.bank_answers import camt053, camt054, details, entry, fee, pain002, status
+from harness.bank_answers import camt053, camt054, details, document, entry, fee, pain002, status
 from harness.edge import Edge
 from test_ledger import ACME, HTTP, Shop, until_now
 
@@ -228,3 +228,86 @@ def test_files_keep_to_the_iso_schemas(paid):
         file = paid.file(f"{form}.xml", text)
         done = subprocess.run(["xmllint", "--noout", "--nonet", "--schema", schema, file], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def grouped(message, status, transactions="", total="", part="", inner=""):
+    """A pain.002 with one status of the whole message, or with `part` of one payment information."""
+    whole = f"<OrgnlGrpInfAndSts><OrgnlMsgId>{message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>"
+    numbers = (f"<OrgnlNbOfTxs>{transactions}</OrgnlNbOfTxs>" if transactions else "") + (
+        f"<OrgnlCtrlSum>{total}</OrgnlCtrlSum>" if total else "")
+    why = "<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn><AddtlInf>Insufficient funds</AddtlInf></StsRsnInf>"
+    if not part:
+        body = whole + numbers + f"<GrpSts>{status}</GrpSts>{why}</OrgnlGrpInfAndSts>\n"
+        body += f"<OrgnlPmtInfAndSts><OrgnlPmtInfId>{message}</OrgnlPmtInfId>{inner}</OrgnlPmtInfAndSts>\n" if inner else ""
+    else:
+        body = whole + f"</OrgnlGrpInfAndSts>\n<OrgnlPmtInfAndSts><OrgnlPmtInfId>{part}</OrgnlPmtInfId>{numbers}"
+        body += f"<PmtInfSts>{status}</PmtInfSts>{why}{inner}</OrgnlPmtInfAndSts>\n"
+    return document("pain.002.001.10", "CstmrPmtStsRpt", body, "BANK-2-1")
+
+
+def sent_message(paid):
+    return re.search("<MsgId>(.*?)</MsgId>", paid.out.read_text())[1]
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_rejected_message_fails_each_of_its_payouts(paid, part):
+    message = sent_message(paid)
+    text = grouped(message, "RJCT", "3", "24.00", part=message if part else "")
+    assert set(outcomes(paid.bank(text, "--preview")).values()) == {"WOULD_FAIL"}
+    rows = paid.bank(text, "--debtor", paid.file("debtor.csv", DEBTOR))
+    assert outcomes(rows) == {paid.ann: "FAILED", paid.ben: "FAILED", paid.cyd: "FAILED"}
+    assert rows[paid.ann]["reason"] == "AM04 Insufficient funds"
+    assert set(paid.states().values()) == {"FAILED"}
+    journal = paid.json("report", "journal", *ACME)
+    assert set(outcomes(paid.bank(text)).values()) == {"KNOWN"}
+    assert paid.json("report", "journal", *ACME) == journal
+
+
+def test_a_rejected_message_is_never_guessed(paid):
+    message = sent_message(paid)
+    paid.refused(grouped("M260101000000-0BADC0DE", "RJCT"), "account acme has sent no message M260101000000-0BADC0DE")
+    paid.refused(grouped(message, "RJCT", "4"), "has 3 payouts and the sum 24.00, the bank states 4 and no sum")
+    paid.refused(grouped(message, "RJCT", "3", "24.01"), "the bank states 3 and 24.01")
+    paid.refused(grouped(message, "RJCT", part="PART-7"), "with the payment information PART-7")
+    paid.refused(grouped(message, ""), "the file states no status")
+    assert set(outcomes(paid.bank(grouped(message, "ACCP"))).values()) == {"PENDING"}
+    assert set(paid.states().values()) == {"SENT"}
+
+
+def test_a_rejected_message_leaves_the_transactions_that_it_lists(paid):
+    """One transaction is settled, one states no status of its own, one is not listed."""
+    message = sent_message(paid)
+    own = status(paid.ben, "", "8.00").replace("<TxSts></TxSts>", "")
+    rows = paid.bank(grouped(message, "RJCT", part=message, inner=status(paid.ann, "ACSC", "8.00") + own))
+    assert outcomes(rows) == {paid.ann: "SETTLED", paid.ben: "FAILED", paid.cyd: "FAILED"}
+
+
+def test_a_second_payment_is_seen_however_often_it_is_reported(paid):
+    """In one file, in the same file again, and in the file of another day."""
+    twice = camt053(entry("16.00", details(paid.ann, "8.00", reference="B-1"), details(paid.ann, "8.00", reference="B-2")))
+    for _ in range(2):
+        said = paid.bank(twice, rows=False, exit_status=1)
+        assert f"payout {paid.ann} is paid twice in this file, with the references B-1 and B-2" in said
+    assert outcomes(paid.bank(camt054(entry("8.00", details(paid.ann, "8.00", reference="B-1"))))) == {paid.ann: "KNOWN"}
+    said = paid.bank(camt053(entry("8.00", details(paid.ann, "8.00", reference="B-2"))), rows=False, exit_status=1)
+    assert "is paid twice, with the references B-1 and B-2" in said
+    nameless = camt053(entry("16.00", details(paid.ben, "8.00"), details(paid.ben, "8.00")))
+    assert "with the references (none) and (none)" in paid.bank(nameless, rows=False, exit_status=1)
+    paid.bank(pain002(status(paid.cyd, "ACSC", "8.00")))
+    assert outcomes(paid.bank(camt053(entry("8.00", details(paid.cyd, "8.00", reference="B-9"))))) == {paid.cyd: "KNOWN"}, (
+        "a status report names no posting")
+
+
+def test_a_file_without_an_account_to_compare_is_refused(paid):
+    debtor = ("--debtor", paid.file("debtor.csv", DEBTOR))
+    good = camt053(entry("8.00", details(paid.ann, "8.00")))
+    iban = "<IBAN>GB82WEST12345698765432</IBAN>"
+    for text, words in (
+        (good.replace(iban, "<Othr><Id>12345678</Id></Othr>"), "found account 12345678, which is no IBAN"),
+        (good.replace(f"<Acct><Id>{iban}</Id></Acct>", ""), "found no account"),
+        (pain002(status(paid.ann, "ACSC", "8.00")).replace(f"<DbtrAcct><Id>{iban}</Id></DbtrAcct>", ""),
+         "or a message of account acme, found no account and message C260201080000-7KQ4M9"),
+    ):
+        said = paid.bank(text, *debtor, rows=False, exit_status=1)
+        assert words in said and "nothing was recorded" in said
+    assert set(paid.states().values()) == {"SENT"}

@@ -24,13 +24,18 @@ private:
         std::optional<Money> amount, instructed;
     };
 
-    Status read_transaction_status(Node transaction);
+    Status read_transaction_status(Node transaction, const std::string& inherited);
+    [[nodiscard]] static bool is_final(const std::string& status);
+    static void set_status(const std::string& status, BankLine& line);
+    void add_message_status(Node group, const std::string& status,
+                            const std::string& payment_info_id);
     Status read_entry(Node entry);
     Status read_details(Node entry, Node details, bool is_only);
     void classify(Node entry, Node details, BankLine& line) const;
     Status read_fees(Node owner, BankLine& line) const;
     Status read_date(Node date, BankLine& line) const;
-    void add_account(Node account);
+    /// @param owner  The element that the account belongs to.
+    void add_account(Node account, Node owner);
 
     [[nodiscard]] Result<std::optional<Money>> money(Node amount) const;
     [[nodiscard]] Result<Amounts> amounts(Node entry, Node details, bool is_only) const;
@@ -82,30 +87,64 @@ Result<std::optional<Money>> BankFileReader::money(Node amount) const {
 
 // ---- pain.002 -----------------------------------------------------------------------------------
 
+/// A status of the whole message or of one payment information counts for the transactions that the
+/// file does not list. Statuses that are not final list nothing.
 Status BankFileReader::read_status_report(Node report) {
     file_.message_id = text_at(report, {"GrpHdr", "MsgId"});
-    bool has_transactions = false;
+    const Node whole = child_of(report, "OrgnlGrpInfAndSts");
+    file_.original_message = text_at(whole, {"OrgnlMsgId"});
+    const std::string whole_status = text_at(whole, {"GrpSts"});
+    bool says_more = false;
     for (const Node group : children_of(report, "OrgnlPmtInfAndSts")) {
-        for (const Node transaction : children_of(group, "TxInfAndSts")) {
-            has_transactions = true;
-            if (Status read = read_transaction_status(transaction); !read.ok()) {
+        const std::string status = first_text({text_at(group, {"PmtInfSts"}), whole_status});
+        const std::vector<Node> transactions = children_of(group, "TxInfAndSts");
+        for (const Node transaction : transactions) {
+            if (Status read = read_transaction_status(transaction, status); !read.ok()) {
                 return read;
             }
         }
+        const std::string own = text_at(group, {"PmtInfSts"});
+        if (!own.empty() && (transactions.empty() || is_final(own))) {
+            add_message_status(group, own, text_at(group, {"OrgnlPmtInfId"}));
+        }
+        says_more |= !own.empty() || !transactions.empty();
     }
-    if (!has_transactions) {
-        const Node group = child_of(report, "OrgnlGrpInfAndSts");
-        BankLine line;
-        line.line = xml_.line_of(group ? group : report);
-        line.note = "status " + text_at(group, {"GrpSts"}) + " of the whole message " +
-                    text_at(group, {"OrgnlMsgId"}) + ", without a transaction";
-        line.reason = reason_text(child_of(group, "StsRsnInf"));
-        file_.lines.push_back(std::move(line));
+    if (!says_more || is_final(whole_status)) {
+        add_message_status(whole ? whole : report, whole_status, "");
     }
     return {};
 }
 
-Status BankFileReader::read_transaction_status(Node transaction) {
+bool BankFileReader::is_final(const std::string& status) {
+    return status == "RJCT" || status == "CANC" || status == "ACSC" || status == "ACCC";
+}
+
+void BankFileReader::set_status(const std::string& status, BankLine& line) {
+    if (status == "RJCT" || status == "CANC") {
+        line.event = BankEvent::kFailed;
+    } else if (is_final(status)) {
+        line.event = BankEvent::kSettled;
+    } else if (!status.empty()) {
+        line.event = BankEvent::kPending;
+        line.note = "status " + status + " is not final";
+    } else {
+        line.note = "the file states no status";
+    }
+}
+
+void BankFileReader::add_message_status(Node group, const std::string& status,
+                                        const std::string& payment_info_id) {
+    BankLine line;
+    line.line = xml_.line_of(group);
+    line.of = OriginalMessage{file_.original_message, payment_info_id,
+                              text_at(group, {"OrgnlNbOfTxs"}), text_at(group, {"OrgnlCtrlSum"})};
+    line.reason = reason_text(child_of(group, "StsRsnInf"));
+    set_status(status, line);
+    file_.lines.push_back(std::move(line));
+}
+
+/// @param inherited  Status of a transaction that states none.
+Status BankFileReader::read_transaction_status(Node transaction, const std::string& inherited) {
     BankLine line;
     line.line = xml_.line_of(transaction);
     line.end_to_end_id = given_id(text_at(transaction, {"OrgnlEndToEndId"}));
@@ -117,16 +156,10 @@ Status BankFileReader::read_transaction_status(Node transaction) {
         return amount.error();
     }
     line.amount = *std::move(amount);
-    add_account(element_at(transaction, {"OrgnlTxRef", "DbtrAcct"}));
-    const std::string status = text_at(transaction, {"TxSts"});
-    if (status == "RJCT" || status == "CANC") {
-        line.event = BankEvent::kFailed;
-    } else if (status == "ACSC" || status == "ACCC") {
-        line.event = BankEvent::kSettled;
-    } else {
-        line.event = BankEvent::kPending;
-        line.note = "status " + status + " is not final";
+    if (const Node account = element_at(transaction, {"OrgnlTxRef", "DbtrAcct"})) {
+        add_account(account, account);
     }
+    set_status(first_text({text_at(transaction, {"TxSts"}), inherited}), line);
     file_.lines.push_back(std::move(line));
     return {};
 }
@@ -136,7 +169,7 @@ Status BankFileReader::read_transaction_status(Node transaction) {
 Status BankFileReader::read_statements(Node report, std::string_view list) {
     file_.message_id = text_at(report, {"GrpHdr", "MsgId"});
     for (const Node statement : children_of(report, list)) {
-        add_account(child_of(statement, "Acct"));
+        add_account(child_of(statement, "Acct"), statement);
         for (const Node entry : children_of(statement, "Ntry")) {
             if (Status read = read_entry(entry); !read.ok()) {
                 return read;
@@ -167,9 +200,12 @@ Status BankFileReader::read_entry(Node entry) {
 Status BankFileReader::read_details(Node entry, Node details, bool is_only) {
     BankLine line;
     line.line = xml_.line_of(details);
+    line.entry = xml_.line_of(entry);
     line.end_to_end_id = given_id(text_at(details, {"Refs", "EndToEndId"}));
-    line.bank_ref = first_text({text_at(details, {"Refs", "AcctSvcrRef"}),
-                                text_at(entry, {"AcctSvcrRef"}), text_at(entry, {"NtryRef"})});
+    line.bank_ref =
+        first_text({text_at(details, {"Refs", "AcctSvcrRef"}), text_at(entry, {"AcctSvcrRef"})});
+    line.is_posting_ref = !line.bank_ref.empty();
+    line.bank_ref = first_text({line.bank_ref, text_at(entry, {"NtryRef"})});
     line.reason = reason_text(child_of(details, "RtrInf"));
     const auto found = amounts(entry, details, is_only);
     if (!found.ok()) {
@@ -265,12 +301,16 @@ Status BankFileReader::read_fees(Node owner, BankLine& line) const {
     return {};
 }
 
-void BankFileReader::add_account(Node account) {
-    const std::string iban = text_at(account, {"Id", "IBAN"});
+void BankFileReader::add_account(Node account, Node owner) {
+    BankFile::Account added{xml_.line_of(account ? account : owner),
+                            text_at(account, {"Id", "IBAN"}),
+                            text_at(account, {"Id", "Othr", "Id"})};
     const bool known = std::any_of(file_.accounts.begin(), file_.accounts.end(),
-                                   [&](const BankFile::Account& one) { return one.iban == iban; });
-    if (!iban.empty() && !known) {
-        file_.accounts.push_back({xml_.line_of(account), iban});
+                                   [&added](const BankFile::Account& one) {
+                                       return one.iban == added.iban && one.other == added.other;
+                                   });
+    if (!known) {
+        file_.accounts.push_back(std::move(added));
     }
 }
 

@@ -23,7 +23,14 @@ enum class BankEvent : std::uint8_t {
     kReturned,  ///< The money came back.
 };
 
-/// A transaction that the bank reports: one `TxInfAndSts`, `TxDtls`, or `Ntry` without details.
+/// The message, or the part of it, that a pain.002 gives one status.
+struct OriginalMessage {
+    std::string message_id, payment_info_id;  ///< The second is empty for the whole message.
+    std::string transactions, sum;            ///< As the bank repeats them; may be empty.
+};
+
+/// A transaction that the bank reports: one `TxInfAndSts`, `TxDtls`, or `Ntry` without details. Or
+/// all transactions of a message that the file does not list.
 struct BankLine {
     std::uint64_t line = 0;     ///< Where it begins in the file, from 1.
     std::string end_to_end_id;  ///< As the payment instruction stated it, or empty.
@@ -32,6 +39,9 @@ struct BankLine {
     std::optional<Money> instructed;  ///< Amount before the bank exchanged it, if it did.
     std::vector<Money> fees;
     std::string bank_ref;
+    bool is_posting_ref = false;            ///< `bank_ref` names a posting of the bank account.
+    std::uint64_t entry = 0;                ///< Where its `Ntry` begins; 0 in a pain.002.
+    std::optional<OriginalMessage> of;      ///< Set for all transactions of a message.
     std::string reason;                     ///< Code and text, such as `AC04 account closed`.
     std::optional<Timestamp> booking_date;  ///< As the bank states it.
     std::string note;
@@ -42,9 +52,11 @@ struct BankFile {
     std::string message_id;  ///< The bank's.
     struct Account {
         std::uint64_t line = 0;
-        std::string iban;
+        std::string iban;   ///< Empty if the bank names it in another way, or not at all.
+        std::string other;  ///< The other name.
     };
-    std::vector<Account> accounts;  ///< Accounts that it reports on.
+    std::vector<Account> accounts;  ///< Accounts that it reports on, each once.
+    std::string original_message;   ///< pain.002: the message that it answers.
     std::vector<BankLine> lines;
 };
 

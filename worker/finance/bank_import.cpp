@@ -14,7 +14,9 @@
 #include "worker/bank/payees.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/finance/bank_match.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/finance/kept_export.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
@@ -27,196 +29,11 @@ struct ImportCommand {
     SubmitOptions submit;
 };
 
-enum class Outcome : std::uint8_t {
-    kMoved,      ///< Recorded now, or would be.
-    kKnown,      ///< Recorded before.
-    kPending,    ///< The bank has not decided.
-    kUnmatched,  ///< No payout of the account.
-    kDiffers,    ///< A payout of the account, and something else than it says.
-};
-
-/// A line of the bank's file, with the payout that it names and what becomes of it.
-struct Judged {
-    const BankLine* line = nullptr;
-    std::optional<Payout> payout{};
-    Outcome outcome = Outcome::kUnmatched;
-    PayoutVerb verb = PayoutVerb::kSettle;
-    std::string creator{};
-    std::string note{};
-    /// Names a payout or a payment that this account should know, so a person has to look.
-    bool needs_person = false;
-};
-
-/// Whether the text has the form of a payout id: P260131140509-7KQ4M9-0001.
-bool looks_like_payout_id(std::string_view text) {
-    constexpr std::size_t kBytesMin = 22, kBytesMax = 35, kTimeEnd = 13;
-    return text.size() >= kBytesMin && text.size() <= kBytesMax && text.front() == 'P' &&
-           text[kTimeEnd] == '-' && parse_admin_id(text).ok();
-}
-
-/// Judges lines against the payouts, which change state in the memory of this object alone. Settled
-/// lines come first, because a file may report the return before the payment.
-class BankMatcher {
-public:
-    BankMatcher(LedgerReader& ledger, AccountNumber account, const AccountId& account_id)
-        : ledger_(ledger), names_(ledger), account_(account), account_id_(account_id) {}
-
-    /// Returns the lines in the order of the file.
-    std::vector<Judged> judge(const BankFile& file);
-
-private:
-    Judged judge(const BankLine& line);
-    void judge_state(Judged& judged);
-    void judge_known(Judged& judged) const;
-    [[nodiscard]] Payout* find(const std::string& id);
-
-    LedgerReader& ledger_;
-    CreatorNames names_;
-    AccountNumber account_;
-    AccountId account_id_;
-    std::map<std::string, Payout> payouts_;
-    std::map<std::string, std::string> moved_refs_;  ///< By payout and verb: the bank's reference.
-};
-
-std::vector<Judged> BankMatcher::judge(const BankFile& file) {
-    std::vector<Judged> all(file.lines.size());
-    for (const bool settled : {true, false}) {
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if ((file.lines[i].event == BankEvent::kSettled) == settled) {
-                all[i] = judge(file.lines[i]);
-            }
-        }
-    }
-    return all;
-}
-
-Payout* BankMatcher::find(const std::string& id) {
-    const auto known = payouts_.find(id);
-    if (known != payouts_.end()) {
-        return &known->second;
-    }
-    Payout payout;
-    payout.payout_id = id;
-    return looks_like_payout_id(id) && ledger_.load(payout)
-               ? &payouts_.emplace(id, std::move(payout)).first->second
-               : nullptr;
-}
-
-std::string text_of(const std::optional<Money>& money) {
-    return money ? to_string(*money) : "no amount";
-}
-
-/// Whether the line's amount is the payout's, as it is or after the fees that the line states.
-bool has_amount_of(const BankLine& line, const Payout& payout) {
-    if (!line.amount) {
-        return false;
-    }
-    if (line.amount->currency != payout.currency) {
-        return line.instructed == Money{payout.currency, payout.amount};
-    }
-    Decimal fees = zero_amount(payout.currency);
-    for (const Money& fee : line.fees) {
-        fees += fee.currency == payout.currency ? fee.amount : zero_amount(payout.currency);
-    }
-    const Decimal before = line.event == BankEvent::kReturned ? line.amount->amount + fees
-                                                              : line.amount->amount - fees;
-    return line.amount->amount == payout.amount || before == payout.amount;
-}
-
-Judged BankMatcher::judge(const BankLine& line) {
-    Judged judged{&line};
-    judged.note = line.note;
-    const Payout* payout = find(line.end_to_end_id);
-    if (payout == nullptr || payout->account != account_) {
-        judged.needs_person = payout == nullptr && looks_like_payout_id(line.end_to_end_id);
-        judged.note = line.end_to_end_id.empty()
-                          ? (line.note.empty() ? "no end-to-end id" : line.note)
-                      : payout != nullptr
-                          ? "payout " + line.end_to_end_id + " belongs to another account than " +
-                                account_id_.str()
-                          : "account " + account_id_.str() + " has no payout " + line.end_to_end_id;
-        return judged;
-    }
-    judged.payout = *payout;
-    judged.creator = names_.shown(account_, payout->creator).str();
-    if (line.event == BankEvent::kPending || line.event == BankEvent::kUnclear) {
-        judged.needs_person = line.event == BankEvent::kUnclear;
-        judged.outcome = judged.needs_person ? Outcome::kDiffers : Outcome::kPending;
-        return judged;
-    }
-    if (!has_amount_of(line, *payout)) {
-        judged.outcome = Outcome::kDiffers;
-        judged.needs_person = true;
-        judged.note = "payout " + payout->payout_id + " is " +
-                      to_string(Money{payout->currency, payout->amount}) + ", the bank states " +
-                      text_of(line.amount);
-        return judged;
-    }
-    judge_state(judged);
-    return judged;
-}
-
-/// Decides which command fits the state of the payout, and whether it was recorded before.
-void BankMatcher::judge_state(Judged& judged) {
-    Payout& payout = payouts_.at(judged.payout->payout_id);
-    const PayoutState state = payout.state;
-    const bool can_be_paid = state == PayoutState::kApproved || state == PayoutState::kSent;
-    const bool was_paid = state == PayoutState::kPaid || state == PayoutState::kReturned;
-    PayoutState to = state;
-    switch (judged.line->event) {
-        case BankEvent::kSettled:
-            to = can_be_paid ? PayoutState::kPaid : state;
-            judged.outcome = was_paid ? Outcome::kKnown : Outcome::kDiffers;
-            break;
-        case BankEvent::kReturned:
-            to = state == PayoutState::kPaid   ? PayoutState::kReturned
-                 : state == PayoutState::kSent ? PayoutState::kFailed
-                                               : state;
-            judged.outcome = state == PayoutState::kReturned || state == PayoutState::kFailed
-                                 ? Outcome::kKnown
-                                 : Outcome::kDiffers;
-            break;
-        default:
-            to = state == PayoutState::kSent ? PayoutState::kFailed : state;
-            judged.outcome = state == PayoutState::kFailed ? Outcome::kKnown : Outcome::kDiffers;
-    }
-    if (to != state) {
-        judged.outcome = Outcome::kMoved;
-        judged.verb = to == PayoutState::kPaid       ? PayoutVerb::kSettle
-                      : to == PayoutState::kReturned ? PayoutVerb::kReturned
-                                                     : PayoutVerb::kFailed;
-        payout.state = to;
-        payout.bank_ref = judged.line->bank_ref;
-        moved_refs_[payout.payout_id + std::string(to_string(judged.verb))] = payout.bank_ref;
-    } else if (judged.outcome == Outcome::kKnown) {
-        judge_known(judged);
-    } else {
-        judged.needs_person = true;
-        judged.note = "payout " + payout.payout_id + " is " + std::string(to_string(state)) +
-                      ", so the bank's report does not fit";
-    }
-}
-
-/// A second payment of one payout in the same file is no repetition.
-void BankMatcher::judge_known(Judged& judged) const {
-    judged.note = "recorded before";
-    const auto settled =
-        moved_refs_.find(judged.payout->payout_id + std::string(to_string(PayoutVerb::kSettle)));
-    if (judged.line->event == BankEvent::kSettled && settled != moved_refs_.end() &&
-        settled->second != judged.line->bank_ref) {
-        judged.outcome = Outcome::kDiffers;
-        judged.needs_person = true;
-        judged.note = "payout " + judged.payout->payout_id +
-                      " is paid twice in this file, with the references " + settled->second +
-                      " and " + judged.line->bank_ref;
-    }
-}
-
 // ---- Output -------------------------------------------------------------------------------------
 
-std::string outcome_text(const Judged& judged, bool preview) {
+std::string outcome_text(const JudgedLine& judged, bool preview) {
     switch (judged.outcome) {
-        case Outcome::kMoved:
+        case BankOutcome::kMoved:
             if (judged.verb == PayoutVerb::kSettle) {
                 return preview ? "WOULD_SETTLE" : "SETTLED";
             }
@@ -224,20 +41,20 @@ std::string outcome_text(const Judged& judged, bool preview) {
                 return preview ? "WOULD_FAIL" : "FAILED";
             }
             return preview ? "WOULD_RETURN" : "RETURNED";
-        case Outcome::kKnown:
+        case BankOutcome::kKnown:
             return "KNOWN";
-        case Outcome::kPending:
+        case BankOutcome::kPending:
             return "PENDING";
-        case Outcome::kUnmatched:
+        case BankOutcome::kUnmatched:
             return "UNMATCHED";
-        case Outcome::kDiffers:
+        case BankOutcome::kDiffers:
             break;
     }
     return "DIFFERS";
 }
 
-Row row_of(const Judged& judged, bool preview) {
-    const BankLine& line = *judged.line;
+Row row_of(const JudgedLine& judged, bool preview) {
+    const BankLine& line = judged.line;
     std::string fees;
     for (const Money& fee : line.fees) {
         fees += (fees.empty() ? "" : ", ") + to_string(fee);
@@ -255,7 +72,7 @@ Row row_of(const Judged& judged, bool preview) {
             text_or_null(judged.note)};
 }
 
-void print(const ImportCommand& command, const std::vector<Judged>& judged) {
+void print(const ImportCommand& command, const std::vector<JudgedLine>& judged) {
     Listing listing(command.format, {{"line", Align::kRight},
                                      {"outcome"},
                                      {"end_to_end_id"},
@@ -268,8 +85,8 @@ void print(const ImportCommand& command, const std::vector<Judged>& judged) {
                                      {"reason"},
                                      {"note"}});
     std::size_t moved = 0;
-    for (const Judged& one : judged) {
-        moved += one.outcome == Outcome::kMoved ? 1 : 0;
+    for (const JudgedLine& one : judged) {
+        moved += one.outcome == BankOutcome::kMoved ? 1 : 0;
         listing.add(row_of(one, command.preview));
     }
     listing.finish();
@@ -281,13 +98,13 @@ void print(const ImportCommand& command, const std::vector<Judged>& judged) {
 }
 
 /// Returns an error if a person has to look at a line, or if no line is about this account.
-Status verdict(const ImportCommand& command, const std::vector<Judged>& judged) {
-    const Judged* first = nullptr;
+Status verdict(const ImportCommand& command, const std::vector<JudgedLine>& judged) {
+    const JudgedLine* first = nullptr;
     std::size_t count = 0;
-    const bool any_match = std::any_of(judged.begin(), judged.end(),
-                                       [](const Judged& one) { return one.payout.has_value(); });
-    for (const Judged& one : judged) {
-        if (one.needs_person || (!any_match && !one.line->end_to_end_id.empty())) {
+    const bool any_match = std::any_of(
+        judged.begin(), judged.end(), [](const JudgedLine& one) { return one.payout.has_value(); });
+    for (const JudgedLine& one : judged) {
+        if (one.needs_person || (!any_match && !one.line.end_to_end_id.empty())) {
             first = first == nullptr ? &one : first;
             ++count;
         }
@@ -295,7 +112,7 @@ Status verdict(const ImportCommand& command, const std::vector<Judged>& judged) 
     if (first == nullptr) {
         return {};
     }
-    return Error{ErrorCode::kConflict, command.file + ":" + std::to_string(first->line->line) +
+    return Error{ErrorCode::kConflict, command.file + ":" + std::to_string(first->line.line) +
                                            ": " + first->note + "; not recorded" +
                                            (count == 1 ? std::string()
                                                        : ", like " + std::to_string(count - 1) +
@@ -320,14 +137,14 @@ std::string reason_of(const BankFile& file, const BankLine& line) {
 }
 
 /// Settlements come first, so that a return finds its payout settled.
-std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<Judged>& judged) {
+std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<JudgedLine>& judged) {
     using Key = std::tuple<PayoutVerb, std::string, std::optional<Timestamp>, std::string>;
     std::map<Key, std::vector<std::string>> groups;
-    for (const Judged& one : judged) {
-        if (one.outcome == Outcome::kMoved) {
+    for (const JudgedLine& one : judged) {
+        if (one.outcome == BankOutcome::kMoved) {
             const bool settles = one.verb == PayoutVerb::kSettle;
-            groups[{one.verb, one.line->bank_ref, settles ? one.line->booking_date : std::nullopt,
-                    reason_of(file, *one.line)}]
+            groups[{one.verb, one.line.bank_ref, settles ? one.line.booking_date : std::nullopt,
+                    reason_of(file, one.line)}]
                 .push_back(one.payout->payout_id);
         }
     }
@@ -357,8 +174,16 @@ Status submit_all(const Frame& frame, const ImportCommand& command,
     return {};
 }
 
-/// Refuses a report on a bank account that is not the debtor's.
-Status check_accounts(const ImportCommand& command, const BankFile& file) {
+std::string name_of(const BankFile::Account& account) {
+    return !account.iban.empty()    ? account.iban
+           : !account.other.empty() ? "account " + account.other + ", which is no IBAN"
+                                    : "no account";
+}
+
+/// Refuses a report on a bank account that is not the debtor's, or that cannot be compared with it.
+/// A pain.002 may name no account: then it has to answer a message of this account.
+Status check_accounts(const ImportCommand& command, const BankFile& file, AccountNumber account,
+                      LedgerReader& ledger) {
     if (command.debtor.empty()) {
         return {};
     }
@@ -366,16 +191,26 @@ Status check_accounts(const ImportCommand& command, const BankFile& file) {
     if (!debtors.ok()) {
         return debtors.error();
     }
-    for (const BankFile::Account& account : file.accounts) {
+    for (const BankFile::Account& one : file.accounts) {
         const bool known = std::any_of(debtors->begin(), debtors->end(), [&](const auto& debtor) {
-            return debtor.second.iban == account.iban;
+            return debtor.second.iban == one.iban;
         });
         if (!known) {
-            return Error{ErrorCode::kInvalid, command.file + ":" + std::to_string(account.line) +
+            return Error{ErrorCode::kInvalid, command.file + ":" + std::to_string(one.line) +
                                                   ": expected an account of " + command.debtor +
-                                                  ", found " + account.iban +
+                                                  ", found " + name_of(one) +
                                                   "; nothing was recorded"};
         }
+    }
+    if (file.accounts.empty() &&
+        (file.original_message.empty() ||
+         payouts_of_message(ledger, account, file.original_message).empty())) {
+        return Error{ErrorCode::kInvalid,
+                     command.file + ":1: expected an account of " + command.debtor +
+                         " or a message of account " + command.submit.account->str() +
+                         ", found no account and message " +
+                         (file.original_message.empty() ? "(none)" : file.original_message) +
+                         "; nothing was recorded"};
     }
     return {};
 }
@@ -394,14 +229,14 @@ Status run_import(const Frame& frame, const ImportCommand& command) {
     if (!file.ok()) {
         return Error{file.error().code, file.error().message + "; nothing was recorded"};
     }
-    if (Status known = check_accounts(command, *file); !known.ok()) {
-        return known;
-    }
-    std::vector<Judged> judged;
+    std::vector<JudgedLine> judged;
     const Status read = with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
-            judged = BankMatcher(ledger, *account, *command.submit.account).judge(*file);
+            if (Status known = check_accounts(command, *file, *account, ledger); !known.ok()) {
+                return known;
+            }
+            judged = judge_bank_file(ledger, *account, *command.submit.account, *file);
             return {};
         },
         ReadFrom::kConfirmed);
@@ -429,8 +264,10 @@ void declare_bank(Subcommand app) {
              "ISO 20022 file: pain.002, camt.053 or camt.054")
         .required();
     add_id(imported, "--account", "A", command.submit.account.emplace(), "Account").required();
-    add_file(imported, "--debtor", "FILE", command.debtor, FileUse::kInput,
-             "Debtor's accounts, as for `payout export`: refuse a file on another bank account");
+    add_file(
+        imported, "--debtor", "FILE", command.debtor, FileUse::kInput,
+        "Debtor's accounts, as for `payout export`: refuse a file on another bank account, or on "
+        "one without an IBAN");
     add_flag(imported, "--preview", command.preview,
              "Change nothing; print what would be recorded");
     add_format(imported, command.format);
