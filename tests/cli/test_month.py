@@ -379,8 +379,16 @@ def test_the_journal_leaves_with_the_names_of_a_map(sold):
         ("ledger_account\nowed\n", "expected a header line with the columns ledger_account,code"),
     ):
         assert words in sold.run(*export, "csv", "--map", sold.file("codes.csv", text), status=1).err
-    codes = sold.file("codes.csv", "ledger_account,code\nowed,1740\n")
-    assert "beancount expects a name such as" in sold.run(*export, "beancount", "--map", codes, status=1).err
+    for form, codes in (
+        ("beancount", ("1740", "Assets", "Bank:Paid", "Assets:paid", "Assets:Paid out", "Assets::Paid", "assets:Paid")),
+        ("hledger", ("(1740)", "[1740]", "*1740", "!1740", "=1740", " 1740", "1740 ", "1740::x", ":1740")),
+    ):
+        for code in codes:
+            file = sold.file("codes.csv", f"ledger_account,code\nowed,{code}\n")
+            said = sold.run(*export, form, "--map", file, status=1).err
+            assert f"codes.csv:2: code: {form} expects a name" in said, (code, said)
+    codes = sold.file("codes.csv", "ledger_account,code\nowed,{creator}:{program}:{creator}\n")
+    assert "    ann:spring:ann  -8.00 USD\n" in sold.run(*export, "hledger", "--map", codes).out, "each word, each time"
     assert "account beta" in sold.run(*export, "csv", "--account", "beta", status=1).err
 
 

@@ -60,29 +60,89 @@ std::string description_of(std::string_view text) {
     return safe;
 }
 
-/// Returns an error unless every brace holds a known word.
+constexpr std::array<std::string_view, 4> kWords{"{account}", "{program}", "{creator}",
+                                                 "{currency}"};
+
+/// Replaces each word of the code by what `part` returns for its place in kWords. Returns nullopt
+/// if a brace begins none of them.
+template <class Part>
+std::optional<std::string> filled(std::string_view code, Part part) {
+    std::string name;
+    while (!code.empty()) {
+        if (code.front() != '{') {
+            name += code.front();
+            code.remove_prefix(1);
+            continue;
+        }
+        const auto word = std::find_if(kWords.begin(), kWords.end(),
+                                       [&](std::string_view one) { return code.starts_with(one); });
+        if (word == kWords.end()) {
+            return std::nullopt;
+        }
+        name += part(static_cast<std::size_t>(word - kWords.begin()));
+        code.remove_prefix(word->size());
+    }
+    return name;
+}
+
+std::vector<std::string_view> components_of(std::string_view name) {
+    std::vector<std::string_view> components;
+    for (std::size_t colon = name.find(':'); colon != std::string_view::npos;
+         colon = name.find(':')) {
+        components.push_back(name.substr(0, colon));
+        name.remove_prefix(colon + 1);
+    }
+    components.push_back(name);
+    return components;
+}
+
+/// beancount: a root, then components of letters, digits and `-` that begin with a capital or a
+/// digit.
+bool is_beancount_name(std::string_view name) {
+    constexpr std::array<std::string_view, 5> kRoots{"Assets", "Liabilities", "Equity", "Income",
+                                                     "Expenses"};
+    const std::vector<std::string_view> components = components_of(name);
+    const auto fits = [](std::string_view component) {
+        return !component.empty() && is_letter_or_digit(component.front()) &&
+               !(component.front() >= 'a' && component.front() <= 'z') &&
+               std::all_of(component.begin(), component.end(),
+                           [](char c) { return is_letter_or_digit(c) || c == '-'; });
+    };
+    return components.size() > 1 &&
+           std::find(kRoots.begin(), kRoots.end(), components.front()) != kRoots.end() &&
+           std::all_of(components.begin(), components.end(), fits);
+}
+
+/// hledger reads a mark, brackets, or a space at the ends as no part of the name.
+bool is_hledger_name(std::string_view name) {
+    const std::vector<std::string_view> components = components_of(name);
+    return std::string_view("([*!= ").find(name.front()) == std::string_view::npos &&
+           name.back() != ' ' &&
+           std::all_of(components.begin(), components.end(),
+                       [](std::string_view component) { return !component.empty(); });
+}
+
+/// Returns an error unless the program that reads the export takes the code for a name, and every
+/// brace holds a known word.
 Status check_code(std::string_view code, JournalForm form) {
     if (code.empty() || code != description_of(code) || code.find("  ") != std::string::npos) {
         return Error{ErrorCode::kInvalid, "code: expected a name without ; | \" \\ %"};
     }
-    constexpr std::array<std::string_view, 4> kWords{"{account}", "{program}", "{creator}",
-                                                     "{currency}"};
-    for (std::size_t open = code.find('{'); open != std::string_view::npos;
-         open = code.find('{', open + 1)) {
-        const std::string_view rest = code.substr(open);
-        if (std::none_of(kWords.begin(), kWords.end(),
-                         [&](std::string_view word) { return rest.starts_with(word); })) {
-            return Error{ErrorCode::kInvalid,
-                         "code: expected {account}, {program}, {creator} or {currency} in braces"};
-        }
-    }
-    const std::string_view root = code.substr(0, code.find(':'));
-    constexpr std::array<std::string_view, 5> kRoots{"Assets", "Liabilities", "Equity", "Income",
-                                                     "Expenses"};
-    if (form == JournalForm::kBeancount &&
-        std::find(kRoots.begin(), kRoots.end(), root) == kRoots.end()) {
+    const auto name = filled(code, [](std::size_t /*word*/) { return std::string("X"); });
+    if (!name) {
         return Error{ErrorCode::kInvalid,
-                     "code: beancount expects a name such as Liabilities:Commission"};
+                     "code: expected {account}, {program}, {creator} or {currency} in braces"};
+    }
+    if (form == JournalForm::kBeancount && !is_beancount_name(*name)) {
+        return Error{
+            ErrorCode::kInvalid,
+            "code: beancount expects a name such as Liabilities:Commission: Assets, "
+            "Liabilities, Equity, Income or Expenses, then parts of letters, digits and -"};
+    }
+    if (form == JournalForm::kHledger && !is_hledger_name(*name)) {
+        return Error{ErrorCode::kInvalid,
+                     "code: hledger expects a name that does not begin with ( [ * ! or =, and no "
+                     "empty part or space at its ends"};
     }
     return Status::success();
 }
@@ -245,16 +305,9 @@ std::string AccountMap::name_of(LedgerAccount account, const Place& place, Journ
                (one.program.empty() || one.program == place.program) &&
                (one.currency.empty() || one.currency == place.currency);
     });
-    std::string name = row->code;
-    for (const auto& [word, id] :
-         {std::pair("{account}", &place.account), std::pair("{program}", &place.program),
-          std::pair("{creator}", &place.creator), std::pair("{currency}", &place.currency)}) {
-        const std::size_t at = name.find(word);
-        if (at != std::string::npos) {
-            name.replace(at, std::string_view(word).size(), part_of(*id, form));
-        }
-    }
-    return name;
+    const std::array<const std::string*, kWords.size()> ids{&place.account, &place.program,
+                                                            &place.creator, &place.currency};
+    return *filled(row->code, [&](std::size_t word) { return part_of(*ids.at(word), form); });
 }
 
 void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FILE* out) {
