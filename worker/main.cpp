@@ -41,6 +41,8 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_payout(app);
     declare_bank(app);
     declare_money(app);
+    declare_write_off(app);
+    declare_opening(app);
     declare_approvals(app);
     declare_order(app);
     declare_period(app);

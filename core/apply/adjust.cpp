@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/apply/command.hpp"
@@ -30,6 +32,19 @@ bool must_wait(const CommandContext& context, const CreatorId& creator, const Mo
                above, amount,
                limit_sum(txn, context.account, LimitKind::kAdjust, creator, amount.currency,
                          accounting_date(context.source.received_at, settings.row.closed_until)));
+}
+
+bool must_wait(const CommandContext& context, const std::vector<MoneyCommand>& postings,
+               ProgramCache& programs, LedgerTxn& txn) {
+    std::map<std::pair<CreatorId, Currency>, Decimal> sums;
+    for (const MoneyCommand& posting : postings) {
+        sums.try_emplace({posting.creator, posting.currency}, zero_amount(posting.currency))
+            .first->second += posting.amount.is_negative() ? -posting.amount : posting.amount;
+    }
+    return std::any_of(sums.begin(), sums.end(), [&](const auto& sum) {
+        const auto& [creator, currency] = sum.first;
+        return must_wait(context, creator, {currency, sum.second}, programs, txn);
+    });
 }
 
 void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,

@@ -190,6 +190,12 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
         return nothing("order " + order + " is attributed to " + command.creator.str() + " in " +
                        command.program.str() + " already");
     }
+    if (program->precedes_opening(state.ordered_at)) {
+        return refused("order " + order + " of " + state.ordered_at.to_string() +
+                       " earns nothing: program " + command.program.str() +
+                       " has opening balances of " + program->opening_at->to_string() +
+                       "; use `sluice credit`");
+    }
     if (state.live && !command.replace) {
         const Attribution& attribution = state.position()->attribution;
         return refused("order " + order + " is attributed to " + attribution.creator.str() +

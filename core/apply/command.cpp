@@ -64,6 +64,12 @@ struct Runner {
     Result<Reply> operator()(const Reverse& c) const {
         return reverse_money(c, context, programs, txn);
     }
+    Result<Reply> operator()(const OpeningImport& c) const {
+        return import_openings(c, context, programs, txn);
+    }
+    Result<Reply> operator()(const WriteOff& c) const {
+        return write_off(c, context, programs, txn);
+    }
     Result<Reply> operator()(const AnomalyAck& c) const {
         return acknowledge_anomaly(c, context, programs, txn);
     }

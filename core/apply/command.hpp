@@ -28,6 +28,11 @@ using Replay = std::function<Result<std::string>(const DeadReplay&)>;
                                          ProgramCache& programs, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> credit_creator(const Credit& command, const CommandContext& context,
                                            ProgramCache& programs, LedgerTxn& txn);
+[[nodiscard]] Result<Reply> import_openings(const OpeningImport& command,
+                                            const CommandContext& context, ProgramCache& programs,
+                                            LedgerTxn& txn);
+[[nodiscard]] Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
+                                      ProgramCache& programs, LedgerTxn& txn);
 [[nodiscard]] Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
                                           ProgramCache& programs, LedgerTxn& txn);
 

@@ -1,5 +1,7 @@
-// Money by hand: the parts that adjust, credit and reverse share.
+// Money by hand: the parts that adjust, credit, opening import, write-off and reverse share.
 #pragma once
+
+#include <vector>
 
 #include "core/ledger/command_rows.hpp"
 #include "core/orders/change.hpp"
@@ -13,11 +15,22 @@ namespace sluice {
 /// Returns true if the policy requires another actor's approval that the command does not have yet.
 [[nodiscard]] bool must_wait(const CommandContext& context, const CreatorId& creator,
                              const Money& amount, ProgramCache& programs, LedgerTxn& txn);
+/// Likewise for postings that a command makes together: they count by creator and currency.
+[[nodiscard]] bool must_wait(const CommandContext& context,
+                             const std::vector<MoneyCommand>& postings, ProgramCache& programs,
+                             LedgerTxn& txn);
 /// Counts what was posted without an approval against approve_adjust_above.
 void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,
                   ProgramCache& programs, LedgerTxn& txn);
 /// Makes a row of the command, without its subject.
 [[nodiscard]] MoneyCommand money_command(const CommandContext& context);
+
+/// Returns the context of one posting of a command that makes several: its command id is
+/// posting_id().
+[[nodiscard]] CommandContext context_of_row(const CommandContext& context, std::uint64_t number);
+/// Ends an opening balance that was reversed. With the last one of a program its orders from before
+/// the date are tried again.
+void end_opening(const MoneyCommand& row, const CommandContext& context, LedgerTxn& txn);
 
 /// Posts an amount to the ledger account `owed` of the credit's creator, without a position. Writes
 /// the credit and its index.

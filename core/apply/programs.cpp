@@ -253,7 +253,8 @@ bool store_program(const Program& program, const ProgramApply& command,
     }
     txn.put_program({program, stored ? stored->version + 1 : 1, context.source.seq,
                      context.source.received_at,
-                     stored ? stored->first_effective_from : effective_from});
+                     stored ? stored->first_effective_from : effective_from,
+                     stored ? stored->opening_at : std::nullopt});
     ++txn.mutable_head().programs_revision;
     return true;
 }

@@ -1,50 +1,66 @@
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/apply/command.hpp"
 #include "core/apply/money.hpp"
 #include "core/approvals/approval.hpp"
+#include "core/commands/ids.hpp"
 
 namespace sluice {
 namespace {
 
-Result<MoneyCommand> reversible(const Reverse& command, const CommandContext& context,
-                                LedgerTxn& txn) {
+Status check_decided(const Reverse& command, const CommandContext& context, LedgerTxn& txn) {
     PendingApproval waiting;
     waiting.account = context.account;
     waiting.command_id = command.id;
     if (txn.load(waiting) && waiting.state == ApprovalState::kPending) {
         return refused(command.id + " waits for an approval: use `sluice withdraw`");
     }
-    MoneyCommand row;
-    row.command_id = command.id;
-    if (!txn.load(row) || row.account != context.account || row.topic == Topic::kReverse) {
-        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                               " has no adjust or credit " + command.id};
-    }
-    if (!row.reversed_by.empty()) {
-        return refused(command.id + " was reversed by " + row.reversed_by);
-    }
-    return row;
+    return {};
 }
 
-}  // namespace
+bool load_posting(const std::string& id, const CommandContext& context, LedgerTxn& txn,
+                  MoneyCommand& row) {
+    row = MoneyCommand{};
+    row.command_id = id;
+    return txn.load(row) && row.account == context.account && row.topic != Topic::kReverse;
+}
 
-Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
-                            ProgramCache& programs, LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
+/// Returns what the id names: one posting, or all that an import posted and that stand.
+Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const CommandContext& context,
+                                             LedgerTxn& txn) {
+    MoneyCommand row;
+    if (load_posting(command.id, context, txn, row)) {
+        if (!row.reversed_by.empty()) {
+            return refused(command.id + " was reversed by " + row.reversed_by);
+        }
+        return std::vector<MoneyCommand>{row};
     }
-    Result<MoneyCommand> found = reversible(command, context, txn);
-    if (!found) {
-        return found.error();
+    std::vector<MoneyCommand> rows;
+    std::uint64_t number = 0;
+    while (load_posting(posting_id(command.id, ++number), context, txn, row)) {
+        if (row.reversed_by.empty()) {
+            rows.push_back(row);
+        }
     }
-    MoneyCommand& row = *found;
+    if (!rows.empty()) {
+        return rows;
+    }
+    if (number > 1) {
+        return refused("each opening balance of " + command.id + " was reversed before");
+    }
+    return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                           " has no adjust, credit, write-off or opening balance " +
+                                           command.id};
+}
+
+/// Posts the opposite of the row.
+Result<Money> reverse_posting(MoneyCommand& row, const CommandContext& context,
+                              ProgramCache& programs, LedgerTxn& txn) {
     const Money money{row.currency, -row.amount};
-    if (must_wait(context, row.creator, money, programs, txn)) {
-        return wait_for_approval(context, {money, row.program, row.creator}, txn);
-    }
     row.reversed_by = context.source.command_id;
-    if (row.topic == Topic::kCredit) {
+    if (row.is_credit()) {
         reverse_credit(row, money.amount, context, programs, txn);
     } else if (Status done = reverse_adjust(row, money.amount, context, programs, txn); !done) {
         return done.error();
@@ -62,8 +78,50 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
     reversal.amount = money.amount;
     reversal.reverses = row.command_id;
     txn.put(reversal);
-    return Reply{CommandOutcome::kDone, row.command_id + " reversed by " + to_string(money) +
-                                            " as " + reversal.command_id};
+    return money;
+}
+
+}  // namespace
+
+Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
+                            ProgramCache& programs, LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    if (Status decided = check_decided(command, context, txn); !decided) {
+        return decided.error();
+    }
+    Result<std::vector<MoneyCommand>> found = reversible(command, context, txn);
+    if (!found) {
+        return found.error();
+    }
+    std::vector<MoneyCommand>& rows = *found;
+    const bool is_import = rows.front().command_id != command.id;
+    if (must_wait(context, rows, programs, txn)) {
+        const MoneyCommand& row = rows.front();
+        return wait_for_approval(
+            context,
+            is_import ? PendingSubject{}
+                      : PendingSubject{Money{row.currency, -row.amount}, row.program, row.creator},
+            txn);
+    }
+    std::string amount;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Result<Money> money = reverse_posting(
+            rows[i], is_import ? context_of_row(context, i + 1) : context, programs, txn);
+        if (!money) {
+            return money.error();
+        }
+        amount = to_string(*money);
+        if (rows[i].topic == Topic::kOpeningImport) {
+            end_opening(rows[i], context, txn);
+        }
+    }
+    return Reply{CommandOutcome::kDone,
+                 (is_import ? counted(rows.size(), "opening balance", "opening balances") + " of " +
+                                  command.id + " reversed"
+                            : command.id + " reversed by " + amount) +
+                     " as " + context.source.command_id};
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/commands/ids.hpp"
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/programs/policy.hpp"
@@ -61,7 +62,7 @@ bool exceeds_limit(const std::optional<std::vector<Money>>& above, const Money& 
 void count_use(LimitUse use, LedgerTxn& txn) {
     PendingApproval approved;
     approved.account = use.account;
-    approved.command_id = use.id;
+    approved.command_id = command_of(use.id);
     if (use.amount.is_zero() || txn.load(approved)) {
         return;
     }

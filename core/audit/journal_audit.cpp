@@ -154,7 +154,7 @@ private:
     /// Returns the command id of the credit that the group posts or reverses; else an empty string.
     std::string credit_of(const JournalGroup& group) {
         const JournalReason reason = group.entries.front().reason;
-        if (reason == JournalReason::kCredit) {
+        if (is_credit(reason)) {
             return group.command_id;
         }
         if (reason != JournalReason::kReversal) {
@@ -164,8 +164,7 @@ private:
         reversal.command_id = group.command_id;
         MoneyCommand reversed;
         reversed.command_id = ledger_.load(reversal) ? reversal.reverses : std::string();
-        return ledger_.load(reversed) && reversed.topic == Topic::kCredit ? reversed.command_id
-                                                                          : std::string();
+        return ledger_.load(reversed) && reversed.is_credit() ? reversed.command_id : std::string();
     }
 
     void check_ends() {

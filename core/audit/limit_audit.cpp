@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/audit/parts.hpp"
+#include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
@@ -71,7 +72,7 @@ private:
 
     void add_money() {
         ledger_.scan(MoneyCommand{}, {}, [this](const MoneyCommand& row) {
-            if (!approved_.contains({row.account, row.command_id})) {
+            if (!approved_.contains({row.account, command_of(row.command_id)})) {
                 sum_of({row.account, LimitKind::kAdjust, row.creator, row.currency}).right +=
                     row.amount.is_negative() ? -row.amount : row.amount;
             }

@@ -229,7 +229,7 @@ private:
     void visit_credits() {
         std::vector<MoneyCommand> credits;
         ledger_.scan(MoneyCommand{}, {}, [&credits](const MoneyCommand& row) {
-            if (row.topic == Topic::kCredit) {
+            if (row.is_credit()) {
                 credits.push_back(row);
             }
             return true;

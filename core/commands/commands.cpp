@@ -17,7 +17,8 @@ constexpr std::array kTopics{
     Topic::kPayoutMove,   Topic::kApprove,       Topic::kWithdraw,      Topic::kHold,
     Topic::kRelease,      Topic::kReject,        Topic::kAttribute,     Topic::kDetach,
     Topic::kCredit,       Topic::kReverse,       Topic::kAnomalyAck,    Topic::kOrderReset,
-    Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename};
+    Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename, Topic::kOpeningImport,
+    Topic::kWriteOff};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
 constexpr std::array<std::pair<PayoutVerb, std::string_view>, 6> kVerbs{{
@@ -156,6 +157,22 @@ public:
             text("order", command.order->view());
         }
         instant("sale_at", command.sale_at);
+    }
+
+    void operator()(const OpeningImport& command) {
+        text("at", command.at.to_string());
+        writer_.key("rows").begin_array();
+        for (const OpeningImport::Row& row : command.rows) {
+            writer_.begin_array().value(row.line).value(row.creator.view());
+            writer_.value(row.program.view()).value(sluice::to_string(row.amount)).end_array();
+        }
+        writer_.end_array();
+    }
+
+    void operator()(const WriteOff& command) {
+        text("creator", command.creator.view());
+        text("program", command.program.view());
+        text("amount", sluice::to_string(command.amount));
     }
 
     void operator()(const Reverse& command) { text("id", command.id); }

@@ -18,10 +18,11 @@
 
 namespace sluice {
 
-using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose,
-                             Adjust, DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold,
-                             Release, Reject, Attribute, Detach, Credit, Reverse, AnomalyAck,
-                             OrderReset, PeriodClose, CreatorSet, CreatorRename>;
+using Command =
+    std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose, Adjust,
+                 DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold, Release, Reject,
+                 Attribute, Detach, Credit, Reverse, AnomalyAck, OrderReset, PeriodClose,
+                 CreatorSet, CreatorRename, OpeningImport, WriteOff>;
 
 /// A command with what every command has (rule K1).
 struct Request {

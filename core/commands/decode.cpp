@@ -202,6 +202,25 @@ Command decode_credit(const element& body) {
                   optional_instant(body, "sale_at")};
 }
 
+Command decode_opening_import(const element& body) {
+    constexpr std::size_t kColumns = 4;
+    OpeningImport command;
+    command.at = instant_of(field(body, "at"));
+    for (const element value : array_field(body, "rows")) {
+        RowReader reader(value);
+        OpeningImport::Row row;
+        row.line = number32_of(reader.next());
+        row.creator = CreatorId(text_of(reader.next()));
+        row.program = ProgramId(text_of(reader.next()));
+        row.amount = money_of(reader.next());
+        if (reader.columns() != kColumns) {
+            throw Malformed{};
+        }
+        command.rows.push_back(std::move(row));
+    }
+    return command;
+}
+
 Command decode_creator_set(const element& body) {
     return CreatorSet{id<CreatorId>(body, "creator"), optional_text(body, "name"),
                       optional_text(body, "payee"), optional_id<ProgramId>(body, "program"),
@@ -261,6 +280,11 @@ Command decode_body(Topic topic, const element& body, Pseudonyms pseudonyms) {
             return decode_detach(body);
         case Topic::kCredit:
             return decode_credit(body);
+        case Topic::kOpeningImport:
+            return decode_opening_import(body);
+        case Topic::kWriteOff:
+            return WriteOff{id<CreatorId>(body, "creator"), id<ProgramId>(body, "program"),
+                            money_of(field(body, "amount"))};
         case Topic::kReverse:
             return Reverse{text(body, "id")};
         case Topic::kAnomalyAck:

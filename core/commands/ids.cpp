@@ -6,6 +6,16 @@
 #include "core/values/base32.hpp"
 
 namespace sluice {
+namespace {
+
+/// At least 4 digits.
+std::string digits_of(std::uint64_t number) {
+    constexpr std::size_t kDigitsMin = 4;
+    std::string digits = std::to_string(number);
+    return digits.insert(0, kDigitsMin - std::min(kDigitsMin, digits.size()), '0');
+}
+
+}  // namespace
 
 std::string command_id_prefix(Timestamp received_at) {
     std::string prefix = "C";
@@ -30,10 +40,18 @@ std::string payout_id_prefix(std::string_view run) {
 }
 
 std::string payout_id(std::string_view run, std::uint64_t number) {
-    constexpr std::size_t kDigitsMin = 4;
-    std::string digits = std::to_string(number);
-    digits.insert(0, kDigitsMin - std::min(kDigitsMin, digits.size()), '0');
-    return payout_id_prefix(run) + digits;
+    return payout_id_prefix(run) + digits_of(number);
+}
+
+std::string posting_id(std::string_view command, std::uint64_t number) {
+    return std::string(command) + "-" + digits_of(number);
+}
+
+std::string command_of(std::string_view posting_id) {
+    const std::size_t dash = posting_id.find('-');
+    const std::size_t second =
+        dash == std::string_view::npos ? dash : posting_id.find('-', dash + 1);
+    return std::string(posting_id.substr(0, second));
 }
 
 std::string payout_run_of(std::string_view payout_id) {

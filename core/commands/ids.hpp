@@ -17,6 +17,12 @@ namespace sluice {
 /// Returns `C260131140509-`, with which every id of that second begins.
 [[nodiscard]] std::string command_id_prefix(Timestamp received_at);
 
+/// Returns `C260131140509-7KQ4M9-0001`: names what one row of an import posted.
+/// @param number  1, 2, ... within the command.
+[[nodiscard]] std::string posting_id(std::string_view command, std::uint64_t number);
+/// Returns the command id that a posting_id() begins with; a command id as it is.
+[[nodiscard]] std::string command_of(std::string_view posting_id);
+
 // A payout id contains the command id of its payout run, so it is unique over all nodes.
 
 /// Returns `P260131140509-7KQ4M9-0001`.

@@ -99,8 +99,27 @@ struct Credit {
     std::optional<OrderId> order{};
     std::optional<Timestamp> sale_at{};  ///< Default: receipt.
 };
+/// Balances that an earlier system owed at an instant. Orders of the programs from before it earn
+/// nothing. All or nothing; `line` is the row's line in the file.
+struct OpeningImport {
+    struct Row {
+        std::uint32_t line = 0;
+        CreatorId creator;
+        ProgramId program;
+        Money amount;  ///< Signed, not 0.
+    };
+    Timestamp at;
+    std::vector<Row> rows;
+};
+/// Gives up what a creator owes: an amount up to the negative balance.
+struct WriteOff {
+    CreatorId creator;
+    ProgramId program;
+    Money amount;  ///< Above 0.
+};
 struct Reverse {
-    std::string id;  ///< Command id of an adjust or credit.
+    /// Command id of an adjust, credit or write-off, an opening balance or an import of them.
+    std::string id;
 };
 
 struct AnomalyAck {

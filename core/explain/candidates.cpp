@@ -57,6 +57,10 @@ std::string program_verdict(const OrderState& order, const Covering* covering) {
         return "does not count: the program does not cover the shop";
     }
     const ProgramRow& row = *covering->row;
+    if (row.precedes_opening(order.ordered_at)) {
+        return "does not count: ordered before the program's opening balances of " +
+               row.opening_at->to_string();
+    }
     if (row.program.ends_at && order.ordered_at >= *row.program.ends_at) {
         return "does not count: the program ended at " + row.program.ends_at->to_string();
     }

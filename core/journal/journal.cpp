@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 32> kReasons{{
+constexpr std::array<ReasonRow, 34> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -35,6 +35,8 @@ constexpr std::array<ReasonRow, 32> kReasons{{
     {JournalReason::kVoid, "VOID", kReleased},
     {JournalReason::kFailed, "FAILED", kReleased},
     {JournalReason::kReturned, "RETURNED", {LedgerAccount::kPaid, LedgerAccount::kOwed}},
+    {JournalReason::kOpening, "OPENING", kEarned},
+    {JournalReason::kWriteOff, "WRITE_OFF", kEarned},
     {JournalReason::kMemoAttributed, "ATTRIBUTED", {}},
     {JournalReason::kMemoDetached, "DETACHED", {}},
     {JournalReason::kMemoRejected, "REJECTED", {}},

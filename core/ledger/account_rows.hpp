@@ -143,6 +143,7 @@ struct ProgramHead {
     ProgramId program;
     AccountNumber account;
     std::uint32_t version = 0;
+    std::optional<Timestamp> opening_at{};  ///< Date of its opening balances.
 };
 
 /// A program as a file stated it; earlier versions stay readable for `sluice explain`.

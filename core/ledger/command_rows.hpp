@@ -62,11 +62,12 @@ struct CommandKey {
     std::string result;
 };
 
-/// A command that posted money by hand. `reverse` reads it. Also a credit's position.
+/// A posting of money by hand. `reverse` reads it. Also the position of an amount without an order:
+/// of a credit, an opening balance or a write-off.
 struct MoneyCommand {
-    std::string command_id;
+    std::string command_id;  ///< Or posting_id(), for a row of an import.
     AccountNumber account;
-    Topic topic = Topic::kAdjust;  ///< kAdjust, kCredit, kReverse.
+    Topic topic = Topic::kAdjust;  ///< kAdjust, kCredit, kReverse, kOpeningImport, kWriteOff.
     ShopNumber shop;               ///< 0 for a credit that names no order.
     ShopId shop_id;
     OrderId order_id;
@@ -76,12 +77,28 @@ struct MoneyCommand {
     Decimal amount;
     std::string reversed_by;  ///< Command id, or empty if it is not reversed.
     std::string reverses;     ///< kReverse: the command that it reversed.
-    // kCredit only:
+    // An amount without an order:
     Timestamp sale_at;
     Decimal accrued, allocated;
     Timestamp last_posted;
     std::uint64_t first_entry = 0;
     std::uint32_t active_items = 0;  ///< Items in active payouts. With one the credit is cleared.
+
+    [[nodiscard]] bool is_credit() const noexcept {
+        return topic == Topic::kCredit || topic == Topic::kOpeningImport ||
+               topic == Topic::kWriteOff;
+    }
+};
+
+/// A balance of an earlier system that stands: one for each creator, program and currency. Orders
+/// of the program from before `at` earn nothing.
+struct OpeningBalance {
+    AccountNumber account;
+    ProgramId program;
+    CreatorId creator;
+    Currency currency;
+    Timestamp at;
+    std::string command_id;  ///< Its MoneyCommand.
 };
 
 /// Which credits name an order: key only.

@@ -37,6 +37,8 @@ enum class JournalReason : std::uint8_t {
     kVoid = 14,
     kFailed = 15,
     kReturned = 16,
+    kOpening = 17,
+    kWriteOff = 18,
     kMemoAttributed = 64,
     kMemoDetached = 65,
     kMemoRejected = 66,
@@ -56,6 +58,11 @@ enum class JournalReason : std::uint8_t {
 };
 [[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
     return reason >= JournalReason::kMemoAttributed;
+}
+/// Whether the posting began an amount without an order: a credit, an opening balance, a write-off.
+[[nodiscard]] constexpr bool is_credit(JournalReason reason) noexcept {
+    return reason == JournalReason::kCredit || reason == JournalReason::kOpening ||
+           reason == JournalReason::kWriteOff;
 }
 
 /// Ledger accounts: four per account, program, creator and currency, where kPayout means one per

@@ -38,17 +38,18 @@ ProgramRow decoded(const ProgramVersion& row) {
                                                       ", version " + std::to_string(row.version) +
                                                       ", is damaged"});
     }
-    return {*std::move(program), row.version, row.applied_by, row.applied_at,
-            row.first_effective_from};
+    return {*std::move(program),      row.version, row.applied_by, row.applied_at,
+            row.first_effective_from, std::nullopt};
 }
 
-ProgramRow version_of(LedgerReader& ledger, const ProgramId& program, std::uint32_t version) {
-    std::optional<ProgramRow> row = ledger.program_version(program, version);
+ProgramRow current_of(LedgerReader& ledger, const ProgramHead& head) {
+    std::optional<ProgramRow> row = ledger.program_version(head.program, head.version);
     if (!row) {
-        throw LedgerFailure(
-            {ErrorCode::kCorrupt,
-             "ledger: program " + program.str() + " has no version " + std::to_string(version)});
+        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: program " + head.program.str() +
+                                                      " has no version " +
+                                                      std::to_string(head.version)});
     }
+    row->opening_at = head.opening_at;
     return *std::move(row);
 }
 
@@ -93,7 +94,7 @@ std::vector<ProgramRow> LedgerReader::programs(AccountNumber account) {
     std::vector<ProgramRow> rows;
     scan_heads_of(*this, [&](const ProgramHead& head) {
         if (head.account == account) {
-            rows.push_back(version_of(*this, head.program, head.version));
+            rows.push_back(current_of(*this, head));
         }
         return true;
     });
@@ -101,8 +102,8 @@ std::vector<ProgramRow> LedgerReader::programs(AccountNumber account) {
 }
 
 std::optional<ProgramRow> LedgerReader::program(const ProgramId& program) {
-    const auto head = find<ProgramHead>(*this, {program, {}, 0});
-    return head ? std::optional(version_of(*this, program, head->version)) : std::nullopt;
+    const auto head = find<ProgramHead>(*this, {program, {}, 0, {}});
+    return head ? std::optional(current_of(*this, *head)) : std::nullopt;
 }
 
 std::optional<ProgramRow> LedgerReader::program_version(const ProgramId& program,
@@ -114,9 +115,7 @@ std::optional<ProgramRow> LedgerReader::program_version(const ProgramId& program
 }
 
 void LedgerReader::scan_programs(const Visitor<ProgramRow>& visit) {
-    scan_heads_of(*this, [&](const ProgramHead& head) {
-        return visit(version_of(*this, head.program, head.version));
-    });
+    scan_heads_of(*this, [&](const ProgramHead& head) { return visit(current_of(*this, head)); });
 }
 
 std::optional<RefundOwner> LedgerReader::refund_owner(AccountNumber account, ShopNumber shop,
@@ -252,7 +251,7 @@ void LedgerTxn::put_program(const ProgramRow& row) {
     const Program& program = row.program;
     put(ProgramVersion{program.id, row.version, program.account, program.account_id, row.applied_by,
                        row.applied_at, row.first_effective_from, encode_program(program)});
-    put(ProgramHead{program.id, program.account, row.version});
+    put(ProgramHead{program.id, program.account, row.version, row.opening_at});
 }
 
 void LedgerTxn::note_batch(const BatchStep& step) {

@@ -259,6 +259,15 @@ void describe(Description& table, CreditOfOrder& row) {
                {"command_id", row.command_id}});
 }
 
+void describe(Description& table, OpeningBalance& row) {
+    table.named("openings", kWriteOnce);
+    table.key({{"account", row.account},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"currency", row.currency}});
+    table.rest({{"opened", row.at}, {"command_id", row.command_id}});
+}
+
 void describe(Description& table, PendingApproval& row) {
     table.named("pending_approvals");
     table.key({{"account", row.account}, {"command_id", row.command_id}});
@@ -391,7 +400,7 @@ void describe(Description& table, CustomerOrder& row) {
 void describe(Description& table, ProgramHead& row) {
     table.named("programs");
     table.key({{"program", row.program}});
-    table.rest({{"account", row.account}, {"version", row.version}});
+    table.rest({{"account", row.account}, {"version", row.version}, {"opening", row.opening_at}});
 }
 
 void describe(Description& table, ProgramVersion& row) {

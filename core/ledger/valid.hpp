@@ -8,8 +8,7 @@
 namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
-    return is_order(topic) || is_catalog(topic) ||
-           (is_command(topic) && topic <= Topic::kCreatorRename);
+    return is_order(topic) || is_catalog(topic) || (is_command(topic) && topic <= Topic::kWriteOff);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kCreditedOrder;
@@ -18,7 +17,7 @@ namespace sluice {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
-    return (reason >= JournalReason::kAccrual && reason <= JournalReason::kReturned) ||
+    return (reason >= JournalReason::kAccrual && reason <= JournalReason::kWriteOff) ||
            (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoPayeeChanged);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {

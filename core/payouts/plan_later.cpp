@@ -26,10 +26,10 @@ void PayoutPlan::find_posted_later() {
                 return true;
             }
             const JournalReason reason = group.entries.front().reason;
-            if (reason == JournalReason::kCredit || reason == JournalReason::kReversal) {
+            if (is_credit(reason) || reason == JournalReason::kReversal) {
                 commands.insert(group.command_id);
             }
-            if (reason != JournalReason::kCredit && group.shop.value != 0) {
+            if (!is_credit(reason) && group.shop.value != 0) {
                 orders.emplace(group.shop, group.order_id, group.program, group.creator);
             }
             if (orders.size() == kPayoutSlice) {
@@ -120,7 +120,7 @@ void PayoutPlan::add_later_credit(const std::string& command) {
         }
     }
     const Program* program = program_of(row.program);
-    if (row.topic != Topic::kCredit || row.accrued != row.allocated || program == nullptr ||
+    if (!row.is_credit() || row.accrued != row.allocated || program == nullptr ||
         !(row.active_items != 0 || row.sale_at <= program->cleared_until(request_.close.until))) {
         return;
     }

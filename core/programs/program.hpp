@@ -137,6 +137,13 @@ struct ProgramRow {
     /// Receipt - late_days of its first apply, or its --effective-from: the default of starts_at
     /// (A2).
     Timestamp first_effective_from{};
+    /// Orders from before it earn nothing: an earlier system's balances stand for them. Set for the
+    /// version that is in force.
+    std::optional<Timestamp> opening_at{};
+
+    [[nodiscard]] bool precedes_opening(Timestamp ordered_at) const noexcept {
+        return opening_at && ordered_at < *opening_at;
+    }
 };
 
 }  // namespace sluice

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<Topic, std::string_view>, 28> kNames{{
+constexpr std::array<std::pair<Topic, std::string_view>, 30> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -35,6 +35,8 @@ constexpr std::array<std::pair<Topic, std::string_view>, 28> kNames{{
     {Topic::kPeriodClose, "PERIOD_CLOSE"},
     {Topic::kCreatorSet, "CREATOR_SET"},
     {Topic::kCreatorRename, "CREATOR_RENAME"},
+    {Topic::kOpeningImport, "OPENING_IMPORT"},
+    {Topic::kWriteOff, "WRITE_OFF"},
 }};
 
 }  // namespace

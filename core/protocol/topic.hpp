@@ -37,6 +37,8 @@ enum class Topic : std::uint8_t {
     kPeriodClose = 52,
     kCreatorSet = 53,
     kCreatorRename = 54,
+    kOpeningImport = 55,
+    kWriteOff = 56,
 };
 
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {

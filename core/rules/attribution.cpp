@@ -141,7 +141,8 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 
 bool Covering::counts_for(Timestamp ordered_at) const noexcept {
     const Program& program = row->program;
-    return std::max(effective_from, program.starts_at.value_or(row->first_effective_from)) <=
+    return !row->precedes_opening(ordered_at) &&
+           std::max(effective_from, program.starts_at.value_or(row->first_effective_from)) <=
                ordered_at &&
            (!program.ends_at || ordered_at < *program.ends_at);
 }

@@ -65,6 +65,8 @@ void LaterPostings::add(const JournalGroup& group) {
             case JournalReason::kSettle:
                 break;
             case JournalReason::kCredit:
+            case JournalReason::kOpening:
+            case JournalReason::kWriteOff:
             case JournalReason::kReversal:
                 credits_.push_back(group);
                 return;  // a command posts one such entry
@@ -84,7 +86,7 @@ void LaterPostings::find_credits(LedgerReader& ledger) {
             MoneyCommand reversal, reversed;
             reversal.command_id = group.command_id;
             reversed.command_id = ledger.load(reversal) ? reversal.reverses : std::string();
-            const bool of_credit = ledger.load(reversed) && reversed.topic == Topic::kCredit;
+            const bool of_credit = ledger.load(reversed) && reversed.is_credit();
             unit.shop = of_credit ? ShopNumber{} : group.shop;
             unit.order_id = of_credit ? OrderId(reversed.command_id) : group.order_id;
         }

@@ -45,7 +45,7 @@ bool Reads::find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& gr
 /// list it.
 bool Reads::is_of_credit(const JournalGroup& group) {
     if (group.entries.front().reason != JournalReason::kReversal) {
-        return group.entries.front().reason == JournalReason::kCredit;
+        return is_credit(group.entries.front().reason);
     }
     MoneyCommand row;
     row.command_id = group.command_id;
@@ -53,7 +53,7 @@ bool Reads::is_of_credit(const JournalGroup& group) {
         return false;
     }
     row.command_id = std::exchange(row.reverses, {});
-    return load(row) && row.topic == Topic::kCredit;
+    return load(row) && row.is_credit();
 }
 
 /// The order names entries without their nodes. A group with the same number on another node

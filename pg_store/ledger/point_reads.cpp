@@ -202,9 +202,9 @@ bool Reads::is_of_credit(const JournalGroup& group) {
         const std::string of = row.reverses;
         row = MoneyCommand{};
         row.command_id = of;
-        return load(row) && row.topic == Topic::kCredit;
+        return load(row) && row.is_credit();
     }
-    return reason == JournalReason::kCredit;
+    return is_credit(reason);
 }
 
 void Reads::expect_journals(std::span<const OrderKey> keys) {

@@ -71,6 +71,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "keys",
           "memberships",
           "open",
+          "openings",
           "period_sums",
           "periods",
           "refunds",

@@ -382,6 +382,48 @@ def test_k4_adjustments_count_together(office):
     assert [row["amount"] for row in office.memos("MANUAL")] == ["49.00", "1.00", "49.00", "49.00"]
 
 
+def openings(office, rows):
+    return office.eve.run("opening", "import", office.file("o.csv", "creator_id,program_id,currency,amount\n" + rows), *ACME,
+                          "--at", "2024-01-01T00:00:00Z", *WHY)
+
+
+def test_k4_opening_balances_count_as_adjustments(office):
+    """The rows of a file count together; a file that waits posts nothing until another actor approves it."""
+    office.allow("approve_adjust_above = ['50.00 USD']\n")
+    office.apply(PROGRAM.format(rate="10%").replace("spring", "summer"))
+    office.eve("creator", "import", office.file("s.csv", "creator_id,program_id\nann,summer\n"))
+    assert openings(office, "ann,spring,USD,30.00\nann,summer,USD,21.00\n").returncode == 3
+    assert office.memos("OPENING") == []
+    (waits,) = office.pending()
+    shown = office.eve.json("approvals", "show", waits, *ACME)
+    assert shown["command"] == "opening import" and "2 opening balances imported" in shown["effect"]["result"]
+    assert shown["effect"]["totals"] == [{"currency": "USD", "amount": "51.00", "balances": 2}]
+    assert [(row["program_id"], row["amount"]) for row in shown["effect"]["creators"]] == [
+        ("spring", "30.00"), ("summer", "21.00")]
+    office.gina.approve(waits)
+    assert [(row["amount"], row["actor"], row["command_id"]) for row in office.memos("OPENING")] == [
+        ("30.00", EVE, f"{waits}-0001"), ("21.00", EVE, f"{waits}-0002")]
+    assert adjust(office, "50.00").returncode == 0, "what gina approved does not count"
+    assert openings(office, "bob,spring,USD,49.00\n").returncode == 0
+    assert adjust(office, "1.01", "o2").returncode == 3, "bob's 49.00 counts"
+    assert office.eve.run("reverse", waits, *ACME, *WHY).returncode == 3, "all of it again"
+    assert office.is_sound()
+
+
+def test_k4_write_offs_count_as_adjustments(office):
+    office.allow("approve_adjust_above = ['50.00 USD']\n")
+    assert adjust(office, "-50.00").returncode == 0
+    off = ("write-off", *ACME, "--creator", "ann", "--program", "spring", "--amount", "42.00 USD", *WHY)
+    assert office.eve.run(*off).returncode == 3
+    (waits,) = office.pending()
+    assert office.memos("WRITE_OFF") == []
+    office.gina.approve(waits)
+    assert [(row["amount"], row["actor"]) for row in office.memos("WRITE_OFF")] == [("42.00", EVE)]
+    again = office.eve.run(*off)
+    assert again.returncode == 1 and "only a balance below 0" in again.stderr
+    assert office.is_sound()
+
+
 def test_k4_closes_count_together(office):
     """Ten closes at ten --until."""
     office.allow("approve_payout_above = ['10.00 USD']\n")

@@ -21,7 +21,7 @@ WHY = ("--reason", "as agreed")
 PROGRAMS = """
 [[policy]]
 account = "acme"
-approve_adjust_above = ["50.00 USD"]
+approve_adjust_above = ["150.00 USD", "60.00 EUR"]
 
 [[program]]
 id = "spring"
@@ -32,6 +32,7 @@ late_days = 36500
 FILES = {
     "programs": PROGRAMS,
     "creators": "creator_id,program_id,code,payee\nann,spring,SAVE,ref-1\nbob,spring,,\n",
+    "openings": "creator_id,program_id,currency,amount\nann,spring,USD,20.00\nrobert,spring,USD,-3.50\n",
     "clicks": "svc_anon_id,creator_id,program_id,occurred_at\nd1,bob,spring,2024-03-01T00:00:00Z\n",
 }
 REPORTS = ("orders", "journal", "balances", "payouts", "anomalies")
@@ -80,10 +81,14 @@ COMMANDS = [
     ("release", *order("o4"), *WHY),
     ("adjust", *order("o1"), "--amount", "1.25", *WHY),
     lambda sluice: ("reverse", command_of(sluice, "MANUAL"), *ACME, *WHY),
-    ("adjust", *order("o1"), "--amount", "60.00", *WHY),
+    ("adjust", *order("o1"), "--amount", "160.00", *WHY),
     lambda sluice: ("withdraw", sluice.json("approvals", *ACME)[0]["id"], *ACME, *WHY),
     ("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "12.00 USD", *WHY),
     lambda sluice: ("reverse", command_of(sluice, "CREDIT"), *ACME, *WHY),
+    ("opening", "import", ".openings", *ACME, "--at", "2024-01-01T00:00:00Z", *WHY),
+    lambda sluice: ("reverse", command_of(sluice, "OPENING")[:20], *ACME, *WHY),
+    ("credit", *ACME, "--creator", "robert", "--program", "spring", "--amount", "-40.00 EUR", *WHY),
+    ("write-off", *ACME, "--creator", "robert", "--program", "spring", "--amount", "15.00 EUR", *WHY),
     ("anomaly", "ack", *order("o5"), "--kind", "LINES_EXCEED_AMOUNT", *WHY),
     ("order", "reset", *order("o5"), "--version", "2024-03-01T00:00:00Z", *WHY),
     lambda sluice: ("payout", "close", *ACME, "--until", now()),

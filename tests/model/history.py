@@ -23,7 +23,7 @@ class History(Events, Commands, Money):
         ("click_import", 6), ("attribute", 4), ("detach", 3), ("undo", 2), ("reject", 2), ("hold", 3), ("release", 3),
         ("acknowledge", 4), ("order_reset", 2), ("forget", 1),
         ("payout_close", 7), ("previewed_close", 2), ("payout_move", 12), ("approve", 5), ("withdraw", 1),
-        ("adjust", 4), ("credit", 2), ("reverse", 2), ("period_close", 1), ("repeat", 4),
+        ("adjust", 4), ("credit", 2), ("opening", 2), ("write_off", 2), ("reverse", 2), ("period_close", 1), ("repeat", 4),
     ]
 
     def __init__(self, seed, edge, name=None):

@@ -1,11 +1,11 @@
 """Payouts, approvals, adjustments, credits, months and repeated commands of a random history."""
 
 from model import compare
-from model.books import listings, payouts, signatures
+from model.books import listings, payouts, reports, signatures
 from model.books.commands import with_first_ids
 from model.books.signatures import Key
 from model.books.state import Input, Refused
-from model.values import DAY, time_text
+from model.values import DAY, digits, text, time_text
 
 HOUR = 3600 * 10**9
 ANSWERS_AGAIN = ("repeated", "pending", "refused")  # the last: what waited was withdrawn
@@ -153,8 +153,29 @@ class Money:
         else:
             self.command({"credit": credit})
 
+    def opening(self):
+        """Mostly from before the first order, because commission that is not paid keeps a later date out."""
+        back = self.chance.choice([0, 70, 100, 130, 130])
+        rows = [
+            {"creator": self.any_creator(), "program": self.chance.choice(self.programs),
+             "amount": self.chance.choice(["40.00 USD", "-7.50 USD", "900 JPY", "0.01 EUR"])}
+            for _ in range(self.chance.randrange(1, 4))
+        ]
+        self.command({"opening": {"at": time_text(self.start - back * DAY), "rows": rows}})
+
+    def write_off(self):
+        """Mostly of a balance below 0, its whole or a part."""
+        balances = reports.balances(self.ledger, self.account, self.edge.now())
+        below = sorted((*key, -row["owed"]) for key, row in balances.items() if row["owed"] < 0)
+        if not below or self.chance.random() < 0.2:
+            below = [(self.chance.choice(self.programs), self.any_creator(), "USD", 1)]
+        program, creator, currency, owes = self.chance.choice(below)
+        amount = text(self.chance.choice([owes, owes, 1, owes + 1]), digits(currency))
+        self.command({"write_off": {"creator": creator, "program": program, "amount": f"{amount} {currency}"}})
+
     def reverse(self):
-        ids = sorted([*self.ledger.money, *self.ledger.pending_approvals])
+        imports = {name[:20] for name in self.ledger.money if len(name) > 20}
+        ids = sorted([*self.ledger.money, *imports, *self.ledger.pending_approvals])
         if ids:
             self.command({"reverse": self.chance.choice(ids)})
 

@@ -252,6 +252,16 @@ def credit_words(edge, step, value):
     return ["credit", "--account", edge.account, *which, *options(edge, value, "creator", "program", "amount", "sale_at")]
 
 
+def opening_words(edge, _step, value):
+    header = ["creator_id", "program_id", "currency", "amount"]
+    cells = [[row["creator"], row["program"], *reversed(row["amount"].split())] for row in value["rows"]]
+    return ["opening", "import", table(edge, "openings.csv", header, cells), "--account", edge.account, "--at", value["at"]]
+
+
+def write_off_words(edge, _step, value):
+    return ["write-off", "--account", edge.account, *options(edge, value, "creator", "program", "amount")]
+
+
 def forget_words(edge, step, value):
     where = ["--account", edge.account] if "creator" in value else ["--shop", step["shop"]]
     return ["forget", *where, *options(edge, value, "creator", "order", "device", "customer", "email", "phone")]
@@ -302,6 +312,8 @@ WORDS = {
     "reset": on_order("order", "reset"),
     "adjust": lambda _, step, v: ["adjust", "--shop", step["shop"], f"--order={v[0]}", f"--amount={v[1]}"],
     "credit": credit_words,
+    "opening": opening_words,
+    "write_off": write_off_words,
     "period": lambda edge, _, v: [
         "period", "close", "--account", edge.account, "--until", v["until"], *flags(v, "allow_late")],
     "forget": forget_words,

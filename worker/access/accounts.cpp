@@ -1,5 +1,6 @@
 #include "worker/access/accounts.hpp"
 
+#include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 
 namespace sluice::cli {
@@ -29,7 +30,7 @@ std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id)
     payout.payout_id = id;
     PayoutRun run;
     run.payout_run = id;
-    MoneyCommand money;
+    MoneyCommand money, first;
     money.command_id = id;
     if (ledger.load(payout)) {
         number = payout.account;
@@ -37,6 +38,8 @@ std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id)
         number = run.account;
     } else if (ledger.load(money)) {
         number = money.account;
+    } else if (first.command_id = posting_id(id, 1); ledger.load(first)) {
+        number = first.account;
     }
     for (const auto& [account, name] : accounts) {
         PendingApproval waiting;

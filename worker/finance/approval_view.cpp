@@ -49,7 +49,7 @@ Json json_of(std::string_view raw) {
 }
 
 /// The members of the command's body without those that every command has.
-Json fields_of(const PendingApproval& row) {
+Json fields_of(const PendingApproval& row, const Command& command) {
     Json fields = Json::object();
     for (const JsonMember& member : json_members(row.body)) {
         if (member.key != "key" && member.key != "reason" && member.key != "content") {
@@ -58,6 +58,15 @@ Json fields_of(const PendingApproval& row) {
     }
     if (!row.shop_id.empty()) {
         fields["shop"] = Json(row.shop_id.view());
+    }
+    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+        fields["rows"] = Json::array();
+        for (const OpeningImport::Row& one : import->rows) {
+            fields["rows"].push_back({{"line", one.line},
+                                      {"creator_id", one.creator.str()},
+                                      {"program_id", one.program.str()},
+                                      {"amount", to_string(one.amount)}});
+        }
     }
     return fields;
 }
@@ -133,6 +142,39 @@ Json differences_of(const PendingApproval& row, const Command& command, LedgerRe
     return differences;
 }
 
+/// Totals by currency and the largest rows of an import of opening balances.
+Json effect_of(const OpeningImport& import, const std::string& result) {
+    std::map<Currency, std::pair<Decimal, std::uint64_t>> totals;
+    std::vector<OpeningImport::Row> rows = import.rows;
+    for (const OpeningImport::Row& row : rows) {
+        auto& [sum, balances] =
+            totals.try_emplace(row.amount.currency, zero_amount(row.amount.currency), 0)
+                .first->second;
+        sum += row.amount.amount;
+        ++balances;
+    }
+    const auto size = [](const OpeningImport::Row& row) {
+        const Decimal& amount = row.amount.amount;
+        return amount.is_negative() ? -amount : amount;
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&size](const auto& a, const auto& b) { return size(a) > size(b); });
+    rows.resize(std::min(rows.size(), kLargest));
+    Json sums = Json::array(), creators = Json::array();
+    for (const auto& [currency, total] : totals) {
+        sums.push_back({{"currency", currency.code()},
+                        {"amount", total.first.to_string()},
+                        {"balances", total.second}});
+    }
+    for (const OpeningImport::Row& row : rows) {
+        creators.push_back({{"program_id", row.program.str()},
+                            {"creator_id", row.creator.str()},
+                            {"currency", row.amount.currency.code()},
+                            {"amount", row.amount.amount.to_string()}});
+    }
+    return {{"result", result}, {"totals", std::move(sums)}, {"creators", std::move(creators)}};
+}
+
 /// The command as a dry run over the ledger of this moment: the ten largest changes.
 Json effect_of(const PendingApproval& row, const Command& command, const AccountId& account,
                LedgerReader& ledger) {
@@ -154,6 +196,9 @@ Json effect_of(const PendingApproval& row, const Command& command, const Account
     };
     std::sort(rows.begin(), rows.end(),
               [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
+    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+        return effect_of(*import, tried->text);
+    }
     Json creators = Json::array();
     for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
         creators.push_back(object_of(difference_columns(), difference_row(rows[i])));
@@ -224,7 +269,7 @@ Json command_object(const ApprovalSubject& subject, const AccountId& account,
         {"actor", row.actor},
         {"reason", text_or_null(row.reason)},
         {"received_at", row.received_at.to_string()},
-        {"fields", request ? fields_of(row) : Json()},
+        {"fields", request ? fields_of(row, request->command) : Json()},
         {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
         {"effect", request && row.state == ApprovalState::kPending
                        ? effect_of(row, request->command, account, ledger)
@@ -247,23 +292,6 @@ Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const 
             {"differences", Json::array()},
             {"effect", effect_of(subject, number, ledger)},
             {"digest", to_hex(subject.digest)}};
-}
-
-/// Prints a list of objects as a table below its name.
-void print_rows(const std::string& name, const Json& list) {
-    if (list.items().empty()) {
-        return;
-    }
-    std::printf("\n%s\n", name.c_str());
-    std::vector<Column> columns;
-    for (const std::string& column : list.items().front().names()) {
-        columns.push_back({column});
-    }
-    Listing listing(Format::kTable, std::move(columns));
-    for (const Json& row : list.items()) {
-        listing.add(row.items());
-    }
-    listing.finish();
 }
 
 }  // namespace
@@ -291,13 +319,13 @@ void print_approval(const Json& shown) {
         if (shown.names()[i] == "fields" && !value.names().empty()) {
             std::printf("\nfields\n");
             write_object(Format::kTable, value);
-        } else if (shown.names()[i] == "differences") {
-            print_rows("differences", value);
+        } else if (shown.names()[i] == "differences" && !value.items().empty()) {
+            write_table("differences", value);
         } else if (shown.names()[i] == "effect") {
             for (std::size_t j = 0; j < value.names().size(); ++j) {
                 const Json& part = value.items()[j];
                 const bool is_list = !part.items().empty();
-                is_list ? print_rows(value.names()[j], part)
+                is_list ? write_table(value.names()[j], part)
                         : static_cast<void>(std::printf("\n%s: %s\n", value.names()[j].c_str(),
                                                         printable(part.cell()).c_str()));
             }

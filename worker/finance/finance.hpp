@@ -13,8 +13,10 @@ void declare_program(Subcommand app);
 void declare_program_preview(Subcommand group);
 void declare_creator(Subcommand app);
 void declare_click(Subcommand app);
-void declare_order(Subcommand app);      // hold, release, reject, attribute, detach, anomaly, order
-void declare_money(Subcommand app);      // adjust, credit, reverse
+void declare_order(Subcommand app);  // hold, release, reject, attribute, detach, anomaly, order
+void declare_money(Subcommand app);  // adjust, credit, reverse
+void declare_opening(Subcommand app);
+void declare_write_off(Subcommand app);
 void declare_approvals(Subcommand app);  // approve, withdraw, approvals
 void declare_payout(Subcommand app);
 void declare_export(Subcommand group);  // payout export

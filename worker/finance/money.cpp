@@ -61,9 +61,11 @@ void declare_credit(Subcommand app) {
 
 void declare_reverse(Subcommand app) {
     auto [reverse, reversed] =
-        add_command(app, "reverse", "Reverse an adjust or a credit", run_reverse);
+        add_command(app, "reverse", "Reverse an adjust, a credit, a write-off or opening balances",
+                    run_reverse);
     add_value(reverse, "ID", "ID", reversed.command.id, parse_admin_id,
-              "Command id of the adjust or credit")
+              "Command id of what was posted; an opening balance: with its number, or all of "
+              "its import")
         .required();
     add_id_account(reverse, reversed.submit);
     add_command_options(reverse, reversed.submit, true);

@@ -455,7 +455,8 @@ CREATE TABLE sluice_ledger.keys (
     PRIMARY KEY (account, key_text)
 );
 
--- Adjustments, credits and reversals; the last columns are a credit's position.
+-- Adjustments, credits, opening balances, write-offs and reversals; the last columns are the
+-- position of an amount without an order.
 CREATE TABLE sluice_ledger.money_commands (
     command_id          text COLLATE "C" PRIMARY KEY,
     account             integer NOT NULL,
@@ -485,6 +486,18 @@ CREATE TABLE sluice_ledger.credits_of_orders (
     order_id            text COLLATE "C" NOT NULL,
     command_id          text COLLATE "C" NOT NULL,
     PRIMARY KEY (account, shop_id, order_id, command_id)
+);
+
+-- Balances of an earlier system that stand.
+CREATE TABLE sluice_ledger.openings (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    opened_s            bigint NOT NULL,
+    opened_ns           integer NOT NULL,
+    command_id          text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, program, creator, currency)
 );
 
 -- Commands that need, or needed, another actor's approval.
@@ -589,7 +602,9 @@ CREATE TABLE sluice_ledger.accounts (
 CREATE TABLE sluice_ledger.programs (
     program             text COLLATE "C" PRIMARY KEY,
     account             integer NOT NULL,
-    version             integer NOT NULL    -- the one that counts
+    version             integer NOT NULL,   -- the one that counts
+    opening_s           bigint,             -- orders from before it earn nothing
+    opening_ns          integer
 );
 
 CREATE TABLE sluice_ledger.program_versions (

@@ -12,6 +12,8 @@ def candidates(ledger, order, program):
     effective_from = program.effective_from_of(order.shop)
     ends = program.file.get("ends_at")
     at = order.ordered_at
+    if program.opening_at is not None and at < program.opening_at:
+        return {}
     if effective_from is None or at < max(effective_from, program.starts_at) or (ends is not None and at >= ends):
         return {}
     found = {CODE: [], LANDED: []}

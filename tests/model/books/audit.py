@@ -134,7 +134,7 @@ def posted_accruals(ledger):
         if entry.is_memo or REASONS[entry.reason][1] != EXPENSE:
             continue
         key = ((entry.shop.encode(), entry.order.encode()), entry.program, entry.creator)
-        if entry.reason == "CREDIT":
+        if entry.reason in ("CREDIT", "OPENING", "WRITE_OFF"):
             key = ("credit", entry.command_id)
         elif entry.reason == "REVERSAL":
             of = {by: reversed_ for reversed_, by in ledger.reversals.items()}[entry.command_id]

@@ -4,12 +4,14 @@ import copy
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import attribution, events, forget, imports, limits, payouts, periods, plausibility, policy, signatures
+from model.books import (
+    attribution, events, forget, imports, limits, openings, payouts, periods, plausibility, policy, signatures,
+)
 from model.books.rates import parse_money
 from model.books.state import Credit, Nothing, Refused, Result
 from model.values import digits, time_text
 
-MONEY = ("adjust", "credit", "reverse")
+MONEY = ("adjust", "credit", "write-off", "reverse")
 MOVES = ("sent", "settle", "failed", "returned", "void", "repoint")
 
 
@@ -17,10 +19,15 @@ def run(ledger, at, command):
     do, command = command["do"], with_first_ids(ledger, at, command)
     if do in MOVES:
         return Result("done", payouts.move(ledger, at, do, command["ids"], command.get("bank_ref")))
-    if do in MONEY:
+    if is_money(ledger, command):
         return money(ledger, at, command)
     answer = HANDLERS[do](ledger, at, command)
     return answer if isinstance(answer, Result) else Result("done", answer or "")
+
+
+def is_money(ledger, command):
+    """Whether the command makes one posting. The reversal of an import makes many."""
+    return command["do"] in MONEY and not (command["do"] == "reverse" and openings.is_import(ledger, command["id"]))
 
 
 def with_first_ids(ledger, at, command):
@@ -103,6 +110,8 @@ def attribute(ledger, at, command):
         raise Refused(f"creator {creator} was never in program {program}; import the creator first")
     if order.live == (program, creator):
         raise Nothing(f"order {order.order_id} belongs to {creator} in {program} already")
+    if known.opening_at is not None and order.ordered_at < known.opening_at:
+        raise Refused(f"order {order.order_id} earns nothing: program {program} has opening balances")
     if order.live and not command.get("replace"):
         raise Refused(f"order {order.order_id} belongs to {order.live[1]} in {order.live[0]}; --replace takes it away")
     if order.live:
@@ -339,13 +348,22 @@ def post_reverse(ledger, at, asked, command, checked):
     shop, order_id = (order.shop, order.order_id) if order else (unit.shop, unit.order)
     ledger.posting(at, unit, "", currency, -amount, "REVERSAL", shop, order_id)
     ledger.reversals[command["id"]] = asked.command_id
+    openings.end(ledger, at, [command["id"]])
     touched = ledger.orders.get((shop, order_id))
     if touched:
         plausibility.judge(ledger, at, touched, event=False)
 
 
-CHECKS = {"adjust": check_adjust, "credit": check_credit, "reverse": check_reverse}
-POSTINGS = {"adjust": post_adjust, "credit": post_credit, "reverse": post_reverse}
+CHECKS = {"adjust": check_adjust, "credit": check_credit, "write-off": openings.check_write_off, "reverse": check_reverse}
+POSTINGS = {"adjust": post_adjust, "credit": post_credit, "write-off": openings.post_write_off, "reverse": post_reverse}
+
+
+def reverse_import(ledger, at, command, approved=None):
+    need_reason(at)
+    waiting = ledger.pending_approvals.get(command["id"])
+    if waiting and waiting.state == "PENDING":
+        raise Refused(f"{command['id']} waits for an approval; withdraw it")
+    return openings.reverse_import(ledger, at, command, approved)
 
 
 # H3: approvals --------------------------------------------------------------------------------------------
@@ -386,14 +404,14 @@ def approve(ledger, at, command):
     # Entries: the receipt and the input of the approval, the id and the actor of who asked.
     posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
                      reason=waiting.given.reason)
-    if waiting.command["do"] in MONEY:
+    if is_money(ledger, waiting.command):
         checked = CHECKS[waiting.command["do"]](ledger, posted, waiting.command)
         if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
         post_money(ledger, posted, waiting.given, waiting.command, checked)
         memo()
-    elif waiting.command["do"] == "program apply":
-        policy.apply(ledger, posted, waiting.command, approved=memo)
+    elif waiting.command["do"] in ("program apply", "reverse"):
+        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=memo)
     else:
         HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=memo)
         if not marked:
@@ -469,6 +487,8 @@ HANDLERS = {
     "period close": period_close,
     "forget": forget.forget,
     "program apply": policy.apply,
+    "opening import": openings.import_openings,
+    "reverse": reverse_import,
     "creator import": imports.creators,
     "creator remove": imports.remove,
     "creator set": imports.set_creator,

@@ -119,6 +119,10 @@ def named(do, verb):
     return lambda example, step: {"do": do, "id": example.full(step[verb])}
 
 
+def opening(_, step):
+    return {"do": "opening import", "at": instant(step["opening"]["at"]), "rows": step["opening"]["rows"]}
+
+
 VERBS = {
     "programs": apply,
     "policy": apply,
@@ -139,6 +143,8 @@ VERBS = {
     "detach": detach,
     "adjust": lambda _, step: {"do": "adjust", "order": step["adjust"][0], "amount": step["adjust"][1]},
     "credit": simple("credit", "credit"),
+    "opening": opening,
+    "write_off": simple("write-off", "write_off"),
     "ack": simple("anomaly ack", "ack"),
     "reset": simple("order reset", "reset"),
     "period": simple("period close", "period"),

@@ -29,6 +29,8 @@ REASONS = {
     "VOID": (14, PAYOUT, OWED),
     "FAILED": (15, PAYOUT, OWED),
     "RETURNED": (16, PAID, OWED),
+    "OPENING": (17, EXPENSE, OWED),
+    "WRITE_OFF": (18, EXPENSE, OWED),
 }
 MEMOS = {
     "ATTRIBUTED": 64,

@@ -40,7 +40,8 @@ class Ledger:
         self.payouts = {}  # id -> Payout
         self.runs = []  # (run, account, until, programs) of each close; no programs: all
         self.credits = {}  # command id -> Credit
-        self.money = {}  # command id of adjust, credit, reverse -> what it posted
+        self.money = {}  # command or posting id of adjust, credit, opening, write-off, reverse -> what it posted
+        self.openings = {}  # (account, program, creator, currency) -> posting id of the opening balance
         self.reversals = {}  # command id -> command id of its reversal
         self.held_creators = set()  # (account, creator, program or "")
         self.keys = {}  # (account, key) -> (content, Result)
@@ -137,7 +138,7 @@ class Ledger:
             "note": at.reason, "actor": at.actor,
         }
 
-    def posting(self, at, unit, line, currency, amount, reason, shop="", order=""):
+    def posting(self, at, unit, line, currency, amount, reason, shop="", order="", command_id=None):
         """expense -> owed, of a position or credit. Its memo entries are numbered after its postings, and
         before those of the next."""
         own = (("", ""), (unit.program, unit.creator))
@@ -148,7 +149,8 @@ class Ledger:
             self.memos = later
         late = at.received < self.closed_until(unit.account)
         entry = self.journal.append(
-            **self._fields(at, unit.account, shop), order=order, line=line, program=unit.program,
+            **{**self._fields(at, unit.account, shop), "command_id": command_id or at.command_id},
+            order=order, line=line, program=unit.program,
             creator=unit.creator, currency=currency, amount=amount, reason=reason, payout="",
             refers_to=unit.first_entry.get(line, 0) if late else 0,
         )

@@ -287,6 +287,7 @@ class Program:
     members: dict = field(default_factory=dict)  # creator -> Member
     ever: set = field(default_factory=set)  # creators who are or were in it
     codes: dict = field(default_factory=dict)  # code in lower case -> [CodeRow]
+    opening_at: int | None = None  # orders from before it earn nothing
 
     @property
     def late(self):

@@ -72,6 +72,15 @@ TEST(Commands, TheOthersSurviveTheJourneyWhole) {
         Credit{CreatorId("c"), ProgramId("p"), *parse_money("12.00 USD"), OrderId("o"), {}});
     EXPECT_EQ(to_string(credit.amount), "12.00 USD");
     EXPECT_FALSE(credit.sale_at.has_value());
+    const auto opening = round_trip(
+        OpeningImport{instant("2026-01-01T00:00:00Z"),
+                      {{2, CreatorId("c"), ProgramId("p"), *parse_money("-12.00 USD")}}});
+    EXPECT_EQ(opening.at, instant("2026-01-01T00:00:00Z"));
+    EXPECT_EQ(opening.rows.at(0).line, 2U);
+    EXPECT_EQ(to_string(opening.rows.at(0).amount), "-12.00 USD");
+    const auto off = round_trip(WriteOff{CreatorId("c"), ProgramId("p"), *parse_money("3.00 EUR")});
+    EXPECT_EQ(off.program, ProgramId("p"));
+    EXPECT_EQ(to_string(off.amount), "3.00 EUR");
     EXPECT_EQ(round_trip(PayoutMove{PayoutVerb::kFailed, {"P1"}, "ref", {}}).verb,
               PayoutVerb::kFailed);
     EXPECT_EQ(round_trip(Release{{OrderId("o"), {}, {}}, ReleaseOf::kReject}).of,
@@ -90,9 +99,10 @@ TEST(Commands, TheOthersSurviveTheJourneyWhole) {
 
 TEST(Commands, OtherBodiesAreRefused) {
     for (const char* body : {"", "[]", "{}", R"({"rows":[[1,"c"]]})", R"({"programs":[{}]})"}) {
-        for (const Topic topic : {Topic::kProgramApply, Topic::kCreatorImport, Topic::kClickImport,
-                                  Topic::kCreatorRemove, Topic::kPayoutClose, Topic::kAdjust,
-                                  Topic::kDeadReplay, Topic::kForget}) {
+        for (const Topic topic :
+             {Topic::kProgramApply, Topic::kCreatorImport, Topic::kClickImport,
+              Topic::kCreatorRemove, Topic::kPayoutClose, Topic::kAdjust, Topic::kDeadReplay,
+              Topic::kForget, Topic::kOpeningImport, Topic::kWriteOff}) {
             EXPECT_FALSE(decode_request(topic, body).ok()) << to_string(topic) << body;
         }
     }

@@ -63,6 +63,9 @@ public:
         credit.amount = {*Currency::parse("USD"), Decimal(300, 2)};
         credit.order = OrderId("credited");
         command(credit);
+        OpeningImport opening;
+        opening.rows = {{2, credit.creator, credit.program, credit.amount}};
+        command(opening);
         CreatorSet set;
         set.creator = CreatorId("anna");
         set.name = "Anna";

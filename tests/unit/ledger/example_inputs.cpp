@@ -214,6 +214,17 @@ Credit credit_of(const json& value) {
     return command;
 }
 
+OpeningImport opening_of(const json& value) {
+    OpeningImport command;
+    command.at = instant(text_at(value, "at"));
+    std::uint32_t line = 1;
+    for (const json& row : value.at("rows")) {
+        command.rows.push_back({++line, CreatorId(text_at(row, "creator")),
+                                ProgramId(text_at(row, "program")), money_of(row.at("amount"))});
+    }
+    return command;
+}
+
 CreatorRemove remove_of(const json& row) {
     CreatorRemove command;
     command.creator = CreatorId(row.at(0).get<std::string>());
@@ -309,6 +320,14 @@ std::optional<Command> money_command(const json& step, const ExampleNames& names
     }
     if (step.contains("credit")) {
         return credit_of(step.at("credit"));
+    }
+    if (step.contains("opening")) {
+        return opening_of(step.at("opening"));
+    }
+    if (step.contains("write_off")) {
+        const json& value = step.at("write_off");
+        return WriteOff{CreatorId(text_at(value, "creator")), ProgramId(text_at(value, "program")),
+                        money_of(value.at("amount"))};
     }
     if (step.contains("reverse")) {
         return Reverse{names.full(text_at(step, "reverse"))};

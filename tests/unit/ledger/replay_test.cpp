@@ -126,6 +126,9 @@ void live(Books& books) {
     books.adjust("o1", "98.00");  // waits
     books.command(
         Credit{CreatorId("ann"), ProgramId("spring"), *parse_money("4.00 USD"), OrderId("o9"), {}});
+    books.command(
+        OpeningImport{instant("2025-06-01T00:00:00Z"),
+                      {{2, CreatorId("ben"), ProgramId("spring"), *parse_money("6.00 USD")}}});
     books.command(Hold{{std::nullopt, CreatorId("ben"), {}}});
     books.command(CreatorSet{CreatorId("ann"), "Ann", "P-1", {}, {}});
     sealed(books);
