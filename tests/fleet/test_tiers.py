@@ -18,7 +18,7 @@ import pytest
 from fleet import history
 from fleet.node import Node
 from fleet.storm import close_all, copy_registry, create_registry, wait_until_applied
-from harness import orders, paths, postgres, sign
+from harness import orders, postgres, sign
 from harness.fake_time import LIBRARY, FakeTime
 from model.books.signatures import Key
 
@@ -64,7 +64,7 @@ class Pair:
 
     def __init__(self, database, seed):
         self.chance, self.database = random.Random(seed), database
-        self.clock = FakeTime(paths.make_folder())
+        self.clock = FakeTime()
         self.at = START
         self.clock.set(self.time())
         self.url = database.create()
@@ -82,7 +82,7 @@ class Pair:
         self.number, self.known, self.closed, self.adjusted = 0, set(), False, []
 
     def close(self):
-        close_all([*(node.close for node in self.nodes), lambda: paths.drop_folder(self.clock.file.parent)])
+        close_all([node.close for node in self.nodes])
 
     def time(self):
         return self.at.isoformat().replace("+00:00", "Z")

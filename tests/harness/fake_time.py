@@ -2,6 +2,7 @@
 import datetime
 import os
 import pathlib
+import tempfile
 import time
 
 LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
@@ -9,10 +10,15 @@ NAMES = ("LD_PRELOAD", "FAKETIME_TIMESTAMP_FILE", "FAKETIME_NO_CACHE", "FAKETIME
 
 
 class FakeTime:
-    """All processes that have its environment see the same time, which runs on."""
+    """All processes that have its environment see the same time, which runs on.
 
-    def __init__(self, folder):
-        self.file = pathlib.Path(folder) / "clock"
+    The clock's file is where every user may read it: a command of root becomes the owner of the store, and libfaketime
+    shows the real time if it cannot read the file."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="sluice-clock-", dir="/var/tmp")
+        os.chmod(self.folder.name, 0o755)
+        self.file = pathlib.Path(self.folder.name) / "clock"
         self.environment = {
             "LD_PRELOAD": str(LIBRARY), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",

@@ -3,8 +3,8 @@
 
     tests/tools/quarter.py FOLDER        plays it and leaves store, statements and books in FOLDER
 
-Two accounts, three programs, two currencies, two people; payouts that fail and that the bank returns. Orders arrive
-through nginx, everything else is done by the real commands, as the page has them. Whatever has to tie is compared
+Two accounts, three programs, two currencies, a person who closes and two who approve; balances of an earlier system,
+payouts that fail and that the bank returns, and a debt that is written off. Orders arrive through nginx, everything else is done by the real commands, as the page has them. Whatever has to tie is compared
 here: statements, trial balance, balances as of the end of the month, the journal in hledger, and the bank's total.
 """
 import csv
@@ -24,13 +24,14 @@ from harness.edge import Edge  # noqa: E402
 from harness.fake_time import FakeTime  # noqa: E402
 from harness.http_block import EVENTS, http_block  # noqa: E402
 
-MONTHS = ("2026-01", "2026-02", "2026-03", "2026-04")
-EVE, GINA = "games", "backup"  # system users, who close and approve
+MONTHS = ("2026-01", "2026-02", "2026-03", "2026-04", "2026-05")
+EVE, GINA, FRANK = "games", "backup", "news"  # system users: one who closes, two who approve
 POLICY = """
 [[policy]]
 account = "{account}"
 approve_payout_above = ["20.00 EUR", "20.00 USD"]
-approvers = ["backup"]
+approve_adjust_above = ["20.00 EUR", "20.00 USD"]
+approvers = ["backup", "news"]
 """
 PROGRAM = """
 [[program]]
@@ -39,13 +40,17 @@ account = "{account}"
 shops = ["{shop}"]
 default_rate = "{rate}"
 late_days = 400
-starts_at = 2026-01-01T00:00:00Z
+starts_at = 2025-06-01T00:00:00Z
 """
 PROGRAMS = {"spring": ("acme", "shop-1", "10%"), "summer": ("acme", "shop-2", "15%"), "solo": ("beta", "shop-3", "10%")}
 CREATORS = ("ann", "ben", "cyd")
 IBANS = {"ann": "DE89370400440532013000", "ben": "NO9386011117947", "cyd": "MT84MALT011000012345MTLCAST001S"}
 PAYEES = "payee,name,iban,email\n" + "".join(f"ref-{c},{c.title()},{iban},{c}@example.org\n" for c, iban in IBANS.items())
 DEBTOR = "name,iban\nAcme,GB82WEST12345698765432\n"
+OPENINGS = {
+    "acme": "ann,spring,EUR,25.00\nben,summer,EUR,-3.00\ncyd,spring,USD,10.00\n",
+    "beta": "ann,solo,EUR,12.00\n",
+}
 BOOKS = {"Expenses:Commission": "expense", "Liabilities:Commission": "owed", "Liabilities:Payouts": "payout",
          "Assets:Paid": "paid"}
 
@@ -58,14 +63,15 @@ def as_user(name):
 class Quarter:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.clock = FakeTime(self.folder)
+        self.clock = FakeTime()
         self.clock.set("2025-12-31T09:00:00Z")
         self.edge = Edge(http_block(EVENTS, map_size="256m"), workers=1, main=self.clock.nginx_lines,
                          environment=self.clock.environment)
         self.sluice = Sluice(self.edge.store, self.clock.environment)
         self.sluice.prefix = as_user(EVE)
-        self.gina = Sluice(self.edge.store, self.clock.environment)
-        self.gina.prefix = as_user(GINA)
+        self.approvers = [Sluice(self.edge.store, self.clock.environment) for _ in (GINA, FRANK)]
+        for approver, name in zip(self.approvers, (GINA, FRANK)):
+            approver.prefix = as_user(name)
         self.secrets, self.number, self.paid_by_bank = {}, 0, {}
 
     # The first day ---------------------------------------------------------------------------------------------
@@ -82,6 +88,25 @@ class Quarter:
         self.sluice("creator", "import", self.file("creators.csv", "\n".join(codes) + "\n"))
         for account in self.secrets:
             self.apply(POLICY.format(account=account))
+            self.take_over(account)
+
+    def take_over(self, account):
+        """Balances of an earlier system; those of acme are above the limit."""
+        self.clock.set("2026-01-01T07:00:00Z")
+        file = self.file(f"{account}-balances.csv", "creator_id,program_id,currency,amount\n" + OPENINGS[account])
+        done = self.sluice.run("opening", "import", file, "--account", account, "--at", "2026-01-01T00:00:00Z",
+                               "--reason", "old system")
+        if account == "acme":
+            assert done.returncode == 3, done
+            (waiting,) = self.sluice.json("approvals", "--account", account)
+            self.approve(account, waiting["id"], self.approvers[0])
+        else:
+            assert done.returncode == 0, done
+        assert len(self.sluice.json("opening", "list", "--account", account)) == OPENINGS[account].count("\n")
+
+    def approve(self, account, what, approver):
+        shown = approver.json("approvals", "show", what, "--account", account)
+        approver("approve", what, "--account", account, "--expect", shown["digest"])
 
     def apply(self, text):
         self.sluice("program", "apply", self.file("programs.toml", text))
@@ -102,11 +127,7 @@ class Quarter:
                 for place, creator in enumerate(CREATORS):
                     self.number += 1
                     net = 40 + self.number * 7 % 90
-                    code = {"code": f"{creator.upper()}-{program}", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "5"}
-                    document = orders.order(
-                        f"{program}-{self.number}", amount=f"{net}.00", tax="0.00", shipping="0.00", discounts=[code],
-                        currency_code="USD" if place == 2 else "EUR", platform_ordered_at=at, platform_updated_at=at,
-                        line_items=[orders.line(amount=f"{net}.00", tax="0.00")])
+                    document = order_of(program, creator, self.number, net, at, "USD" if place == 2 else "EUR")
                     self.send(shop, account, "ORDER_CREATE", document)
                     if self.number % 7 == 0:
                         document["platform_updated_at"] = at.replace("T10", "T11")
@@ -126,8 +147,7 @@ class Quarter:
         run = closed["payouts"][0]["payout_run"]
         if any(payout["state"] == "CLOSED" for payout in closed["payouts"]):
             assert self.sluice.run("approve", run, "--account", account).returncode == 1, "the closer does not approve"
-            shown = self.gina.json("approvals", "show", run, "--account", account)
-            self.gina("approve", run, "--account", account, "--expect", shown["digest"])
+            self.approve(account, run, self.approvers[MONTHS.index(month) % 2])
         for currency, form in (("EUR", ("--form", "pain.001", "--debtor", self.file("debtor.csv", DEBTOR))),
                                ("USD", ("--form", "csv", "--columns", "paypal"))):
             self.sluice("payout", "export", run, "--account", account, "--currency", currency, *form, "--payees",
@@ -215,21 +235,64 @@ class Quarter:
             assert nonzero(paid) == {key: amount for key, amount in self.paid_by_bank.items() if key[0] == account}
             states = {row["state"] for row in self.sluice.json("payout", "list", "--account", account)}
             assert states == {"PAID", "FAILED", "RETURNED"}
+            reasons = {row["reason"] for row in self.sluice.json("report", "journal", "--account", account)}
+            assert {"OPENING", "ACCRUAL", "REFUND", "SETTLE", "FAILED", "RETURNED"} <= reasons
+            assert ("WRITE_OFF" in reasons) == (account == "beta")
+            approvers = {row["approved_by"] for row in self.sluice.json("report", "approvals", "--account", account)}
+            assert approvers == {GINA, FRANK}
         found = {row["check"]: row for row in json.loads(self.sluice.run("doctor", "--format", "json").stdout)}
         assert found["journal"]["result"] == "ok", found["journal"]
         self.sluice("doctor", "--replay")
 
+    def back_fill(self):
+        """An order from before the opening balances: the earlier system has paid it."""
+        document = order_of("spring", "ann", "old", 100, "2025-12-20T10:00:00Z", "EUR")
+        self.send("shop-1", "acme", "ORDER_CREATE", document)
+        self.sluice("worker", "--until-empty")
+        (row,) = [row for row in self.sluice.json("report", "orders") if row["order_id"] == "spring-old"]
+        assert (row["creator_id"], row["status"]) == (None, "waiting")
+
+    def write_off(self):
+        """In April an order is refunded that cyd was paid for, and the debt is given up."""
+        at = "2026-04-02T10:00:00Z"
+        self.clock.set(at)
+        bought = [row for row in self.sluice.json("report", "orders", "--account", "beta")
+                  if row["creator_id"] == "cyd" and row["status"] == "paid"][-1]
+        document = order_of("solo", "cyd", bought["order_id"].removeprefix("solo-"), bought["amount"].split(".")[0],
+                            bought["ordered_at"], "USD")
+        document |= {"platform_updated_at": at,
+                     "refund_line_items": [orders.refund("r-april", amount=bought["amount"], tax="0.00")]}
+        self.send("shop-3", "beta", "ORDER_UPDATE", document)
+        self.sluice("worker", "--until-empty")
+        scope = ("--account", "beta")
+        (negative,) = self.sluice.json("report", "balances", *scope, "--negative")
+        assert (negative["creator_id"], negative["payable"]) == ("cyd", "-" + bought["commission_amount"])
+        self.sluice("write-off", *scope, "--creator", "cyd", "--program", "solo", "--reason", "left")
+        assert self.sluice.json("report", "balances", *scope, "--negative") == []
+
     def play(self):
         self.begin()
         self.edge.start()
-        for month, following in zip(MONTHS, MONTHS[1:]):
+        self.back_fill()
+        for month, following in zip(MONTHS, MONTHS[1:-1]):
             self.clock.set(f"{month}-01T08:00:00Z")
             self.sell(month)
             for account in self.secrets:
                 self.clock.set(f"{following}-01T09:00:00Z")
                 self.pay(account, month, following)
                 self.close_month(account, month, following)
+        self.write_off()
+        self.clock.set("2026-05-01T09:00:00Z")
+        for account in self.secrets:
+            self.close_month(account, "2026-04", "2026-05")
         self.end()
+
+
+def order_of(program, creator, number, net, at, currency):
+    code = {"code": f"{creator.upper()}-{program}", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "5"}
+    return orders.order(
+        f"{program}-{number}", amount=f"{net}.00", tax="0.00", shipping="0.00", discounts=[code], currency_code=currency,
+        platform_ordered_at=at, platform_updated_at=at, line_items=[orders.line(amount=f"{net}.00", tax="0.00")])
 
 
 def nonzero(rows):
