@@ -3,6 +3,7 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/sha.h>
@@ -123,6 +124,16 @@ public:
 private:
     std::string_view rest_;
 };
+
+/// Throws std::bad_alloc if OpenSSL failed for lack of memory since ERR_clear_error(): that says
+/// nothing about a key or a signature, and a replay would judge it otherwise.
+void check_memory() {
+    while (const unsigned long error = ERR_get_error()) {
+        if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE) {
+            throw std::bad_alloc();
+        }
+    }
+}
 
 // ---- Keys ---------------------------------------------------------------------------------------
 
@@ -302,7 +313,9 @@ Result<SshPublicKey> SshPublicKey::parse(std::string_view text) {
     std::string_view base64 = space == std::string_view::npos ? "" : text.substr(space + 1);
     base64 = base64.substr(0, base64.find(' '));
     std::optional<std::string> blob = from_base64(base64);
+    ERR_clear_error();
     if (!blob || !blob->starts_with(packed(type)) || key_of(*blob) == nullptr) {
+        check_memory();
         return Error{ErrorCode::kInvalid, "the public key is cut or damaged"};
     }
     return SshPublicKey(std::string(type) + " " + std::string(base64), std::move(*blob));
@@ -344,11 +357,14 @@ Status verify_ssh_signature(std::string_view armored, std::string_view name_spac
                                               "\"; sign with -n " + std::string(name_space)};
     }
     const std::string bytes = signed_bytes(*signature, message);
+    ERR_clear_error();
     const Key public_key = key_of(key.blob());
     if (bytes.empty() || public_key == nullptr) {
+        check_memory();
         return cut();
     }
     if (!is_right(*signature, bytes, public_key.get())) {
+        check_memory();
         return Error{ErrorCode::kInvalid, "the signature is not for this statement"};
     }
     return {};

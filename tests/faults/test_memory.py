@@ -14,6 +14,7 @@ from crash.site import SEED
 from faults.scenario import Scenario
 from faults.shim import NGINX, SLUICE
 from harness import paths
+from model.books.signatures import Key
 
 pytestmark = [
     pytest.mark.crash,
@@ -107,6 +108,38 @@ def test_command(here, command):
     print(f"{' '.join(command)}: injected={met} stride {STRIDE}")
     if command[0] != "queue":
         assert here.sluice.run(*command).stdout == right.stdout, "it changed something"
+    assert met > 0, "no fault was injected"
+
+
+def test_a_signed_approval(here):
+    """K5: without memory nothing is said about a signature. The approval waits, or counts once."""
+    key, file = Key("gina"), here.edge.folder / "approvals.toml"
+    file.write_text(f"[[policy]]\naccount = 'acme'\napprove_adjust_above = []\napprovers = ['gina {key.public}']\n")
+    program = here.sluice.json("program", "list")[0]["program_id"]
+    names = here.edge.folder / "paid.csv"
+    names.write_text(f"creator_id,program_id\npaid,{program}\n")
+    here.sluice("creator", "import", names)
+    here.sluice("program", "apply", file)
+    credit = ("credit", "--account", "acme", "--creator", "paid", "--program", program, "--amount", "5.00 USD",
+              "--reason", "as agreed")
+    met = 0
+    for n in steps():
+        assert here.sluice.run(*credit).returncode == 3
+        name = here.sluice.json("approvals", "--account", "acme")[0]["id"]
+        signed = here.edge.folder / "signed"
+        signed.write_text(key.sign(here.sluice("approvals", "show", name, "--account", "acme", "--statement")))
+        code, injected, said = run(here, n, "approve", name, "--account", "acme", "--signature", str(signed))
+        assert code in (0, 1) and (code == 0 or said.strip()), f"allocation {n}: {code} {said}"
+        assert "statement" not in said and "cut" not in said, f"allocation {n}: {said}"
+        here.sluice.drain()
+        if here.sluice.json("approvals", "--account", "acme"):
+            here.sluice("approve", name, "--account", "acme", "--signature", signed)
+        if not injected:
+            break
+        met += 1
+    posted = [row for row in here.sluice.json("report", "journal", "--account", "acme") if row["reason"] == "CREDIT"]
+    verdicts = [row["verdict"] for row in here.sluice.json("report", "approvals", "--account", "acme", "--verify")]
+    assert len(posted) == len(verdicts) == met + 1 and set(verdicts) == {"valid"}
     assert met > 0, "no fault was injected"
 
 
