@@ -12,6 +12,7 @@
 #include "worker/cli/cli.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/send/sender.hpp"
+#include "worker/serve/serve.hpp"
 #include "worker/system/process.hpp"
 
 namespace {
@@ -28,11 +29,13 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_store(app);
     declare_account(app);
     declare_token(app);
+    declare_user(app);
     declare_registry(app);
     declare_program(app);
     declare_creator(app);
     declare_click(app);
     declare_worker(app);
+    declare_serve(app);
     declare_queue(app);
     declare_dead(app);
     declare_report(app);

@@ -87,8 +87,10 @@ Result<DryRun> dry_run(const Command& command, CommandContext context, LedgerRea
     Overlay trial(start);
     context.source.topic = topic_of(command);
     context.source.seq = SequenceNumber{ledger.head().applied_seq.value + 1};
-    context.source.command_id =
-        command_id(ledger.head().node, context.source.seq, context.source.received_at);
+    if (context.source.command_id.empty()) {
+        context.source.command_id =
+            command_id(ledger.head().node, context.source.seq, context.source.received_at);
+    }
     context.approved = true;
     const Replay no_replay = [](const DeadReplay&) -> Result<std::string> {
         return Error{ErrorCode::kUnsupported, "a replay of dead letters has no dry run"};

@@ -48,7 +48,7 @@ struct DryRun {
 /// Runs the command with all the work that it leaves, over the reader and changes in memory, as if
 /// another actor had approved it. Work of earlier inputs is finished first and not part of the
 /// result. Returns the refusal if the command would be refused. Throws LedgerFailure.
-/// @param context  The function sets its command id and sequence number.
+/// @param context  The function sets its sequence number, and its command id if it has none.
 [[nodiscard]] Result<DryRun> dry_run(const Command& command, CommandContext context,
                                      LedgerReader& ledger);
 

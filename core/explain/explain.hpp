@@ -92,9 +92,21 @@ struct Explanation {
                                                              std::string_view shop_id,
                                                              LedgerReader& ledger);
 
+/// The first answer to a person who asks about an order.
+struct OrderAnswer {
+    std::string_view status;         ///< As order_status() says.
+    std::string sentence;            ///< To be read aloud.
+    std::optional<Timestamp> since;  ///< Since when the order has this status, if that is known.
+    std::string command;  ///< The command that would help, quoted for a shell. May be empty.
+};
+/// @param now  A commission is pending until it clears, and payable from that instant on.
+[[nodiscard]] OrderAnswer order_answer(const Explanation& explanation, Timestamp now,
+                                       LedgerReader& ledger);
+
 /// Returns the explanation as text for a terminal, each line ended by a newline.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation);
 /// Returns one JSON object with the same content.
-[[nodiscard]] std::string explanation_json(const Explanation& explanation);
+[[nodiscard]] std::string explanation_json(const Explanation& explanation,
+                                           const OrderAnswer& answer);
 
 }  // namespace sluice

@@ -170,12 +170,21 @@ void write_payouts(JsonWriter& json, const Explanation& e) {
     json.end_array();
 }
 
+void write_answer(JsonWriter& json, const OrderAnswer& answer) {
+    json.key("answer").begin_object().field("status", answer.status);
+    json.field("sentence", answer.sentence);
+    text_or_null(json, "since", answer.since ? answer.since->to_string() : "");
+    text_or_null(json, "command", answer.command);
+    json.end_object();
+}
+
 }  // namespace
 
-std::string explanation_json(const Explanation& explanation) {
+std::string explanation_json(const Explanation& explanation, const OrderAnswer& answer) {
     std::string text;
     JsonWriter json(text);
     json.begin_object();
+    write_answer(json, answer);
     write_order(json, explanation);
     write_events(json, explanation);
     write_refunds(json, explanation);

@@ -20,6 +20,7 @@ enum Scope : std::uint8_t {
     kWriteOrders = 1,
     kWriteProducts = 2,
     kReadOrders = 4,
+    kReadLedger = 8,
 };
 
 /// A token, which signs events or is sent as a bearer token. Immutable.

@@ -185,6 +185,25 @@ bool Reads::visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
     return true;
 }
 
+std::vector<JournalGroup> Reads::journal_before(std::string_view node, std::uint64_t before,
+                                                std::size_t max) {
+    std::vector<JournalGroup> groups;
+    for (const auto& [number, uuid] : nodes_) {
+        if (uuid != node) {
+            continue;
+        }
+        LedgerKey own;
+        own.u32(number);
+        RowCursor cursor(rows_, Table::kJournal);
+        for (bool found = cursor.seek_before(journal_key(number, before).view());
+             found && groups.size() < max && cursor.key().starts_with(own.view());
+             found = cursor.previous()) {
+            decode_group(cursor.key(), cursor.value(), groups.emplace_back());
+        }
+    }
+    return groups;
+}
+
 void Reads::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                                  Timestamp to, const Visitor<JournalGroup>& visit) {
     (void)visit_dated(creator_prefix(account, creator), from, to, visit);

@@ -48,33 +48,40 @@ struct RowId {
     bool cut = false;
 };
 
-/// Visits the rows below a shop in the order of their ids.
+/// Visits the rows below a shop in the order of their ids, from the first key that is not below
+/// `begin`, which holds no part of an id beyond the place where keys are cut.
 /// @param decode  (key, value, row) -> RowId
 template <class Row, class Decode>
-void scan_by_id(const RowAccess& rows, Table table, std::string_view prefix, Decode&& decode,
-                const Visitor<Row>& visit) {
+void scan_by_id(const RowAccess& rows, Table table, std::string_view prefix, std::string_view begin,
+                Decode&& decode, const Visitor<Row>& visit) {
     const std::size_t shared_bytes = prefix.size() + kIdBytesWhole + 1;
     CutRun<Row> run;
     Row row{};
     bool more = true;
-    visit_prefix(rows, table, prefix, [&](std::string_view key, std::string_view value) {
-        if (!run.empty() && !run.holds(key, shared_bytes)) {
+    RowCursor cursor(rows, table);
+    for (bool found = cursor.seek(begin); found && more && cursor.key().starts_with(prefix);
+         found = cursor.next()) {
+        if (!run.empty() && !run.holds(cursor.key(), shared_bytes)) {
             more = run.flush(visit);
         }
         if (!more) {
-            return false;
+            return;
         }
-        const RowId found = decode(key, value, row);
-        if (found.cut) {
-            run.add(row, found.id, key);
+        const RowId id = decode(cursor.key(), cursor.value(), row);
+        if (id.cut) {
+            run.add(row, id.id, cursor.key());
         } else {
             more = visit(row);
         }
-        return more;
-    });
+    }
     if (more) {
         run.flush(visit);
     }
+}
+
+/// Returns the first key that an id after `after` can have.
+std::string begin_after(std::string_view prefix, std::string_view after) {
+    return std::string(prefix) + std::string(after.substr(0, kIdBytesWhole));
 }
 
 }  // namespace
@@ -90,6 +97,11 @@ void Reads::scan_shops(const Visitor<ShopRow>& visit) {
 }
 
 void Reads::scan_orders(AccountNumber account, ShopNumber shop, const Visitor<OrderState>& visit) {
+    scan_orders_after(account, shop, {}, visit);
+}
+
+void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
+                              const Visitor<OrderState>& visit) {
     const LedgerKey shops = shop_prefix(account, shop);
     const std::string_view prefix = shops.view();
     const auto decode = [&](std::string_view key, std::string_view value, OrderState& state) {
@@ -102,7 +114,9 @@ void Reads::scan_orders(AccountNumber account, ShopNumber shop, const Visitor<Or
         rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
         return RowId{state.key.order_id.view(), !whole};
     };
-    scan_by_id<OrderState>(rows_, Table::kOrders, prefix, decode, visit);
+    scan_by_id<OrderState>(
+        rows_, Table::kOrders, prefix, begin_after(prefix, after.view()), decode,
+        [&](const OrderState& order) { return !(after < order.key.order_id) || visit(order); });
 }
 
 void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
@@ -120,6 +134,12 @@ void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
 
 void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
                          const Visitor<CatalogRecord>& visit) {
+    scan_catalog_after({account, shop, {}, {}, {}}, visit);
+}
+
+void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) {
+    const AccountNumber account = after.account;
+    const ShopNumber shop = after.shop;
     const LedgerKey prefix = shop_prefix(account, shop);
     const auto decode = [&](std::string_view key, std::string_view value, CatalogRecord& row) {
         LedgerKeyParser parser(key.substr(prefix.view().size()));
@@ -129,7 +149,10 @@ void Reads::scan_catalog(AccountNumber account, ShopNumber shop,
         rows_.check(parser.complete() && RowValue::decode(key, value, row), Table::kCatalog, key);
         return RowId{row.key.product_id.view(), !whole};
     };
-    scan_by_id<CatalogRecord>(rows_, Table::kCatalog, prefix.view(), decode, visit);
+    scan_by_id<CatalogRecord>(
+        rows_, Table::kCatalog, prefix.view(), begin_after(prefix.view(), after.product_id.view()),
+        decode,
+        [&](const CatalogRecord& record) { return !(after < record.key) || visit(record); });
 }
 
 void Reads::scan_chains(const Visitor<NodeChain>& visit) {

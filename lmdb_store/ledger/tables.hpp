@@ -146,6 +146,8 @@ public:
     bool seek(std::string_view key) {
         return key.empty() ? first() : move(key, MDB_SET_RANGE);  // LMDB takes no empty key
     }
+    /// Moves to the last row before `key`. Returns false if there is none.
+    bool seek_before(std::string_view key) { return seek(key) ? previous() : last(); }
     bool first() { return move({}, MDB_FIRST); }
     bool last() { return move({}, MDB_LAST); }
     /// Drops mapped pages now and then, so that a full scan does not inflate resident memory.

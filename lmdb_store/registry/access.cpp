@@ -34,7 +34,30 @@ Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) {
     });
 }
 
-void RegistryAccess::begin(ReadTxn& txn) const {
+void RegistryAccess::renew_copy() {
+    if (!copy_->page.still_in_place()) {  // the store was restored from a backup
+        Result<PublishedGeneration> page = PublishedGeneration::open(paths_);
+        if (!page) {
+            throw StoreFailure(page.error());
+        }
+        copy_->page = std::move(*page);
+        copy_->generation = 0;  // no copy has it
+    }
+    const std::uint64_t generation = copy_->page.current();
+    if (generation != copy_->generation) {
+        Result<RegistryTables> tables = RegistryTables::open_published(paths_, generation);
+        if (!tables) {
+            throw StoreFailure(tables.error());
+        }
+        tables_ = std::move(*tables);
+        copy_->generation = generation;
+    }
+}
+
+void RegistryAccess::begin(ReadTxn& txn) {
+    if (copy_) {
+        renew_copy();
+    }
     check(txn.begin(*tables_.environment), *tables_.environment, "read");
 }
 
@@ -77,6 +100,25 @@ StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) cons
 
 void RegistryAccess::store_token(const WriteTxn& txn, const StoredToken& token) const {
     put(txn, tables_.tokens, token.row.token_id.view(), encode_token(token));
+}
+
+void RegistryAccess::scan_users(const Txn& txn, std::string_view prefix,
+                                const std::function<void(UserRow)>& visit) const {
+    scan(txn, tables_.main, std::string(kUserKey) + std::string(prefix),
+         [&](std::string_view key, std::string_view bytes) {
+             const std::string_view named = key.substr(kUserKey.size());
+             std::optional<UserRow> row = decode_user(named.substr(0, named.find('\0')), bytes);
+             if (!row) {
+                 throw StoreFailure(tables_.damaged("user"));
+             }
+             visit(*std::move(row));
+             return true;
+         });
+}
+
+void RegistryAccess::store_user(const WriteTxn& txn, const UserRow& row) const {
+    put(txn, tables_.main, std::string(kUserKey) + row.name + '\0' + row.account_id.str(),
+        encode_user(row));
 }
 
 std::vector<StoredToken> RegistryAccess::open_tokens(const Txn& txn, AccountNumber account) const {

@@ -11,22 +11,32 @@
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/lineage.hpp"
 #include "lmdb_store/registry/publish.hpp"
+#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
 namespace sluice::store {
 
+/// The published copy that is open, and the page that tells whether a newer one was published.
+struct OpenedCopy {
+    PublishedGeneration page;
+    std::uint64_t generation = 0;
+};
+
 class RegistryAccess {
 public:
-    RegistryAccess(const StorePaths& paths, RegistryTables tables)
-        : paths_(paths), tables_(std::move(tables)) {}
+    /// @param copy  Of the tables, if they are those of a copy.
+    RegistryAccess(const StorePaths& paths, RegistryTables tables,
+                   std::optional<OpenedCopy> copy = std::nullopt)
+        : paths_(paths), tables_(std::move(tables)), copy_(std::move(copy)) {}
 
     [[nodiscard]] const RegistryTables& tables() const noexcept { return tables_; }
     [[nodiscard]] Result<StoreFormat> format() const { return read_store_format(paths_); }
 
     /// Runs `change` in one durable transaction. Aborts it if `change` throws or returns an error.
     [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change);
-    void begin(ReadTxn& txn) const;
+    /// Opens the present copy first, if another one is open.
+    void begin(ReadTxn& txn);
     void begin(WriteTxn& txn) const;
     /// Records the revision, commits, and publishes the registry. Throws also if the change is
     /// stored, but not published.
@@ -40,6 +50,10 @@ public:
     [[nodiscard]] std::optional<ShopRow> load_shop(const Txn& txn, const ShopId& id) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
+    /// Visits the users whose name and account begin so, by name and account, removed ones as well.
+    void scan_users(const Txn& txn, std::string_view prefix,
+                    const std::function<void(UserRow)>& visit) const;
+    void store_user(const WriteTxn& txn, const UserRow& row) const;
     /// Returns the account's tokens that are not retired.
     [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account) const;
     /// Removes a token from those that requests try. $sluice_reason still names it.
@@ -57,9 +71,11 @@ public:
 
 private:
     [[nodiscard]] std::uint32_t next_of(const Txn& txn, std::string_view series) const;
+    void renew_copy();
 
     StorePaths paths_;
     RegistryTables tables_;
+    std::optional<OpenedCopy> copy_;
     bool is_unpublished_ = false;
 };
 

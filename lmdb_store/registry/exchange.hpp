@@ -32,6 +32,7 @@ struct RegistrySnapshot {
     std::vector<AccountRow> accounts;  ///< Sorted by id, as are shops and tokens.
     std::vector<ShopRow> shops;
     std::vector<SealedToken> tokens;
+    std::vector<UserRow> users;  ///< By name and account; removed ones as well.
 };
 
 /// Returns kInvalid if the snapshot's secrets were encrypted with another key.
@@ -43,7 +44,7 @@ struct RegistrySnapshot {
 
 /// A change of one row by a merge: "account" "acme" "suspended".
 struct RegistryChange {
-    std::string_view kind;  ///< account, shop, token
+    std::string_view kind;  ///< account, shop, token, user
     std::string id;
     std::string change;
 };

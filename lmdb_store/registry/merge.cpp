@@ -71,6 +71,7 @@ public:
     void merge_accounts(std::uint32_t accounts_max);
     void merge_shops();
     void merge_tokens();
+    void merge_users();
     /// Returns true if the transaction must be committed.
     [[nodiscard]] bool finish();
     [[nodiscard]] std::vector<RegistryChange>& changes() noexcept { return changes_; }
@@ -284,6 +285,31 @@ void RegistryMerge::merge_tokens() {
     }
 }
 
+void RegistryMerge::merge_users() {
+    std::map<std::pair<std::string, std::string>, UserRow> here;
+    access_.scan_users(txn_, "", [&here](const UserRow& row) {
+        here.insert_or_assign({row.name, row.account_id.str()}, row);
+    });
+    for (const UserRow& row : from_.users) {
+        const auto before = here.find({row.name, row.account_id.str()});
+        if (before != here.end() && before->second.role == row.role &&
+            before->second.created_at == row.created_at &&
+            before->second.removed_at == row.removed_at) {
+            continue;
+        }
+        if (!access_.load_account(txn_, row.account_id)) {
+            throw StoreFailure({ErrorCode::kCorrupt, "user \"" + row.name +
+                                                         "\" belongs to an account that is not "
+                                                         "among them"});
+        }
+        access_.store_user(txn_, row);
+        note("user", row.name + " of " + row.account_id.str(),
+             row.removed_at
+                 ? "removed"
+                 : (row.role == Role::kManager ? "added as manager" : "added as viewer"));
+    }
+}
+
 bool RegistryMerge::finish() {
     if (changes_.empty() && !key_adopted_ && access_.load_followed(txn_) == from_.revision) {
         return false;
@@ -313,6 +339,7 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
         merge.merge_accounts(format->max_accounts);
         merge.merge_shops();
         merge.merge_tokens();
+        merge.merge_users();
         if (merge.finish()) {
             access_->commit(txn);
         }
@@ -349,6 +376,7 @@ Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
             all.tokens.push_back({std::move(token.row), std::move(token.sealed_secret)});
             return true;
         });
+        access_->scan_users(txn, "", [&](UserRow row) { all.users.push_back(std::move(row)); });
         return all;
     });
 }

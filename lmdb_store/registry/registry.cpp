@@ -52,21 +52,37 @@ Status change_account(RegistryAccess& access, const AccountId& id,
     });
 }
 
+Result<std::unique_ptr<RegistryAccess>> open_registry_copy(const StorePaths& paths) {
+    Result<PublishedGeneration> page = PublishedGeneration::open(paths);
+    if (!page) {
+        return page.error();
+    }
+    const std::uint64_t generation = page->current();
+    Result<RegistryTables> tables = RegistryTables::open_published(paths, generation);
+    if (!tables) {
+        return tables.error();
+    }
+    return std::make_unique<RegistryAccess>(paths, std::move(*tables),
+                                            OpenedCopy{std::move(*page), generation});
+}
+
 /// Opens the registry, and publishes it if the copy is behind. A process that may not write to it,
 /// such as the worker in its unit, reads the copy.
-Result<RegistryTables> open_tables(const StorePaths& paths, Registry::Mode mode) {
-    const bool reads = mode == Registry::Mode::kReadOnly;
-    if (reads && ::access((paths.registry / "lock.mdb").c_str(), W_OK) != 0) {
-        const Result<PublishedGeneration> generation = PublishedGeneration::open(paths);
-        return generation ? RegistryTables::open_published(paths, generation->current())
-                          : generation.error();
+Result<std::unique_ptr<RegistryAccess>> open_access(const StorePaths& paths, Registry::Mode mode) {
+    const bool reads = mode != Registry::Mode::kReadWrite;
+    if (mode == Registry::Mode::kPublished ||
+        (reads && ::access((paths.registry / "lock.mdb").c_str(), W_OK) != 0)) {
+        return open_registry_copy(paths);
     }
     Result<RegistryTables> tables = RegistryTables::open(paths);
     if (!tables) {
-        return tables;
+        return tables.error();
     }
     const Status published = publish_if_behind(paths, *tables);
-    return published || reads ? tables : published.error();  // doctor reports it
+    if (!published && !reads) {
+        return published.error();  // doctor reports it to readers
+    }
+    return std::make_unique<RegistryAccess>(paths, std::move(*tables));
 }
 
 }  // namespace
@@ -81,12 +97,11 @@ Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode m
             return ok.error();
         }
     }
-    Result<RegistryTables> tables = open_tables(paths, mode);
-    if (!tables) {
-        return tables.error();
+    Result<std::unique_ptr<RegistryAccess>> access = open_access(paths, mode);
+    if (!access) {
+        return access.error();
     }
-    return std::unique_ptr<Registry>(
-        new Registry(std::make_unique<RegistryAccess>(paths, std::move(*tables))));
+    return std::unique_ptr<Registry>(new Registry(std::move(*access)));
 }
 
 Registry::Registry(std::unique_ptr<RegistryAccess> access) : access_(std::move(access)) {}

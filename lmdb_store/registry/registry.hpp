@@ -40,15 +40,32 @@ struct TokenRequest {
     std::optional<std::string> secret;  ///< At least 16 bytes. Empty means random.
 };
 
+/// A bearer token with its account.
+struct Bearer {
+    TokenRow token;
+    AccountRow account;
+};
+
+/// An account that a person may read.
+struct UserAccount {
+    AccountRow account;
+    Role role = Role::kViewer;
+};
+
 class RegistryAccess;
 
 /// Every change except revoke_token() returns kConflict in a registry that follows another one.
 class Registry final {
 public:
-    enum class Mode { kReadOnly, kReadWrite };
-    /// Publishes the registry if nginx's copy of it is behind. Of a registry that is opened for
-    /// reading, an error in that is no error, and a process that may not write to it reads the
-    /// copy.
+    enum class Mode {
+        kReadOnly,
+        kReadWrite,
+        kPublished,  ///< Read the copy that nginx reads, and write to nothing.
+    };
+    /// Publishes the registry if nginx's copy of it is behind, unless the mode is kPublished. Of a
+    /// registry that is opened for reading, an error in that is no error, and a process that may
+    /// not write to it reads the copy. Each read of a copy opens the present one, so that it sees
+    /// every change that was published before it began.
     [[nodiscard]] static Result<std::unique_ptr<Registry>> open(const StorePaths& paths, Mode mode);
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
@@ -67,6 +84,11 @@ public:
     [[nodiscard]] Result<NewToken> create_token(const TokenRequest& request, const MasterKey& key,
                                                 Timestamp now);
     [[nodiscard]] Status revoke_token(const TokenId& id, Timestamp now);
+    /// Lets a person read an account, or changes the role.
+    [[nodiscard]] Status add_user(std::string_view name, const AccountId& account, Role role,
+                                  Timestamp now);
+    [[nodiscard]] Status remove_user(std::string_view name, const AccountId& account,
+                                     Timestamp now);
     /// Encrypts every secret with another key, in one transaction. rotate_master_key() also
     /// replaces the file.
     [[nodiscard]] Status rotate_key(const MasterKey& from, const MasterKey& to);
@@ -88,8 +110,15 @@ public:
     [[nodiscard]] Result<std::vector<AccountRow>> accounts();  ///< Sorted by id.
     [[nodiscard]] Result<std::vector<ShopRow>> shops(std::optional<AccountId> account);
     [[nodiscard]] Result<std::vector<TokenRow>> tokens(std::optional<AccountId> account);
+    /// Returns the users that were not removed, by name and account.
+    [[nodiscard]] Result<std::vector<UserRow>> users(const std::optional<AccountId>& account);
     [[nodiscard]] Result<std::optional<AccountRow>> account(const AccountId& id);
     [[nodiscard]] Result<std::optional<ShopRow>> shop(const ShopId& id);
+    /// Finds the token with this secret, which may be revoked or expired.
+    [[nodiscard]] Result<std::optional<Bearer>> bearer(std::string_view secret);
+    /// Returns the accounts that a person may read, by id.
+    /// @param name  As user_name() returns it.
+    [[nodiscard]] Result<std::vector<UserAccount>> accounts_of(const std::string& name);
 
 private:
     explicit Registry(std::unique_ptr<RegistryAccess> access);

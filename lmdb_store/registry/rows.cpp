@@ -161,4 +161,44 @@ bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_vi
     return encode_token(*first) == encode_token(*second);
 }
 
+std::optional<std::string> user_name(std::string_view text) {
+    constexpr std::size_t kBytesMax = 254;
+    std::string name;
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            return std::nullopt;
+        }
+        name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return name.empty() || name.size() > kBytesMax ? std::nullopt : std::optional(name);
+}
+
+std::string encode_user(const UserRow& row) {
+    flatbuffers::FlatBufferBuilder builder(256);
+    const auto account_id = builder.CreateString(row.account_id.str());
+    const fbs::Instant created = to_instant(row.created_at);
+    const fbs::Instant removed = to_instant(row.removed_at.value_or(Timestamp{}));
+    return finish(builder, fbs::CreateUser(builder, row.account_number.value, account_id,
+                                           static_cast<std::uint8_t>(row.role), &created,
+                                           row.removed_at ? &removed : nullptr));
+}
+
+std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes) {
+    const Row<fbs::User> stored(bytes);
+    const bool known = stored.ok() && stored->account_number() != 0 &&
+                       (stored->role() == static_cast<std::uint8_t>(Role::kViewer) ||
+                        stored->role() == static_cast<std::uint8_t>(Role::kManager));
+    if (!known) {
+        return std::nullopt;
+    }
+    UserRow row;
+    row.name = std::string(name);
+    row.account_id = AccountId(view_of(*stored->account_id()));
+    row.account_number = {stored->account_number()};
+    row.role = static_cast<Role>(stored->role());
+    row.created_at = from_instant(*stored->created_at());
+    row.removed_at = from_instant(stored->removed_at());
+    return row;
+}
+
 }  // namespace sluice::store

@@ -42,6 +42,21 @@ struct TokenRow {
     std::optional<Timestamp> revoked_at;
 };
 
+enum class Role : std::uint8_t { kViewer = 1, kManager = 2 };
+
+/// A person who may read an account's ledger. One person may have several accounts.
+struct UserRow {
+    std::string name;  ///< In ASCII lower case; see user_name().
+    AccountId account_id;
+    AccountNumber account_number;
+    Role role = Role::kViewer;
+    Timestamp created_at;
+    std::optional<Timestamp> removed_at;
+};
+/// Returns the name as it is stored, in ASCII lower case; or nothing unless it has 1 to 254 bytes
+/// without control characters.
+[[nodiscard]] std::optional<std::string> user_name(std::string_view text);
+
 /// A token with the fields that only the store knows.
 struct StoredToken {
     TokenRow row;
@@ -53,11 +68,13 @@ struct StoredToken {
 [[nodiscard]] std::string encode_account(const AccountRow& row);
 [[nodiscard]] std::string encode_shop(const ShopRow& row);
 [[nodiscard]] std::string encode_token(const StoredToken& token);
+[[nodiscard]] std::string encode_user(const UserRow& row);
 
 // Decoders return nullopt for damaged bytes.
 [[nodiscard]] std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<StoredToken> decode_token(std::string_view id, std::string_view bytes);
+[[nodiscard]] std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes);
 
 [[nodiscard]] inline bool is_active(const TokenRow& token, Timestamp now) noexcept {
     return !token.revoked_at && (!token.expires_at || now < *token.expires_at);

@@ -4,6 +4,7 @@
 //                   "follows" u64 BE revision and UUID of the store that this registry follows
 //                   "follows_digest" u64 BE revision and its digest
 //                   "history/" u64 BE revision -> digest, u64 BE id of the transaction
+//                   "user/" name, 0x00, account id -> User
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
@@ -33,6 +34,7 @@ inline constexpr std::size_t kRegistryMapBytes = std::size_t{4}
                                                  << 30;  ///< Sparse; same everywhere.
 inline constexpr std::string_view kNextAccountKey = "next_account";
 inline constexpr std::string_view kNextShopKey = "next_shop";
+inline constexpr std::string_view kUserKey = "user/";
 /// A known text under the master key. Reveals a wrong key before every token is refused.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<Scope, 3> kScopes = {kWriteOrders, kWriteProducts, kReadOrders};
-constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders;
+constexpr std::array<Scope, 4> kScopes = {kWriteOrders, kWriteProducts, kReadOrders, kReadLedger};
+constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger;
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
@@ -29,9 +29,11 @@ const char* name_of(Scope scope) noexcept {
         case kWriteProducts:
             return "write_products";
         case kReadOrders:
+            return "read_orders";
+        case kReadLedger:
             break;
     }
-    return "read_orders";
+    return "read_ledger";
 }
 
 bool is_control(char c) noexcept {
@@ -58,7 +60,7 @@ Status check_request(const TokenRequest& request) {
     if (request.scopes == 0 || (request.scopes & ~unsigned{kAllScopes}) != 0) {
         return Error{ErrorCode::kInvalid,
                      "a token needs at least one scope of write_orders, "
-                     "write_products, read_orders"};
+                     "write_products, read_orders, read_ledger"};
     }
     return request.secret ? check_secret(request) : Status::success();
 }

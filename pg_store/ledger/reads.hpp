@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/rows/described.hpp"
 #include "pg_store/rows/rows.hpp"
@@ -39,7 +40,7 @@ struct OrderHash {
 /// Returns the statement `SELECT columns FROM sluice_ledger.rest`, likewise.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
-class Reads : public virtual LedgerReader {
+class Reads : public virtual LedgerReader, public PagedReads {
 public:
     bool load_row(RowRef row) override;
     void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
@@ -65,11 +66,16 @@ public:
     void scan_shops(const Visitor<ShopRow>& visit) override;
     void scan_orders(AccountNumber account, ShopNumber shop,
                      const Visitor<OrderState>& visit) override;
+    void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
+                           const Visitor<OrderState>& visit) override;
     void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) override;
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_balances(const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
+    void scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) override;
+    std::vector<JournalGroup> journal_before(std::string_view node, std::uint64_t before,
+                                             std::size_t max) override;
     void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,

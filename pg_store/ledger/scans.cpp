@@ -76,10 +76,17 @@ void Reads::scan_shops(const Visitor<ShopRow>& visit) {
 }
 
 void Reads::scan_orders(AccountNumber account, ShopNumber shop, const Visitor<OrderState>& visit) {
+    scan_orders_after(account, shop, {}, visit);
+}
+
+void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
+                              const Visitor<OrderState>& visit) {
+    RowWriter parameters = shop_parameters(account, shop);
+    parameters.text(after.view());
     OrderState state;
     scan_sql(select("order_id, " + order_columns(),
-                    "orders WHERE account = $1 AND shop = $2 ORDER BY order_id"),
-             shop_parameters(account, shop), [&](RowReader& row) {
+                    "orders WHERE account = $1 AND shop = $2 AND order_id > $3 ORDER BY order_id"),
+             parameters, [&](RowReader& row) {
                  state.key = {account, shop, OrderId(row.text())};
                  decode_order(row, state);
                  return visit(state);
@@ -210,6 +217,34 @@ std::optional<AppliedBatch> Reads::latest_batch_in(const Rows& rows) {
 
 std::optional<AppliedBatch> Reads::latest_batch() {
     return latest_batch_in(rows(latest_batch_statement(), {}));
+}
+
+void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) {
+    RowWriter parameters = shop_parameters(after.account, after.shop);
+    parameters.text(after.product_id.view());
+    scan_sql(select(kCatalogColumns,
+                    "catalog WHERE account = $1 AND shop = $2 AND "
+                    "coalesce(full_id, product_id) COLLATE \"C\" >= $3 ORDER BY "
+                    "coalesce(full_id, product_id) COLLATE \"C\", language, country"),
+             parameters, [&](RowReader& row) {
+                 const CatalogRecord record = read_catalog(row);
+                 return !(after < record.key) || visit(record);
+             });
+}
+
+std::vector<JournalGroup> Reads::journal_before(std::string_view node, std::uint64_t before,
+                                                std::size_t max) {
+    std::vector<JournalGroup> groups;
+    RowWriter parameters;
+    parameters.text(node).u8(before).u8(max);
+    scan_sql(select(kJournalRead,
+                    "journal WHERE node = (SELECT number FROM sluice_ledger.heads WHERE node = $1) "
+                    "AND first_entry < $2 ORDER BY first_entry DESC LIMIT $3"),
+             parameters, [&](RowReader& row) {
+                 groups.push_back(read_journal(row));
+                 return true;
+             });
+    return groups;
 }
 
 }  // namespace sluice::pg

@@ -15,7 +15,7 @@ FOREIGN = {
 }
 # Headers that take seconds to compile, and the one file that includes each.
 # Headers that take seconds to compile, and the one file that includes each.
-HEAVY = {"CLI/": "worker/cli/cli.cpp"}
+HEAVY = {"CLI/": "worker/cli/cli.cpp", "boost/asio": "worker/serve/server.cpp", "boost/beast": "worker/serve/server.cpp"}
 UNITS_MAX = 22
 
 

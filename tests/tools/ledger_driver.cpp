@@ -18,14 +18,16 @@
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/payouts/plan.hpp"
+#include "core/reports/report.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/example_inputs.hpp"
 #include "unit/ledger/memory_ledger.hpp"
+#include "worker/cli/cli_values.hpp"
 #include "worker/reports/payouts.hpp"
-#include "worker/reports/report.hpp"
+#include "worker/reports/statements.hpp"
 
 namespace sluice::test {
 namespace {
@@ -34,8 +36,8 @@ using nlohmann::json;
 
 constexpr AccountNumber kAccount{1};
 
-cli::ReportFilter filter() {
-    cli::ReportFilter only;
+reports::ReportFilter filter() {
+    reports::ReportFilter only;
     only.account = AccountId("acme");
     return only;
 }
@@ -122,11 +124,11 @@ json stats(const Totals& totals) {
             {"commands", totals.commands},   {"dead", totals.dead}};
 }
 
-void reports(Books& books, const json& request) {
+void print_reports(Books& books, const json& request) {
     const std::unique_ptr<LedgerReader> reader = books.read();
     const Timestamp now = instant(text_at(request, "now"));
     std::printf("{");
-    for (const cli::Report& report : cli::reports()) {
+    for (const reports::Report& report : reports::reports()) {
         std::printf("\"%s\": ", std::string(report.name).c_str());
         cli::Listing listing(cli::Format::kJson, report.columns);
         report.write(*reader, filter(), now, listing);
@@ -134,14 +136,14 @@ void reports(Books& books, const json& request) {
         std::printf(",");
     }
     std::printf("\"items\": ");
-    cli::Listing items(cli::Format::kJson, cli::payout_item_columns());
+    cli::Listing items(cli::Format::kJson, reports::payout_item_columns());
     std::vector<Payout> payouts;
     reader->scan_payouts([&payouts](const Payout& payout) {
         payouts.push_back(payout);
         return true;
     });
     for (const Payout& payout : payouts) {
-        write_payout_items(*reader, payout, items);
+        reports::write_payout_items(*reader, payout, items);
     }
     items.finish();
     std::printf(",\"codes\": %s, \"stats\": %s, \"broken\": %s}\n", codes(*reader).dump().c_str(),
@@ -196,7 +198,7 @@ void run(Books& books, const json& request) {
     for (const Payout& payout : payouts_of_run(*reader, row.payout_run)) {
         listing.add(payout);
     }
-    listing.finish(cli::skipped_of(*reader, row.payout_run), to_hex(row.digest));
+    listing.finish(reports::skipped_of(*reader, row.payout_run), to_hex(row.digest));
 }
 
 /// The archive gives the same rows, in whichever kind of ledger.
@@ -211,8 +213,9 @@ void rebuild(Books& books, const json&) {
 
 void answer(Books& books, const json& request) {
     static const std::map<std::string, std::function<void(Books&, const json&)>> ops{
-        {"event", input},     {"command", input}, {"reports", reports}, {"statement", statement},
-        {"preview", preview}, {"run", run},       {"rebuild", rebuild}, {"approval", approval},
+        {"event", input},         {"command", input},     {"reports", print_reports},
+        {"statement", statement}, {"preview", preview},   {"run", run},
+        {"rebuild", rebuild},     {"approval", approval},
     };
     ops.at(text_at(request, "op"))(books, request);
     std::printf(".\n");

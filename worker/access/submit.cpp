@@ -6,10 +6,11 @@
 
 #include "core/apply/work.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/names.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
-#include "worker/access/accounts.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -167,21 +168,6 @@ void add_dry_run(Subcommand app, DryRunOptions& target) {
         .needs(wanted);
 }
 
-std::vector<Column> difference_columns() {
-    return {{"program_id"},
-            {"creator_id"},
-            {"currency"},
-            {"orders", Align::kRight},
-            {"before", Align::kRight},
-            {"after", Align::kRight},
-            {"difference", Align::kRight}};
-}
-
-Row difference_row(const DryRunRow& row) {
-    return {row.program.str(),      row.creator.str(),     row.currency.code(),       row.orders,
-            row.before.to_string(), row.after.to_string(), row.difference.to_string()};
-}
-
 Status print_dry_run(const Frame& frame, const Command& command, const SubmitOptions& options,
                      Format format) {
     const auto sender = sender_of(frame, options);
@@ -203,9 +189,9 @@ Status print_dry_run(const Frame& frame, const Command& command, const SubmitOpt
             if (!tried.ok()) {
                 return tried.error();
             }
-            Listing listing(format, difference_columns());
+            Listing listing(format, reports::difference_columns());
             for (const DryRunRow& row : tried->rows) {
-                listing.add(difference_row(row));
+                listing.add(reports::difference_row(row));
             }
             listing.finish();
             if (format == Format::kTable) {
@@ -230,7 +216,7 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
     const Status found = with_snapshot(
         frame, options.ledger_url,
         [&](LedgerReader& ledger) -> Status {
-            options.account = account_of(ledger, id);
+            options.account = reports::account_of(ledger, id);
             return options.account
                        ? Status::success()
                        : Status(Error{ErrorCode::kNotFound,

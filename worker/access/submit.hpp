@@ -65,10 +65,6 @@ void add_dry_run(Subcommand app, DryRunOptions& target);
 [[nodiscard]] Status submit_or_try(const Frame& frame, const Command& command,
                                    const SubmitOptions& options, const DryRunOptions& dry_run);
 
-/// Returns columns and rows of a dry run or a program preview.
-[[nodiscard]] std::vector<Column> difference_columns();
-[[nodiscard]] Row difference_row(const DryRunRow& row);
-
 /// Adds the account that the id belongs to, unless the options name one. Returns kNotFound if the
 /// ledger knows no such id.
 [[nodiscard]] Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,

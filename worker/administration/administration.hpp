@@ -16,6 +16,7 @@ namespace sluice::cli {
 void declare_store(Subcommand app);    // init, store, key
 void declare_account(Subcommand app);  // account, shop
 void declare_token(Subcommand app);
+void declare_user(Subcommand app);
 void declare_registry(Subcommand app);
 void declare_worker(Subcommand app);
 void declare_queue(Subcommand app);

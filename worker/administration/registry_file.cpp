@@ -45,6 +45,7 @@ void write_head(JsonWriter& json, const RegistrySnapshot& all) {
         .field("accounts", std::uint64_t{all.accounts.size()})
         .field("shops", std::uint64_t{all.shops.size()})
         .field("tokens", std::uint64_t{all.tokens.size()})
+        .field("users", std::uint64_t{all.users.size()})
         .field("key_check", hex(all.key_check))
         .end_object();
 }
@@ -102,6 +103,16 @@ void write_token(JsonWriter& json, const store::SealedToken& token) {
     write_time(json, "expires_at", token.row.expires_at);
     write_time(json, "revoked_at", token.row.revoked_at);
     json.field("sealed_secret", hex(token.sealed_secret)).end_object();
+}
+
+void write_user(JsonWriter& json, const store::UserRow& row) {
+    json.begin_object()
+        .field("user", row.name)
+        .field("account", row.account_id.view())
+        .field("role", role_name(row.role));
+    write_time(json, "created_at", row.created_at);
+    write_time(json, "removed_at", row.removed_at);
+    json.end_object();
 }
 
 /// Returns the seal: a digest of all lines before the last one, made with the key.
@@ -249,6 +260,21 @@ store::SealedToken read_token(element line) {
     return token;
 }
 
+store::UserRow read_user(element line, const AccountNumbers& accounts) {
+    store::UserRow row;
+    row.name = need(store::user_name(text_of(line, "user")));
+    row.account_id = id_of<AccountId>(line, "account");
+    const auto owner = accounts.find(row.account_id.view());
+    if (owner == accounts.end()) {
+        throw Damaged();
+    }
+    row.account_number = owner->second;
+    row.role = need(parse_role(text_of(line, "role")));
+    row.created_at = need(time_or_null(line, "created_at"));
+    row.removed_at = time_or_null(line, "removed_at");
+    return row;
+}
+
 /// The lines of a file, one after the other, each a JSON object.
 class Lines {
 public:
@@ -292,7 +318,7 @@ std::vector<store::PastRevision> read_history(element line) {
 }
 
 struct Counts {
-    std::uint64_t accounts = 0, shops = 0, tokens = 0;
+    std::uint64_t accounts = 0, shops = 0, tokens = 0, users = 0;
 };
 
 Counts read_head(element line, RegistrySnapshot& all) {
@@ -305,7 +331,7 @@ Counts read_head(element line, RegistrySnapshot& all) {
     all.exported_at = need(time_or_null(line, "exported_at"));
     all.key_check = bytes_of(line, "key_check");
     return {number_of(line, "accounts", kMany), number_of(line, "shops", kMany),
-            number_of(line, "tokens", kMany)};
+            number_of(line, "tokens", kMany), number_of(line, "users", kMany)};
 }
 
 /// Returns kInvalid or kUnsupported. Called first, because the format decides how the rest is read.
@@ -370,6 +396,9 @@ Result<RegistrySnapshot> decode(std::string_view text, const store::MasterKey& k
     for (std::uint64_t i = 0; i < counts.tokens; ++i) {
         all.tokens.push_back(read_token(lines.next()));
     }
+    for (std::uint64_t i = 0; i < counts.users; ++i) {
+        all.users.push_back(read_user(lines.next(), accounts));
+    }
     return all;
 }
 
@@ -392,6 +421,9 @@ std::string encode_registry(const RegistrySnapshot& snapshot, const store::Maste
     }
     for (const store::SealedToken& token : snapshot.tokens) {
         line(write_token, token);
+    }
+    for (const store::UserRow& row : snapshot.users) {
+        line(write_user, row);
     }
     const std::string seal =
         key.seal(digest_of(text), std::string(kSealName) + snapshot.revision.source);

@@ -134,8 +134,8 @@ void declare_token(Subcommand app) {
     add_id(create, "--account", "A", created.request.account_id, "Account that owns the token")
         .required();
     add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
-              "Scopes: write_orders (sign events), write_products (send batches), read_orders "
-              "(reserved)")
+              "Scopes: write_orders (sign events), write_products (send batches), read_orders and "
+              "read_ledger (the API of `sluice serve`)")
         .required();
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");

@@ -16,10 +16,11 @@ constexpr std::uint32_t kRequestsMax = (1u << 28) - 1;
 constexpr std::uint32_t kWindowSecondsMax = 86'400u * 366;
 constexpr std::uint64_t kSpanSecondsMax = 86'400ull * 366 * 1000;
 
-constexpr std::array<std::pair<Scope, std::string_view>, 3> kScopes{{
+constexpr std::array<std::pair<Scope, std::string_view>, 4> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},
+    {kReadLedger, "read_ledger"},
 }};
 
 Error invalid(std::string message) {
@@ -150,7 +151,8 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
         const auto scope = parse_scope(text.substr(begin, comma - begin));
         if (!scope) {
             return invalid(
-                "expected a comma-separated list of write_orders, write_products, read_orders");
+                "expected a comma-separated list of write_orders, write_products, read_orders, "
+                "read_ledger");
         }
         scopes |= *scope;
         begin = comma + 1;
@@ -166,6 +168,20 @@ std::vector<std::string> scope_names(std::uint8_t scopes) {
         }
     }
     return names;
+}
+
+Result<store::Role> parse_role(std::string_view text) {
+    if (text == "viewer") {
+        return store::Role::kViewer;
+    }
+    if (text == "manager") {
+        return store::Role::kManager;
+    }
+    return invalid("expected viewer or manager");
+}
+
+std::string_view role_name(store::Role role) noexcept {
+    return role == store::Role::kManager ? "manager" : "viewer";
 }
 
 Result<std::optional<Currency>> parse_currency(std::string_view text) {
@@ -186,7 +202,7 @@ Result<Decimal> parse_amount(std::string_view text) {
     return *amount;
 }
 
-Result<Month> parse_month(std::string_view text) {
+Result<reports::Month> parse_month(std::string_view text) {
     const std::string first(text);
     const auto from = text.size() == 7 ? Timestamp::parse(first + "-01T00:00:00Z") : std::nullopt;
     if (!from) {
@@ -198,7 +214,7 @@ Result<Month> parse_month(std::string_view text) {
     if (!to) {
         return invalid("expected a month before 9999-12");
     }
-    return Month{*from, *to, first};
+    return reports::Month{*from, *to, first};
 }
 
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max) {

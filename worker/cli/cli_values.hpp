@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "core/intake/rate_window.hpp"
+#include "core/reports/statement.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
+#include "lmdb_store/registry/registry.hpp"
 #include "worker/cli/cli.hpp"
 
 namespace sluice::cli {
@@ -32,18 +34,15 @@ namespace sluice::cli {
 /// Parses `write_orders,write_products` into bits of Scope.
 [[nodiscard]] Result<std::uint8_t> parse_scopes(std::string_view text);
 [[nodiscard]] std::vector<std::string> scope_names(std::uint8_t scopes);
+/// viewer or manager.
+[[nodiscard]] Result<store::Role> parse_role(std::string_view text);
+[[nodiscard]] std::string_view role_name(store::Role role) noexcept;
 /// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
 /// An ISO 4217 code.
 [[nodiscard]] Result<std::optional<Currency>> parse_currency(std::string_view text);
 
-/// A calendar month in UTC.
-struct Month {
-    Timestamp from;  ///< First instant.
-    Timestamp to;    ///< First instant of the next month.
-    std::string name;
-};
-[[nodiscard]] Result<Month> parse_month(std::string_view text);
+[[nodiscard]] Result<reports::Month> parse_month(std::string_view text);
 /// Parses decimal digits, `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
                                                 std::uint64_t max);

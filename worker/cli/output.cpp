@@ -19,25 +19,6 @@ std::size_t display_width(std::string_view text) {
     }));
 }
 
-/// Makes a cell from JSON text. Numbers stay as they were written.
-std::string raw_cell_text(std::string_view json) {
-    if (json == "null") {
-        return {};
-    }
-    if (is_json_string(json)) {
-        return json_string(json);
-    }
-    const std::vector<std::string_view> items = json_elements(json);
-    if (json.front() != '[' || !std::all_of(items.begin(), items.end(), is_json_string)) {
-        return std::string(json);
-    }
-    std::vector<std::string> words;
-    for (const std::string_view item : items) {
-        words.push_back(json_string(item));
-    }
-    return Json(words).cell();
-}
-
 }  // namespace
 
 Result<Format> parse_format(std::string_view text) {
@@ -56,17 +37,6 @@ Result<Format> parse_format(std::string_view text) {
 void add_format(Subcommand app, Format& target) {
     add_value(app, "--format", "table|json|csv", target, parse_format,
               "Output format (default: table)");
-}
-
-std::string csv_field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        return std::string(text);
-    }
-    std::string quoted = "\"";
-    for (const char c : text) {
-        quoted.append(c == '"' ? 2 : 1, c);
-    }
-    return quoted + "\"";
 }
 
 std::string grouped(std::uint64_t number) {
@@ -144,7 +114,8 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
             return member.key == column.name;
         });
         if (shows(column)) {
-            cells.push_back(found == row.end() ? std::string() : raw_cell_text(found->value));
+            cells.push_back(found == row.end() ? std::string()
+                                               : reports::raw_cell_text(found->value));
         }
     }
     add_cells(std::move(cells));
@@ -236,15 +207,6 @@ void Listing::write_table_row(const std::vector<std::string>& cells) {
     }
     line_ += '\n';
     write(out_, line_);
-}
-
-Json object_of(const std::vector<Column>& columns, const Row& row) {
-    SLUICE_ASSERT(row.size() <= columns.size());
-    Json object = Json::object();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        object[columns[i].name] = i < row.size() ? row[i] : Json();
-    }
-    return object;
 }
 
 namespace {

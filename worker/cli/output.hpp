@@ -10,39 +10,37 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/slices.hpp"
+#include "core/reports/row_output.hpp"
 #include "core/values/result.hpp"
 #include "worker/cli/cli.hpp"
-#include "worker/cli/json.hpp"
 
 namespace sluice::cli {
+
+using reports::Align;
+using reports::Column;
+using reports::csv_field;
+using reports::indented;
+using reports::Json;
+using reports::json_quoted;
+using reports::JsonEscapes;
+using reports::object_of;
+using reports::Row;
+using reports::text_or_null;
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
 /// Adds `--format table|json|csv`.
 void add_format(Subcommand app, Format& target);
 
-enum class Align : std::uint8_t { kLeft, kRight };
-
-struct Column {
-    std::string_view name;
-    Align align = Align::kLeft;
-    bool in_table = true;  ///< False for a column that only CSV and JSON have.
-};
-
 /// One listing, written to `out` (not owned). The program checks for write errors when it ends.
-class Listing {
+class Listing final : public reports::RowOutput {
 public:
     Listing(Format format, std::vector<Column> columns, std::FILE* out = stdout);
-    ~Listing() = default;
-    Listing(const Listing&) = delete;
-    Listing& operator=(const Listing&) = delete;
 
-    /// Adds a row. A table and CSV show each value as Json::cell().
-    void add(const Row& row);
-    /// Adds a row whose values are JSON text already. JSON shows all of its members, not only the
-    /// columns.
-    void add_raw(const std::vector<JsonMember>& row);
+    /// A table and CSV show each value as Json::cell().
+    void add(const Row& row) override;
+    /// JSON shows all members of the row, not only the columns.
+    void add_raw(const std::vector<JsonMember>& row) override;
     /// Writes the buffered rows and the end. Call once, after the last row.
     void finish();
 
@@ -68,17 +66,11 @@ private:
     std::string line_;
 };
 
-/// Returns a field of a CSV file, quoted if RFC 4180 demands it.
-[[nodiscard]] std::string csv_field(std::string_view text);
 /// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
 /// Makes text safe for a terminal: control and invisible characters become \xNN or \uNNNN, and
 /// bytes that are not UTF-8 \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
-
-/// Returns the row as an object with a member for each column. Columns beyond the row's end are
-/// null.
-[[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
 
 /// Writes a list of objects as a table below its name. Requires: the list is not empty.
 void write_table(const std::string& name, const Json& list, std::FILE* out = stdout);

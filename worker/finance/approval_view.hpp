@@ -4,10 +4,9 @@
 
 #include <string>
 
-#include "core/protocol/topic.hpp"
 #include "core/values/result.hpp"
 #include "worker/access/submit.hpp"
-#include "worker/cli/json.hpp"
+#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 
@@ -21,8 +20,5 @@ struct ShownApproval {
                                                   const SubmitOptions& options);
 /// Prints it as tables.
 void print_approval(const Json& shown);
-
-/// Returns a command's words as typed, `program apply`.
-[[nodiscard]] std::string words_of(Topic topic);
 
 }  // namespace sluice::cli

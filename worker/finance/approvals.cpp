@@ -1,4 +1,6 @@
 // sluice approve, withdraw, approvals list|show
+#include "core/reports/approvals.hpp"
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,7 +13,6 @@
 #include "worker/cli/output.hpp"
 #include "worker/finance/approval_view.hpp"
 #include "worker/finance/finance.hpp"
-#include "worker/reports/report.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
@@ -37,51 +38,13 @@ struct ApproveCommand {
 
 // ---- List ---------------------------------------------------------------------------------------
 
-Row row_of(const PendingApproval& row, const AccountId& account) {
-    return {row.command_id,
-            words_of(row.topic),
-            account.str(),
-            row.currency ? Json(row.amount.to_string()) : Json(),
-            row.currency ? Json(row.currency->code()) : Json(),
-            row.actor,
-            text_or_null(row.reason),
-            row.received_at.to_string()};
-}
-
-Row row_of(const Payout& payout, const AccountId& account) {
-    return {payout.payout_id,       "payout close",   account.str(), payout.amount.to_string(),
-            payout.currency.code(), payout.closed_by, nullptr,       payout.closed_at.to_string()};
-}
-
 /// Lists commands that wait, then payouts that are closed and not approved.
 Status run_list(const Frame& frame, const ListCommand& command) {
-    return list_account_rows(
-        frame, command.account, command.list,
-        {{"id"},
-         {"command"},
-         {"account_id", Align::kLeft, false},
-         {"amount", Align::kRight},
-         {"currency"},
-         {"actor"},
-         {"reason"},
-         {"received_at"}},
-        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-            PendingApproval first;
-            first.account = account;
-            ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
-                if (row.state == ApprovalState::kPending) {
-                    listing.add(row_of(row, command.account));
-                }
-                return true;
-            });
-            ledger.scan_payouts([&](const Payout& payout) {
-                if (payout.account == account && payout.state == PayoutState::kClosed) {
-                    listing.add(row_of(payout, command.account));
-                }
-                return true;
-            });
-            return Status::success();
-        });
+    return list_account_rows(frame, command.account, command.list, reports::pending_columns(),
+                             [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+                                 reports::write_pending(ledger, account, command.account, listing);
+                                 return Status::success();
+                             });
 }
 
 /// Prints the text that an approver signs, and nothing else.

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "core/ledger/payout_rows.hpp"
-#include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"

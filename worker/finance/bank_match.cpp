@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "worker/access/accounts.hpp"
+#include "core/reports/names.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/finance/kept_export.hpp"
 
@@ -45,7 +45,7 @@ private:
     [[nodiscard]] Payout* find(const std::string& id);
 
     LedgerReader& ledger_;
-    CreatorNames names_;
+    reports::CreatorNames names_;
     AccountNumber account_;
     AccountId account_id_;
     std::map<std::string, Payout> payouts_;

@@ -5,8 +5,8 @@
 
 #include "core/explain/node_names.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/reports/names.hpp"
 #include "core/rules/account.hpp"
-#include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"

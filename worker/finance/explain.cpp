@@ -8,13 +8,12 @@
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
 #include "core/protocol/record.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
 #include "worker/cli/cli_values.hpp"
-#include "worker/cli/json.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/finance.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 
@@ -98,9 +97,13 @@ std::string text_of(const FoundRecord& found, const RecordMeta& meta, const std:
     return order == nullptr ? text : text + "\n" + explanation_text(*order);
 }
 
+std::string order_json(const Explanation& order, LedgerReader& ledger) {
+    return explanation_json(order, order_answer(order, now(), ledger));
+}
+
 std::string json_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
                     const std::optional<OrderId>& order_id, const Outcome& outcome,
-                    const Explanation* order) {
+                    const std::string& order) {
     std::string text;
     JsonWriter json(text);
     json.begin_object().field("node", node).field("state", to_string(found.place)).key("seq");
@@ -111,7 +114,7 @@ std::string json_of(const FoundRecord& found, const RecordMeta& meta, const std:
     order_id ? json.value(order_id->view()) : json.null();
     json.field("received_at", meta.received_at.to_string());
     json.field("outcome", outcome.name).field("explanation", outcome.words);
-    json.key("order").raw(order == nullptr ? "null" : explanation_json(*order)).end_object();
+    json.key("order").raw(order).end_object();
     return text;
 }
 
@@ -138,8 +141,11 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
     const Explanation* const known = order ? &*order : nullptr;
     const Outcome outcome = outcome_of(ledger, *found, *record, body, known);
     const std::string& node = ledger.head().node;
-    return format == Format::kJson ? json_of(*found, meta, node, order_id, outcome, known)
-                                   : text_of(*found, meta, node, outcome, known);
+    if (format != Format::kJson) {
+        return text_of(*found, meta, node, outcome, known);
+    }
+    return json_of(*found, meta, node, order_id, outcome,
+                   known == nullptr ? "null" : order_json(*known, ledger));
 }
 
 struct ExplainCommand {
@@ -163,7 +169,7 @@ Result<std::string> explained_order(LedgerReader& ledger, const ExplainCommand& 
     if (!explained.ok()) {
         return explained.error();
     }
-    return command.format == Format::kJson ? explanation_json(*explained)
+    return command.format == Format::kJson ? order_json(*explained, ledger)
                                            : explanation_text(*explained);
 }
 

@@ -3,11 +3,16 @@
 
 #include <string>
 
-#include "core/rules/account.hpp"
+#include "core/reports/report.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
+
+using reports::account_ids;
+using reports::CreatorNames;
+using reports::Report;
+using reports::ReportFilter;
+using reports::shops_of;
 
 void declare_program(Subcommand app);
 void declare_program_preview(Subcommand group);
@@ -25,10 +30,6 @@ void declare_period(Subcommand app);
 void declare_export_journal(Subcommand app);
 void declare_report(Subcommand app);
 void declare_explain(Subcommand app);
-
-/// The settings of an account's policy, and those of a program, by name.
-[[nodiscard]] Json policy_object(const AccountSettings& settings);
-[[nodiscard]] Json program_object(const Program& program);
 
 /// A report, and what the command line asks of it.
 struct ReportCommand {

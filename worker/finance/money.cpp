@@ -5,7 +5,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/finance.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {

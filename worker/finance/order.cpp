@@ -3,15 +3,15 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/command_rows.hpp"
+#include "core/reports/holds.hpp"
+#include "core/reports/names.hpp"
 #include "core/rules/account.hpp"
-#include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/finance.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -100,7 +100,7 @@ Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
     Status found = with_snapshot(
         frame, options.ledger_url,
         [&](LedgerReader& ledger) {
-            const std::optional<AccountId> account = account_of(ledger, cause);
+            const std::optional<AccountId> account = reports::account_of(ledger, cause);
             is_known = account.has_value();
             return find_account_of_cause(ledger, cause, account, options);
         },
@@ -156,74 +156,11 @@ struct HoldListCommand {
     ListOptions list;
 };
 
-std::vector<Column> hold_columns() {
-    return {{"account_id", Align::kLeft, false},
-            {"shop_id"},
-            {"order_id"},
-            {"creator_id"},
-            {"program_id"},
-            {"held_by"},
-            {"held_at"},
-            {"reason"}};
-}
-
-void list_held_creators(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
-                        Listing& out) {
-    std::vector<CreatorHold> holds;
-    CreatorHold first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&holds](const CreatorHold& hold) {
-        holds.push_back(hold);
-        return true;
-    });
-    for (const CreatorHold& hold : holds) {
-        out.add({account_id.str(), Json(), Json(), shown_id(ledger, account, hold.creator).str(),
-                 text_or_null(hold.program.view()), hold.actor, hold.held_at.to_string(),
-                 hold.reason});
-    }
-}
-
-/// The memo entry of the hold has who, when and why.
-Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
-    Json held_by, held_at, reason;
-    for (const JournalGroup& group : ledger.order_journal(order)) {
-        for (const JournalEntry& entry : group.entries) {
-            if (entry.reason == JournalReason::kMemoHeld) {
-                held_by = group.actor;
-                held_at = group.recorded_at.to_string();
-                reason = group.note;
-            }
-        }
-    }
-    return {shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str(), Json(), Json(),
-            std::move(held_by),    std::move(held_at), std::move(reason)};
-}
-
-void list_held_orders(LedgerReader& ledger, const AccountId& account_id, Listing& out) {
-    ReportFilter filter;
-    filter.account = account_id;
-    for (const ShopRow& shop : shops_of(ledger, filter)) {
-        std::vector<OrderKey> held;
-        ledger.scan_orders(shop.account, shop.shop, [&held](const OrderState& order) {
-            if (order.has(kOrderHeld)) {
-                held.push_back(order.key);
-            }
-            return true;
-        });
-        OrderState order;
-        for (const OrderKey& key : held) {
-            if (ledger.load_order(key, order)) {
-                out.add(held_order_row(ledger, shop, order));
-            }
-        }
-    }
-}
-
 Status run_hold_list(const Frame& frame, const HoldListCommand& command) {
-    return list_account_rows(frame, command.account, command.list, hold_columns(),
+    return list_account_rows(frame, command.account, command.list, reports::hold_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-                                 list_held_creators(ledger, account, command.account, listing);
-                                 list_held_orders(ledger, command.account, listing);
+                                 reports::write_holds(ledger, account, command.account,
+                                                      std::nullopt, listing);
                                  return Status::success();
                              });
 }

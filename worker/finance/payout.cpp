@@ -122,7 +122,7 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
 
 Status run_show(const Frame& frame, const ShowCommand& command) {
     return list_account_rows(
-        frame, command.account, command.list, payout_item_columns(),
+        frame, command.account, command.list, reports::payout_item_columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             Payout payout;
             payout.payout_id = command.payout_id;
@@ -130,7 +130,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
                 return Error{ErrorCode::kNotFound, "account " + command.account.str() +
                                                        " has no payout " + command.payout_id};
             }
-            write_payout_items(ledger, payout, listing);
+            reports::write_payout_items(ledger, payout, listing);
             return Status::success();
         });
 }
@@ -184,7 +184,7 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
 }
 
 const Report& payout_report() {
-    for (const Report& report : reports()) {
+    for (const Report& report : reports::reports()) {
         if (report.name == "payouts") {
             return report;
         }

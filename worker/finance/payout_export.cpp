@@ -9,10 +9,10 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/reports/names.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
-#include "worker/access/accounts.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
@@ -156,7 +156,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
         message.debtor = *debtor;
     }
-    const CreatorNames names(ledger);
+    const reports::CreatorNames names(ledger);
     for (const Payout& payout : payouts) {
         if (payout.currency != message.currency) {
             return Error{ErrorCode::kInvalid,

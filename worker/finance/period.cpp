@@ -4,6 +4,7 @@
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/change.hpp"
+#include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/account_month.hpp"
 #include "os/clock/clock.hpp"
@@ -23,19 +24,11 @@ struct ListCommand {
 };
 
 Status run_list(const Frame& frame, const ListCommand& command) {
-    return list_account_rows(
-        frame, command.account, command.list,
-        {{"account_id"}, {"until"}, {"closed_at"}, {"closed_by"}, {"command_id"}},
-        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-            Period first;
-            first.account = account;
-            ledger.scan(first, {1, 1}, [&](const Period& row) {
-                listing.add({command.account.str(), row.until.to_string(),
-                             row.closed_at.to_string(), row.closed_by, row.command_id});
-                return true;
-            });
-            return Status::success();
-        });
+    return list_account_rows(frame, command.account, command.list, reports::period_columns(),
+                             [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+                                 reports::write_periods(ledger, account, command.account, listing);
+                                 return Status::success();
+                             });
 }
 
 struct CloseCommand {

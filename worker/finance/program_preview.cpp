@@ -8,6 +8,7 @@
 #include "core/apply/dry_run.hpp"
 #include "core/commands/commands.hpp"
 #include "core/protocol/record.hpp"
+#include "core/reports/approvals.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
@@ -188,9 +189,9 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
                      "the archive has no program apply that the file could replace"};
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
-    Listing listing(command.format, difference_columns());
+    Listing listing(command.format, reports::difference_columns());
     for (const DryRunRow& row : compare(command, *then, *now).rows()) {
-        listing.add(difference_row(row));
+        listing.add(reports::difference_row(row));
     }
     listing.finish();
     return Status::success();

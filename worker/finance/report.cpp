@@ -1,7 +1,5 @@
 // sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
 // trial-balance|payees|approvals
-#include "worker/reports/report.hpp"
-
 #include <cstdio>
 
 #include "worker/access/ledger_access.hpp"
@@ -9,6 +7,7 @@
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/reports/statements.hpp"
 #include "worker/system/named_file.hpp"
 
 namespace sluice::cli {
@@ -17,7 +16,7 @@ namespace {
 struct StatementCommand {
     AccountId account;
     CreatorId creator;
-    Month month;
+    reports::Month month;
     ListOptions list;
 };
 
@@ -42,7 +41,7 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
 /// Options of the reports on all creators of an account.
 struct MonthCommand {
     AccountId account;
-    Month month;
+    reports::Month month;
     std::string into;
     ListOptions list;
 };
@@ -93,13 +92,13 @@ struct PayeesCommand {
 };
 
 Status run_payees(const Frame& frame, const PayeesCommand& command) {
-    return list_rows(frame, command.list, payee_columns(command.history),
+    return list_rows(frame, command.list, reports::payee_columns(command.history),
                      [&](LedgerReader& ledger, Listing& listing) -> Status {
                          if (Status known = check_names(frame, ledger, command.filter);
                              !known.ok()) {
                              return known;
                          }
-                         write_payees(ledger, command.filter, command.history, listing);
+                         reports::write_payees(ledger, command.filter, command.history, listing);
                          return Status::success();
                      });
 }
@@ -113,11 +112,12 @@ struct ApprovalsCommand {
 Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
     std::uint64_t faults = 0;
     const Status listed = list_rows(
-        frame, command.list, approval_columns(), [&](LedgerReader& ledger, Listing& listing) {
+        frame, command.list, reports::approval_columns(),
+        [&](LedgerReader& ledger, Listing& listing) {
             if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
                 return known;
             }
-            faults = write_approvals(ledger, command.filter, command.verifies, listing);
+            faults = reports::write_approvals(ledger, command.filter, command.verifies, listing);
             return Status::success();
         });
     if (!listed.ok() || faults == 0) {
@@ -151,7 +151,7 @@ void declare_payees(Subcommand group) {
 
 void declare_report(Subcommand app) {
     const Subcommand group = app.add_group("report", "Report the contents of the ledger");
-    for (const Report& report : reports()) {
+    for (const Report& report : reports::reports()) {
         declare_report_command(group, report, std::string(report.name));
     }
     auto [statement, command] =

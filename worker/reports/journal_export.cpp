@@ -5,10 +5,9 @@
 #include <set>
 
 #include "core/journal/journal.hpp"
-#include "worker/access/accounts.hpp"
+#include "core/reports/names.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -311,10 +310,10 @@ std::string AccountMap::name_of(LedgerAccount account, const Place& place, Journ
 }
 
 void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FILE* out) {
-    const CreatorNames names(ledger);
+    const reports::CreatorNames names(ledger);
     JournalExporter exporter(of, out);
     exporter.begin();
-    for (const auto& [number, id] : account_ids(ledger)) {
+    for (const auto& [number, id] : reports::account_ids(ledger)) {
         if (of.account && *of.account != id) {
             continue;
         }

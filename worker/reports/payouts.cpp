@@ -2,179 +2,14 @@
 
 #include <algorithm>
 
-#include "core/commands/ids.hpp"
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
 #include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
-#include "worker/reports/report.hpp"
 
 namespace sluice::cli {
-namespace {
-
-CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
-    CreatorRow row{account, creator, {}, {}, {}};
-    return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
-}
-
-Json names_of(const std::vector<ProgramId>& programs) {
-    Json names = Json::array();
-    for (const ProgramId& program : programs) {
-        names.push_back(program.str());
-    }
-    return names;
-}
-
-std::vector<ProgramId> programs_of(const std::vector<PayoutPart>& parts) {
-    std::vector<ProgramId> programs;
-    for (const PayoutPart& part : parts) {
-        programs.push_back(part.program);
-    }
-    return programs;
-}
-
-Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
-               const Payout& payout, const std::vector<ProgramId>& programs) {
-    const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
-    const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
-    const bool is_planned = payout.payout_id.empty();
-    return {is_planned ? Json() : text_or_null(nodes.of(payout.payout_id)),
-            text_or_null(payout.payout_id),
-            is_planned ? Json() : Json(payout_run_of(payout.payout_id)),
-            account_id.str(),
-            shown.str(),
-            text_or_null(profile.name),
-            text_or_null(payout.payee),
-            names_of(programs),
-            payout.currency.code(),
-            payout.amount.to_string(),
-            to_string(payout.state),
-            payout.until.to_string(),
-            is_planned ? Json() : Json(payout.closed_at.to_string()),
-            text_or_null(payout.closed_by),
-            text_or_null(payout.approved_by),
-            payout.sent_at,
-            payout.ended_at,
-            text_or_null(payout.bank_ref),
-            payout.paid_at,
-            payout.orders_count,
-            payout.items_count};
-}
-
-std::vector<Column> skipped_columns() {
-    return {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"skip_reason"}};
-}
-
-Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
-    return {shown_id(ledger, account, row.creator).str(), row.currency.code(),
-            row.amount.to_string(), to_string(row.skip_reason)};
-}
-
-}  // namespace
-
-std::vector<Column> payout_columns() {
-    return {{"node", Align::kLeft, false},
-            {"payout_id"},
-            {"payout_run", Align::kLeft, false},
-            {"account_id", Align::kLeft, false},
-            {"creator_id"},
-            {"name", Align::kLeft, false},
-            {"payee"},
-            {"programs"},
-            {"currency"},
-            {"amount", Align::kRight},
-            {"state"},
-            {"until"},
-            {"closed_at"},
-            {"closed_by", Align::kLeft, false},
-            {"approved_by", Align::kLeft, false},
-            {"sent_at", Align::kLeft, false},
-            {"ended_at", Align::kLeft, false},
-            {"bank_ref", Align::kLeft, false},
-            {"paid_at", Align::kLeft, false},
-            {"orders", Align::kRight},
-            {"items", Align::kRight}};
-}
-
-/// Collects payouts before writing their rows, because rows read profiles, which a scan forbids.
-void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
-                   Listing& out) {
-    constexpr std::size_t kAtOnce = 4096;
-    const CreatorNames names(ledger);
-    PayoutNodes nodes(ledger);
-    const auto accounts = account_ids(ledger);
-    const std::string prefix = filter.payout_run.empty() ? "" : payout_id_prefix(filter.payout_run);
-    Payout first;
-    first.payout_id = prefix;
-    bool all_read = false;
-    while (!all_read) {
-        std::vector<Payout> payouts;
-        std::string last = first.payout_id;
-        all_read = true;
-        ledger.scan(first, {0, 1}, [&](const Payout& payout) {
-            if (!std::string_view(payout.payout_id).starts_with(prefix)) {
-                return false;
-            }
-            if (payout.payout_id == first.payout_id) {
-                return true;  // the last payout of the previous slice
-            }
-            last = payout.payout_id;
-            const auto account = accounts.find(payout.account);
-            if (account != accounts.end() &&
-                (!filter.account || account->second == *filter.account) &&
-                (!filter.state || payout.state == *filter.state) &&
-                (!filter.currency || payout.currency == *filter.currency) &&
-                filter.covers(names, payout.account, payout.creator)) {
-                payouts.push_back(payout);
-            }
-            all_read = payouts.size() < kAtOnce;
-            return all_read;
-        });
-        PartsOf parts = parts_of(payouts, ledger);
-        for (const Payout& payout : payouts) {
-            out.add(payout_row(ledger, nodes, accounts.at(payout.account), payout,
-                               programs_of(parts[payout.payout_id])));
-        }
-        first.payout_id = last;
-    }
-}
-
-std::vector<Column> payout_item_columns() {
-    return {{"payout_id", Align::kLeft, false},
-            {"program_id"},
-            {"shop_id"},
-            {"order_id"},
-            {"line_item_id"},
-            {"kind"},
-            {"amount", Align::kRight},
-            {"ordered_at"}};
-}
-
-void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out) {
-    PayoutItem first;
-    first.payout_id = payout.payout_id;
-    ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) {
-        out.add({item.payout_id, item.program.str(), text_or_null(item.shop_id.str()),
-                 text_or_null(item.order_id.str()),
-                 item.kind == ItemKind::kCredit ? Json() : text_or_null(item.line.view()),
-                 to_string(item.kind), item.amount.to_string(), item.sold_at.to_string()});
-        return true;
-    });
-}
-
-std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
-    std::vector<Skipped> rows;
-    Skipped first;
-    first.payout_run = run;
-    ledger.scan(first, {1, 1}, [&rows](const Skipped& row) {
-        rows.push_back(row);
-        return true;
-    });
-    return rows;
-}
-
 namespace {
 
 /// An amount that the close leaves, and the first instant that concerns it.
@@ -291,7 +126,11 @@ void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
     payout.until = until;
     payout.orders_count = planned.orders_count;
     payout.items_count = planned.items_count;
-    Row row = payout_row(ledger_, nodes_, account_id_, payout, planned.programs);
+    std::vector<PayoutPart> parts;
+    for (const ProgramId& program : planned.programs) {
+        parts.push_back({{}, program, {}});
+    }
+    Row row = payout_row(ledger_, nodes_, account_id_, payout, parts);
     if (format_ == Format::kTable) {
         row[column_named("state")] = "would be " + std::string(to_string(payout.state));
     }
@@ -301,7 +140,7 @@ void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
 
 void PayoutRunListing::add(const Payout& payout) {
     PartsOf parts = parts_of({&payout, 1}, ledger_);
-    add_row(payout_row(ledger_, nodes_, account_id_, payout, programs_of(parts[payout.payout_id])));
+    add_row(payout_row(ledger_, nodes_, account_id_, payout, parts[payout.payout_id]));
     add_total(payout);
 }
 

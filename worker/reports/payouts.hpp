@@ -11,15 +11,17 @@
 #include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/plan.hpp"
+#include "core/reports/payouts.hpp"
 #include "core/rules/account.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 
-[[nodiscard]] std::vector<Column> payout_item_columns();
-void write_payout_items(LedgerReader& ledger, const Payout& payout, Listing& out);
-
-[[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
+using reports::payout_columns;
+using reports::payout_row;
+using reports::skipped_columns;
+using reports::skipped_of;
+using reports::skipped_row;
 
 /// Prints what a preview leaves for later, by currency: amounts that clear after its cut-off, and
 /// amounts that cleared but are dated from the cut-off on, such as those of back-dated orders.

@@ -8,7 +8,7 @@
 
 #include "core/json/document.hpp"
 #include "core/json/slices.hpp"
-#include "worker/cli/json.hpp"
+#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/values/assert.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
-#include "worker/cli/json.hpp"
+#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 namespace {

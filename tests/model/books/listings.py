@@ -71,11 +71,27 @@ def payout_row(ledger, payout):
         "payee": payout.payee or None, "programs": sorted({i.program for i in payout.items}, key=str.encode),
         "currency": payout.currency, "amount": amount(payout.amount, payout.currency),
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
-        "closed_by": payout.closed_by, "approved_by": payout.moves.get("APPROVED", (None,))[0],
-        "sent_at": when(payout.moves.get("SENT", (None, None))[1]), "ended_at": when(ended[0][1]) if ended else None,
+        "closed_by": payout.closed_by, **moved_by(payout, "APPROVED", "approved"), **moved_by(payout, "SENT", "sent"),
+        "ended_by": ended[0][0] if ended else None, "ended_at": when(ended[0][1]) if ended else None,
+        "repoints": payout.repoints, "repointed_by": payout.repointed_by, "message": None,
+        "parts": payout_parts(payout),
         "bank_ref": payout.bank_ref, "paid_at": when(payout.paid_at), "orders": len({(i.shop, i.order) for i in payout.items if i.order}),
         "items": len(payout.items),
     }
+
+
+def moved_by(payout, state, name):
+    actor, instant = payout.moves.get(state, (None, None))
+    return {f"{name}_by": actor, f"{name}_at": when(instant)}
+
+
+def payout_parts(payout):
+    """The amounts of the programs, which add up to the payout."""
+    sums = {}
+    for item in payout.items:
+        sums[item.program] = sums.get(item.program, 0) + item.amount
+    return [{"program_id": program, "amount": amount(sums[program], payout.currency)}
+            for program in sorted(sums, key=str.encode)]
 
 
 def payout_items(payout):
@@ -115,8 +131,9 @@ def preview_row(ledger, at, share, command):
         "payee": share.payee or None, "programs": sorted({i.program for i in share.items}, key=str.encode),
         "currency": share.currency, "amount": amount(share.amount, share.currency),
         "state": "CLOSED" if share.waits else "APPROVED", "until": when(command["until"]), "closed_at": None,
-        "closed_by": None, "approved_by": None, "sent_at": None, "ended_at": None, "bank_ref": None,
-        "paid_at": None,
+        "closed_by": None, "approved_by": None, "approved_at": None, "repoints": 0, "repointed_by": None,
+        "sent_by": None, "sent_at": None, "message": None, "ended_by": None, "ended_at": None, "bank_ref": None,
+        "paid_at": None, "parts": None,
         "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),
     }
 

@@ -20,6 +20,10 @@ protected:
         return explain_order(*books.read(), {{1}, {1}, OrderId(id)}).value();
     }
     std::string text(std::string_view id = "o1") { return explanation_text(explain(id)); }
+    OrderAnswer answer(std::string_view now, std::string_view id = "o1") {
+        return order_answer(explain(id), Timestamp::parse(now).value(), *books.read());
+    }
+    std::string json_text() { return explanation_json(explain(), answer("2026-06-01T00:00:00Z")); }
 };
 SLUICE_FOR_EVERY_LEDGER(Explain);
 
@@ -214,11 +218,37 @@ TEST_P(Explain, RefundRowsThatDoNotCount) {
     EXPECT_THAT(text(), HasSubstr("together 20.00"));
 }
 
+TEST_P(Explain, AnAnswerIsReadAloud) {
+    Program cleared = program();
+    cleared.clearing_days = 14;
+    books.apply({cleared});
+    books.create(order());
+    EXPECT_EQ(answer("2026-01-11T00:00:00Z").sentence,
+              "8.00 USD for c1, payable from 24 Jan 2026.");
+    EXPECT_EQ(answer("2026-01-11T00:00:00Z").status, "pending");
+    EXPECT_EQ(answer("2026-01-24T00:00:00Z").sentence,
+              "8.00 USD for c1, payable; the next close takes it.");
+    EXPECT_EQ(answer("2026-01-24T00:00:00Z").since, Timestamp::parse("2026-01-24T00:00:00Z"));
+}
+
+TEST_P(Explain, AnAnswerNamesACodeWithoutAnOwner) {
+    OrderText unattributed = order();
+    unattributed.codes = {"ANNA15"};
+    books.create(unattributed);
+    EXPECT_EQ(answer("2026-06-01T00:00:00Z").sentence,
+              "No creator: code ANNA15 belongs to no creator of a program that covers shop-1.");
+    unattributed.id = "o2";
+    unattributed.codes.clear();
+    books.create(unattributed);
+    EXPECT_EQ(answer("2026-06-01T00:00:00Z", "o2").sentence,
+              "No creator: the order has no discount code, and no click of its device is known.");
+}
+
 TEST_P(Explain, TheJsonSaysTheSame) {
     OrderText refund = order();
     refund.refunds = {{.amount = "33.00"}};
     books.create(refund);
-    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    const auto json = nlohmann::json::parse(json_text());
     EXPECT_EQ(json["order_id"], "o1");
     EXPECT_EQ(json["shop_id"], "shop-1");
     EXPECT_EQ(json["commission_amount"], "5.36");
@@ -304,7 +334,7 @@ TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
     books.create(taxed);
     EXPECT_THAT(text(), HasSubstr("gross: 100.00"));
     EXPECT_THAT(text(), HasSubstr("variant SKU-blue"));
-    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    const auto json = nlohmann::json::parse(json_text());
     EXPECT_EQ(json["lines"][0]["variant_sku"], "SKU-blue");
     OrderText dollars = order();
     dollars.id = "o2";
@@ -327,7 +357,7 @@ TEST_P(Explain, TheJsonOfAnUnattributedCancelledOrder) {
     OrderText cancelled = unattributed;
     cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
     books.cancel(cancelled);
-    const auto json = nlohmann::json::parse(explanation_json(explain()));
+    const auto json = nlohmann::json::parse(json_text());
     EXPECT_EQ(json["cancelled_at"], "2026-01-12T00:00:00Z");
     EXPECT_EQ(json["attribution"]["creator_id"], nullptr);
     EXPECT_EQ(json["attribution"]["program_id"], nullptr);

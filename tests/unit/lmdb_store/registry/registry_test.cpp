@@ -233,7 +233,7 @@ TEST_F(RegistryTest, RevokingTwiceOrNothingIsSaid) {
 TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
     ASSERT_TRUE(account("a").ok());
     EXPECT_EQ(token("a", 0).error().code, ErrorCode::kInvalid);
-    EXPECT_EQ(token("a", 8).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(token("a", 16).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(token("nobody", kWriteOrders).error().code, ErrorCode::kNotFound);
     EXPECT_TRUE(token("a", kWriteOrders, kNow).ok()) << "imported expired: listed, never usable";
     const auto foreign =
@@ -257,7 +257,7 @@ TEST_F(RegistryTest, TheLimitOfActiveTokensNamesItsScope) {
     ASSERT_TRUE(account("a").ok());
     for (const auto& [scope, name] :
          {std::pair{kWriteOrders, "write_orders"}, std::pair{kWriteProducts, "write_products"},
-          std::pair{kReadOrders, "read_orders"}}) {
+          std::pair{kReadOrders, "read_orders"}, std::pair{kReadLedger, "read_ledger"}}) {
         for (int i = 0; i < 8; ++i) {
             ASSERT_TRUE(token("a", scope).ok());
         }

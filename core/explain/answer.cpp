@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <array>
+
+#include "core/explain/explain.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/statements/statements.hpp"
+
+namespace sluice {
+namespace {
+
+/// 3 Mar 2026
+std::string day_words(Timestamp at) {
+    constexpr std::array<const char*, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const std::string text = at.to_string();
+    const auto month = static_cast<std::size_t>((text[5] - '0') * 10 + (text[6] - '0') - 1);
+    return (text[8] == '0' ? "" : std::string(1, text[8])) + text[9] + " " + kMonths[month] + " " +
+           text.substr(0, 4);
+}
+
+/// Quotes a word for a POSIX shell. Returns nothing if it has a control character, because a line
+/// that is pasted must not run another one.
+std::optional<std::string> quoted_word(std::string_view word) {
+    std::string quoted = "'";
+    bool plain = !word.empty();
+    for (const char c : word) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7F) {
+            return std::nullopt;
+        }
+        plain =
+            plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("._-:@+/=").find(c) != std::string_view::npos);
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    const bool is_option = word.starts_with('-');
+    return plain && !is_option ? std::string(word) : quoted + "'";
+}
+
+/// Adds ` --option word` to a command, which becomes empty if the word cannot be quoted.
+class CommandLine {
+public:
+    explicit CommandLine(std::string verb) : text_(std::move(verb)) {}
+    CommandLine& with(std::string_view option, std::string_view word) {
+        const auto quoted = quoted_word(word);
+        possible_ = possible_ && quoted;
+        text_ +=
+            " " + std::string(option) + (word.starts_with('-') ? "=" : " ") + quoted.value_or("");
+        return *this;
+    }
+    CommandLine& of_order(const Explanation& e) {
+        return with("--shop", e.shop.shop_id.view()).with("--order", e.order.key.order_id.view());
+    }
+    /// The reason is left to the person.
+    [[nodiscard]] std::string with_reason() const {
+        return possible_ ? text_ + " --reason 'WHY'" : "";
+    }
+
+private:
+    std::string text_;
+    bool possible_ = true;
+};
+
+std::string amount_words(const Explanation& e) {
+    const CommissionAmount commission = commission_amount(e.order);
+    return commission.amount.to_string() + " " + std::string(commission.currency.code()) + " for " +
+           e.creator;
+}
+
+std::string waiting_words(const Explanation& e) {
+    if (e.candidates.empty()) {
+        return e.order.codes.empty()
+                   ? "No creator: the order has no discount code, and no click of its device is "
+                     "known."
+                   : "No creator: code " + e.order.codes.front() +
+                         " belongs to no creator of a program that covers " + e.shop.shop_id.str() +
+                         ".";
+    }
+    const ExplainedCandidate& first = e.candidates.front();
+    if (first.creator.empty()) {
+        return "No creator: " + first.source + " belongs to no creator of a program that covers " +
+               e.shop.shop_id.str() + ".";
+    }
+    return "No creator: " + first.source + " of " + first.creator + " " + first.words + ".";
+}
+
+/// Returns the time of the order's last memo entry of this reason.
+std::optional<Timestamp> memo_time(const Explanation& e, JournalReason reason) {
+    std::optional<Timestamp> at;
+    for (const JournalGroup& group : e.journal) {
+        const bool has =
+            std::any_of(group.entries.begin(), group.entries.end(),
+                        [reason](const JournalEntry& entry) { return entry.reason == reason; });
+        if (has && (!at || *at < group.recorded_at)) {
+            at = group.recorded_at;
+        }
+    }
+    return at;
+}
+
+/// The first thing that blocks, since when, and the command that ends it.
+void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    const std::string& what = e.blocked_by.front();
+    if (what == "HOLD") {
+        answer.since = memo_time(e, JournalReason::kMemoHeld);
+        answer.command = CommandLine("sluice release").of_order(e).with_reason();
+    } else if (what == "CREATOR_HOLD") {
+        CreatorHold hold;
+        hold.account = e.order.key.account;
+        hold.creator = e.order.position()->attribution.creator;
+        ledger.scan(hold, {2, 2}, [&answer](const CreatorHold& row) {
+            answer.since = answer.since ? std::min(*answer.since, row.held_at) : row.held_at;
+            return true;
+        });
+        answer.command = CommandLine("sluice release")
+                             .with("--account", e.shop.account_id.view())
+                             .with("--creator", e.creator)
+                             .with_reason();
+    } else if (const auto kind = parse_anomaly_kind(what)) {
+        const auto row = ledger.anomaly(e.order.key, *kind);
+        answer.since = row ? std::optional(row->recorded_at) : std::nullopt;
+        answer.command =
+            CommandLine("sluice anomaly ack").of_order(e).with("--kind", what).with_reason();
+    }
+    answer.sentence = amount_words(e) + ", blocked by " + what +
+                      (answer.since ? " since " + day_words(*answer.since) : "") + ".";
+}
+
+void say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    for (const PositionPayout& own : e.order.position()->payouts) {
+        Payout payout;
+        payout.payout_id = own.payout_id;
+        const bool counts = own.active && own.has_commission && ledger.load(payout);
+        const bool is_paid = payout.state == PayoutState::kPaid;
+        if (!counts || is_paid != (answer.status == "paid")) {
+            continue;
+        }
+        answer.since = is_paid                              ? payout.ended_at
+                       : payout.state == PayoutState::kSent ? payout.sent_at
+                       : payout.state == PayoutState::kApproved && payout.approved_at
+                           ? payout.approved_at
+                           : std::optional(payout.closed_at);
+        answer.sentence = amount_words(e) + ", in payout " + payout.payout_id + " (" +
+                          std::string(to_string(payout.state)) +
+                          (answer.since ? " on " + day_words(*answer.since) : "") + ").";
+    }
+}
+
+void say_payable(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    const std::optional<ProgramRow> row = ledger.program(e.order.position()->attribution.program);
+    if (row) {
+        answer.since = row->program.clears_at(e.order.ordered_at);
+    }
+    answer.sentence = amount_words(e) + ", payable; the next close takes it.";
+}
+
+void say_pending(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    const std::optional<ProgramRow> row = ledger.program(e.order.position()->attribution.program);
+    answer.since = e.order.position()->attribution.at;
+    answer.sentence =
+        amount_words(e) + ", payable" +
+        (row ? " from " + day_words(row->program.clears_at(e.order.ordered_at)) : " later") + ".";
+}
+
+}  // namespace
+
+OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledger) {
+    OrderAnswer answer;
+    answer.status = order_status(e.order, now, ledger);
+    if (answer.status == "waiting") {
+        answer.since = e.order.ordered_at;
+        answer.sentence = waiting_words(e);
+    } else if (answer.status == "detached") {
+        answer.since = memo_time(e, JournalReason::kMemoDetached);
+        answer.sentence = "Detached" + (answer.since ? " on " + day_words(*answer.since) : "") +
+                          "; it earns nothing.";
+    } else if (answer.status == "rejected") {
+        answer.since = memo_time(e, JournalReason::kMemoRejected);
+        answer.sentence = "Rejected" + (answer.since ? " on " + day_words(*answer.since) : "") +
+                          "; it earns nothing.";
+        answer.command = CommandLine("sluice release --reject").of_order(e).with_reason();
+    } else if (answer.status == "cancelled") {
+        answer.since = e.order.cancelled_at;
+        answer.sentence =
+            "Cancelled by the shop on " + day_words(*e.order.cancelled_at) + "; it earns nothing.";
+    } else if (answer.status == "blocked") {
+        say_blocked(answer, e, ledger);
+    } else if (answer.status == "payable") {
+        say_payable(answer, e, ledger);
+    } else if (answer.status == "pending") {
+        say_pending(answer, e, ledger);
+    } else {
+        say_in_payout(answer, e, ledger);
+    }
+    return answer;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// Paged reads: reads of a stored ledger that continue after a row, for lists that are shown a page
+// at a time. Snapshots of both ledgers have them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice {
+
+class PagedReads {
+public:
+    PagedReads() = default;
+    PagedReads(const PagedReads&) = delete;
+    PagedReads& operator=(const PagedReads&) = delete;
+    virtual ~PagedReads() = default;
+
+    /// Visits the orders of a shop whose ids come after `after`, by order id (bytes).
+    virtual void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
+                                   const Visitor<OrderState>& visit) = 0;
+    /// Visits the catalog records of the shop of `after` whose keys come after it, by key.
+    virtual void scan_catalog_after(const CatalogKey& after,
+                                    const Visitor<CatalogRecord>& visit) = 0;
+    /// Returns the last groups of a node whose first entry is below `before`, at most `max`, the
+    /// newest first.
+    [[nodiscard]] virtual std::vector<JournalGroup> journal_before(std::string_view node,
+                                                                   std::uint64_t before,
+                                                                   std::size_t max) = 0;
+};
+
+/// Returns the paged reads of a snapshot. Requires: the reader is a snapshot of a stored ledger.
+[[nodiscard]] inline PagedReads& paged(LedgerReader& ledger) {
+    auto* const reads = dynamic_cast<PagedReads*>(&ledger);
+    SLUICE_ASSERT(reads != nullptr);
+    return *reads;
+}
+
+}  // namespace sluice

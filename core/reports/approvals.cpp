@@ -1,0 +1,341 @@
+#include "core/reports/approvals.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "core/json/slices.hpp"
+#include "core/reports/programs.hpp"
+#include "core/rules/account.hpp"
+
+namespace sluice::reports {
+namespace {
+
+constexpr std::size_t kLargest = 10;  ///< Creators that are shown one by one.
+
+/// Returns the command's words as typed, `program apply`.
+std::string words_of(Topic topic) {
+    std::string words;
+    for (const char c : to_string(topic)) {
+        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
+    }
+    return words;
+}
+
+Row pending_row(const PendingApproval& row, const AccountId& account) {
+    return {row.command_id,
+            words_of(row.topic),
+            account.str(),
+            row.currency ? Json(row.amount.to_string()) : Json(),
+            row.currency ? Json(row.currency->code()) : Json(),
+            row.actor,
+            text_or_null(row.reason),
+            row.received_at.to_string()};
+}
+
+Row pending_row(const Payout& payout, const AccountId& account) {
+    return {payout.payout_id,       "payout close",   account.str(), payout.amount.to_string(),
+            payout.currency.code(), payout.closed_by, nullptr,       payout.closed_at.to_string()};
+}
+
+// ---- A command ----------------------------------------------------------------------------------
+
+/// The members of the command's body without those that every command has.
+Json fields_of(const PendingApproval& row, const Command& command) {
+    Json fields = Json::object();
+    for (const JsonMember& member : json_members(row.body)) {
+        if (member.key != "key" && member.key != "reason" && member.key != "content") {
+            fields[member.key] = Json::from_text(member.value);
+        }
+    }
+    if (!row.shop_id.empty()) {
+        fields["shop"] = Json(row.shop_id.view());
+    }
+    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+        fields["rows"] = Json::array();
+        for (const OpeningImport::Row& one : import->rows) {
+            fields["rows"].push_back({{"line", one.line},
+                                      {"creator_id", one.creator.str()},
+                                      {"program_id", one.program.str()},
+                                      {"amount", to_string(one.amount)}});
+        }
+    }
+    return fields;
+}
+
+/// A cell in which an empty list is not the same as an absent one.
+Json cell_of(const Json& value) {
+    const std::string text = value.cell();
+    const std::string json = value.compact();
+    return text.empty() && json != "null" ? Json(json) : text_or_null(text);
+}
+
+/// Adds a row for each member that differs; a missing object has none of the members.
+void add_differences(const std::string& prefix, const Json& before, const Json& after,
+                     Json& differences) {
+    for (std::size_t i = 0; i < after.names().size(); ++i) {
+        const std::string& name = after.names()[i];
+        const auto known = std::find(before.names().begin(), before.names().end(), name);
+        const Json was =
+            known == before.names().end()
+                ? Json()
+                : cell_of(before.items()[static_cast<std::size_t>(known - before.names().begin())]);
+        const Json becomes = cell_of(after.items()[i]);
+        if (was.compact() != becomes.compact()) {
+            differences.push_back({{"field", prefix + name}, {"before", was}, {"after", becomes}});
+        }
+    }
+}
+
+void add_differences(const ProgramApply& command, LedgerReader& ledger, Json& differences) {
+    for (const Policy& policy : command.policies) {
+        AccountSettings after;
+        after.policy = policy;
+        after.blocking = blocking_kinds(policy);
+        add_differences("policy.", policy_object(account_settings(ledger, policy.account)),
+                        policy_object(after), differences);
+    }
+    for (const Program& program : command.programs) {
+        const std::optional<ProgramRow> stored = ledger.program(program.id);
+        add_differences("program " + program.id.str() + ".",
+                        stored ? program_object(stored->program) : Json::object(),
+                        program_object(program), differences);
+    }
+}
+
+void add_profile(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+                 const std::optional<std::string>& name, const std::optional<std::string>& payee,
+                 Json& differences) {
+    CreatorRow profile{account, first_id(ledger, account, creator), {}, {}, {}};
+    static_cast<void>(ledger.load(profile));
+    Json before = Json::object();
+    Json after = Json::object();
+    for (const auto& [field, was, becomes] :
+         {std::tuple("name", &profile.name, &name), std::tuple("payee", &profile.payee, &payee)}) {
+        if (*becomes) {
+            before[field] = Json(*was);
+            after[field] = Json(**becomes);
+        }
+    }
+    add_differences("creator " + creator.str() + ".", before, after, differences);
+}
+
+Json differences_of(const PendingApproval& row, const Command& command, LedgerReader& ledger) {
+    Json differences = Json::array();
+    if (const auto* apply = std::get_if<ProgramApply>(&command)) {
+        add_differences(*apply, ledger, differences);
+    } else if (const auto* set = std::get_if<CreatorSet>(&command)) {
+        add_profile(ledger, row.account, set->creator, set->name, set->payee, differences);
+    } else if (const auto* import = std::get_if<CreatorImport>(&command)) {
+        for (const CreatorImport::Row& line : import->rows) {
+            add_profile(ledger, row.account, line.creator, line.name, line.payee, differences);
+        }
+    }
+    return differences;
+}
+
+/// Totals by currency and the largest rows of an import of opening balances.
+Json effect_of(const OpeningImport& import, const std::string& result) {
+    std::map<Currency, std::pair<Decimal, std::uint64_t>> totals;
+    std::vector<OpeningImport::Row> rows = import.rows;
+    for (const OpeningImport::Row& row : rows) {
+        auto& [sum, balances] =
+            totals.try_emplace(row.amount.currency, zero_amount(row.amount.currency), 0)
+                .first->second;
+        sum += row.amount.amount;
+        ++balances;
+    }
+    const auto size = [](const OpeningImport::Row& row) {
+        const Decimal& amount = row.amount.amount;
+        return amount.is_negative() ? -amount : amount;
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&size](const auto& a, const auto& b) { return size(a) > size(b); });
+    rows.resize(std::min(rows.size(), kLargest));
+    Json sums = Json::array(), creators = Json::array();
+    for (const auto& [currency, total] : totals) {
+        sums.push_back({{"currency", currency.code()},
+                        {"amount", total.first.to_string()},
+                        {"balances", total.second}});
+    }
+    for (const OpeningImport::Row& row : rows) {
+        creators.push_back({{"program_id", row.program.str()},
+                            {"creator_id", row.creator.str()},
+                            {"currency", row.amount.currency.code()},
+                            {"amount", row.amount.amount.to_string()}});
+    }
+    return {{"result", result}, {"totals", std::move(sums)}, {"creators", std::move(creators)}};
+}
+
+/// The command as a dry run over the ledger of this moment: the ten largest changes.
+Json effect_of(const PendingApproval& row, const Command& command, const AccountId& account,
+               Timestamp now, LedgerReader& ledger) {
+    CommandContext context;
+    context.source.received_at = now;
+    context.source.command_id = row.command_id;  // that of the postings after an approval
+    context.source.note = row.reason;
+    context.source.actor = row.actor;
+    context.account = row.account;
+    context.account_id = account;
+    context.shop = row.shop;
+    context.shop_id = row.shop_id;
+    const Result<DryRun> tried = dry_run(command, context, ledger);
+    if (!tried) {
+        return {{"refused", tried.error().message}};
+    }
+    std::vector<DryRunRow> rows = tried->rows;
+    const auto size = [](const DryRunRow& change) {
+        return change.difference.is_negative() ? -change.difference : change.difference;
+    };
+    std::sort(rows.begin(), rows.end(),
+              [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
+    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+        return effect_of(*import, tried->text);
+    }
+    Json creators = Json::array();
+    for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
+        creators.push_back(object_of(difference_columns(), difference_row(rows[i])));
+    }
+    return {{"result", tried->text}, {"creators", std::move(creators)}};
+}
+
+// ---- Payouts ------------------------------------------------------------------------------------
+
+Json totals_of(const std::vector<Payout>& payouts) {
+    struct Total {
+        Decimal amount;
+        std::uint64_t payouts = 0, items = 0;
+    };
+    std::map<Currency, Total> totals;
+    for (const Payout& payout : payouts) {
+        Total& total =
+            totals.try_emplace(payout.currency, Total{zero_amount(payout.currency), 0, 0})
+                .first->second;
+        total.amount += payout.amount;
+        ++total.payouts;
+        total.items += payout.items_count;
+    }
+    Json list = Json::array();
+    for (const auto& [currency, total] : totals) {
+        list.push_back({{"currency", currency.code()},
+                        {"amount", total.amount.to_string()},
+                        {"payouts", total.payouts},
+                        {"items", total.items}});
+    }
+    return list;
+}
+
+Json effect_of(const ApprovalSubject& subject, AccountNumber account, LedgerReader& ledger) {
+    std::vector<Payout> largest = subject.payouts;
+    std::sort(largest.begin(), largest.end(), [](const Payout& a, const Payout& b) {
+        return a.amount == b.amount ? a.payout_id < b.payout_id : a.amount > b.amount;
+    });
+    largest.resize(std::min(largest.size(), kLargest));
+    Json creators = Json::array();
+    for (const Payout& payout : largest) {
+        creators.push_back({{"payout_id", payout.payout_id},
+                            {"creator_id", shown_id(ledger, account, payout.creator).str()},
+                            {"payee", text_or_null(payout.payee)},
+                            {"currency", payout.currency.code()},
+                            {"amount", payout.amount.to_string()},
+                            {"orders", payout.orders_count},
+                            {"items", payout.items_count}});
+    }
+    return {{"totals", totals_of(subject.payouts)},
+            {"needed_no_approval", subject.unguarded_count},
+            {"creators", std::move(creators)}};
+}
+
+Json command_object(const ApprovalSubject& subject, const AccountId& account, Timestamp now,
+                    LedgerReader& ledger) {
+    const PendingApproval& row = *subject.command;
+    const Result<Request> request = decode_request(row.topic, row.body);
+    return {
+        {"id", subject.id},
+        {"command", words_of(row.topic)},
+        {"account_id", account.str()},
+        {"state", row.state == ApprovalState::kPending    ? "PENDING"
+                  : row.state == ApprovalState::kApproved ? "APPROVED"
+                                                          : "WITHDRAWN"},
+        {"actor", row.actor},
+        {"reason", text_or_null(row.reason)},
+        {"received_at", row.received_at.to_string()},
+        {"fields", request ? fields_of(row, request->command) : Json()},
+        {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
+        {"effect", request && row.state == ApprovalState::kPending
+                       ? effect_of(row, request->command, account, now, ledger)
+                       : Json::object()},
+        {"digest", to_hex(subject.digest)}};
+}
+
+Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const AccountId& account,
+                    LedgerReader& ledger) {
+    const Payout* const first = subject.payouts.empty() ? nullptr : &subject.payouts.front();
+    const Json at = first == nullptr ? Json() : Json(first->closed_at.to_string());
+    return {{"id", subject.id},
+            {"command", "payout close"},
+            {"account_id", account.str()},
+            {"state", first == nullptr ? "APPROVED" : "PENDING"},
+            {"actor", first == nullptr ? Json() : Json(first->closed_by)},
+            {"reason", nullptr},
+            {"received_at", at},
+            {"fields", {{"until", first == nullptr ? Json() : Json(first->until.to_string())}}},
+            {"differences", Json::array()},
+            {"effect", effect_of(subject, number, ledger)},
+            {"digest", to_hex(subject.digest)}};
+}
+
+}  // namespace
+
+std::vector<Column> pending_columns() {
+    return {{"id"},
+            {"command"},
+            {"account_id", Align::kLeft, false},
+            {"amount", Align::kRight},
+            {"currency"},
+            {"actor"},
+            {"reason"},
+            {"received_at"}};
+}
+
+void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                   RowOutput& out) {
+    PendingApproval first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
+        if (row.state == ApprovalState::kPending) {
+            out.add(pending_row(row, account_id));
+        }
+        return true;
+    });
+    ledger.scan_payouts([&](const Payout& payout) {
+        if (payout.account == account && payout.state == PayoutState::kClosed) {
+            out.add(pending_row(payout, account_id));
+        }
+        return true;
+    });
+}
+
+std::vector<Column> difference_columns() {
+    return {{"program_id"},
+            {"creator_id"},
+            {"currency"},
+            {"orders", Align::kRight},
+            {"before", Align::kRight},
+            {"after", Align::kRight},
+            {"difference", Align::kRight}};
+}
+
+Row difference_row(const DryRunRow& row) {
+    return {row.program.str(),      row.creator.str(),     row.currency.code(),       row.orders,
+            row.before.to_string(), row.after.to_string(), row.difference.to_string()};
+}
+
+Json approval_object(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                     const ApprovalSubject& subject, Timestamp now) {
+    return subject.command ? command_object(subject, account_id, now, ledger)
+                           : payouts_object(subject, account, account_id, ledger);
+}
+
+}  // namespace sluice::reports

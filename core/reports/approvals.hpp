@@ -1,0 +1,29 @@
+// Rows of what waits for another actor's approval, and what an approver is shown before the
+// decision (controls K3).
+#pragma once
+
+#include <vector>
+
+#include "core/apply/dry_run.hpp"
+#include "core/approvals/subject.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/reports/row_output.hpp"
+
+namespace sluice::reports {
+
+[[nodiscard]] std::vector<Column> pending_columns();
+/// Lists commands that wait, then payouts that are closed and not approved.
+void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                   RowOutput& out);
+
+/// Returns a pending command, a payout or a payout run with its fields, the settings that it would
+/// change, and its effect on the ledger of this moment: the ten largest changes.
+[[nodiscard]] Json approval_object(LedgerReader& ledger, AccountNumber account,
+                                   const AccountId& account_id, const ApprovalSubject& subject,
+                                   Timestamp now);
+
+/// Returns columns and rows of a dry run or a program preview, by program, creator and currency.
+[[nodiscard]] std::vector<Column> difference_columns();
+[[nodiscard]] Row difference_row(const DryRunRow& row);
+
+}  // namespace sluice::reports

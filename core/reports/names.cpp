@@ -1,0 +1,87 @@
+#include "core/reports/names.hpp"
+
+#include "core/commands/ids.hpp"
+
+namespace sluice::reports {
+
+/// Finds an account by its shops, programs or settings.
+std::map<AccountNumber, AccountId> account_ids(LedgerReader& ledger) {
+    std::map<AccountNumber, AccountId> ids;
+    ledger.scan_shops([&ids](const ShopRow& shop) {
+        ids.emplace(shop.account, shop.account_id);
+        return true;
+    });
+    ledger.scan_programs([&ids](const ProgramRow& row) {
+        ids.emplace(row.program.account, row.program.account_id);
+        return true;
+    });
+    ledger.scan(AccountRow{}, {}, [&ids](const AccountRow& row) {
+        ids.emplace(row.account, row.account_id);
+        return true;
+    });
+    return ids;
+}
+
+std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id) {
+    const auto accounts = account_ids(ledger);
+    std::optional<AccountNumber> number;
+    Payout payout;
+    payout.payout_id = id;
+    PayoutRun run;
+    run.payout_run = id;
+    MoneyCommand money, first;
+    money.command_id = id;
+    if (ledger.load(payout)) {
+        number = payout.account;
+    } else if (ledger.load(run)) {
+        number = run.account;
+    } else if (ledger.load(money)) {
+        number = money.account;
+    } else if (first.command_id = posting_id(id, 1); ledger.load(first)) {
+        number = first.account;
+    }
+    for (const auto& [account, name] : accounts) {
+        PendingApproval waiting;
+        waiting.account = account;
+        waiting.command_id = id;
+        if (!number && ledger.load(waiting)) {
+            number = account;
+        }
+    }
+    ledger.scan(AttributedOrder{id, {}, {}, {}}, {1, 1}, [&number](const AttributedOrder& row) {
+        number = row.account;
+        return false;
+    });
+    const auto found = number ? accounts.find(*number) : accounts.end();
+    return found == accounts.end() ? std::nullopt : std::optional(found->second);
+}
+
+CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    CreatorRow row{account, creator, {}, {}, {}};
+    return ledger.load(row) ? row : CreatorRow{account, creator, {}, {}, {}};
+}
+
+CreatorNames::CreatorNames(LedgerReader& ledger) {
+    ledger.scan(CreatorAlias{}, {}, [this](const CreatorAlias& row) {
+        first_[{row.account, row.alias}] = row.creator;
+        return true;
+    });
+    for (const auto& [alias, creator] : first_) {
+        CreatorRow row{alias.first, creator, {}, {}, {}};
+        if (ledger.load(row) && !row.shown_as.empty()) {
+            shown_[{alias.first, creator}] = row.shown_as;
+        }
+    }
+}
+
+const CreatorId& CreatorNames::shown(AccountNumber account, const CreatorId& first) const {
+    const auto found = shown_.find({account, first});
+    return found == shown_.end() ? first : found->second;
+}
+
+const CreatorId& CreatorNames::first(AccountNumber account, const CreatorId& given) const {
+    const auto found = first_.find({account, given});
+    return found == first_.end() ? given : found->second;
+}
+
+}  // namespace sluice::reports

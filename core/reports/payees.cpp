@@ -1,0 +1,64 @@
+// report payees
+#include <map>
+
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/command_rows.hpp"
+#include "core/reports/report.hpp"
+
+namespace sluice::reports {
+namespace {
+
+/// Returns the actor who approved the command, or null.
+Json approver_of(LedgerReader& ledger, const PayeeChange& change) {
+    PendingApproval row;
+    row.account = change.account;
+    row.command_id = change.command_id;
+    return ledger.load(row) && row.state == ApprovalState::kApproved ? Json(row.ended_by) : Json();
+}
+
+}  // namespace
+
+std::vector<Column> payee_columns(bool history) {
+    if (!history) {
+        return {{"account_id"}, {"creator_id"}, {"name"}, {"payee"}, {"payee_since"}};
+    }
+    return {{"account_id"}, {"creator_id"}, {"changed_at"}, {"old_payee"},  {"new_payee"},
+            {"actor"},      {"reason"},     {"command_id"}, {"approved_by"}};
+}
+
+void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
+    std::vector<PayeeChange> changes;
+    for (const auto& [account, account_id] : accounts) {
+        if (filter.account && *filter.account != account_id) {
+            continue;
+        }
+        if (history) {
+            ledger.scan(PayeeChange{account, {}, {}, {}, {}, {}, {}, {}}, {1, 1},
+                        [&changes](const PayeeChange& change) {
+                            changes.push_back(change);
+                            return true;
+                        });
+            continue;
+        }
+        ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
+            if (filter.covers(names, account, row.creator)) {
+                out.add({account_id.str(), names.shown(account, row.creator).str(),
+                         text_or_null(row.name), text_or_null(row.payee), row.payee_since});
+            }
+            return true;
+        });
+    }
+    for (const PayeeChange& change : changes) {
+        if (filter.covers(names, change.account, change.creator)) {
+            out.add({accounts.at(change.account).str(),
+                     names.shown(change.account, change.creator).str(),
+                     change.changed_at.to_string(), text_or_null(change.old_payee),
+                     text_or_null(change.new_payee), change.actor, text_or_null(change.reason),
+                     change.command_id, approver_of(ledger, change)});
+        }
+    }
+}
+
+}  // namespace sluice::reports

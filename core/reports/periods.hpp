@@ -1,0 +1,21 @@
+// Rows of accounting periods.
+#pragma once
+
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/reports/row_output.hpp"
+
+namespace sluice::reports {
+
+[[nodiscard]] std::vector<Column> period_columns();
+/// Lists the closed periods of an account, the oldest first.
+void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                   RowOutput& out);
+
+/// The sums of one closed period, by creator, program and currency.
+[[nodiscard]] std::vector<Column> period_sum_columns();
+void write_period_sums(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                       Timestamp until, RowOutput& out);
+
+}  // namespace sluice::reports

@@ -1,0 +1,19 @@
+// Rows of programs, and the policy of an account.
+#pragma once
+
+#include <vector>
+
+#include "core/ledger/rows.hpp"
+#include "core/reports/row_output.hpp"
+#include "core/rules/account.hpp"
+
+namespace sluice::reports {
+
+[[nodiscard]] std::vector<Column> program_columns();
+[[nodiscard]] Row program_row(const ProgramRow& row);
+/// Returns the account's current policy.
+[[nodiscard]] Json policy_object(const AccountSettings& settings);
+/// Returns the settings of a program by name, without version and time.
+[[nodiscard]] Json program_object(const Program& program);
+
+}  // namespace sluice::reports

@@ -1,0 +1,80 @@
+#include "core/reports/referred_nodes.hpp"
+
+#include <algorithm>
+
+namespace sluice::reports {
+
+ReferredNodes::ReferredNodes(LedgerReader& ledger) {
+    std::size_t nodes = 0;
+    ledger.scan_heads([&nodes](const LedgerHead&) { return ++nodes < 2; });
+    has_many_nodes_ = nodes > 1;
+    if (!has_many_nodes_) {
+        return;
+    }
+    ledger.scan_journal(1, [this](const JournalGroup& group) {
+        for (const JournalEntry& entry : group.entries) {
+            if (entry.refers_to != 0) {
+                writers_.try_emplace(key_of(group, entry, entry.refers_to));
+            }
+        }
+        return true;
+    });
+    if (!writers_.empty()) {
+        find_writers(ledger);
+        keep_first(ledger);
+    }
+}
+
+ReferredNodes::Key ReferredNodes::key_of(const JournalGroup& group, const JournalEntry& entry,
+                                         std::uint64_t number) {
+    return {group.account, group.shop, group.order_id, group.program,
+            group.creator, entry.line, number};
+}
+
+void ReferredNodes::find_writers(LedgerReader& ledger) {
+    ledger.scan_journal(1, [this](const JournalGroup& group) {
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
+            const auto wanted =
+                writers_.find(key_of(group, group.entries[i], group.first_entry + i));
+            if (wanted != writers_.end()) {
+                wanted->second.push_back({group.node, group.event_seq});
+            }
+        }
+        return true;
+    });
+}
+
+/// Two nodes may have written an entry of the line under the same number. The first posting of the
+/// line is the one that was applied first.
+void ReferredNodes::keep_first(LedgerReader& ledger) {
+    ledger.scan(AppliedBatch{}, {}, [this](const AppliedBatch& batch) {
+        for (auto& [key, writers] : writers_) {
+            for (Writer& writer : writers) {
+                if (writers.size() > 1 && writer.batch == 0 && writer.node == batch.node &&
+                    writer.seq <= batch.last_seq) {
+                    writer.batch = batch.number;
+                }
+            }
+        }
+        return true;
+    });
+    for (auto& [key, writers] : writers_) {
+        std::sort(writers.begin(), writers.end(),
+                  [](const Writer& a, const Writer& b) { return a.batch < b.batch; });
+    }
+}
+
+std::string ReferredNodes::of(const JournalGroup& group, std::size_t index) const {
+    const JournalEntry& entry = group.entries[index];
+    if (entry.refers_to == 0) {
+        return {};
+    }
+    if (!has_many_nodes_) {
+        return group.node;
+    }
+    const auto found = writers_.find(key_of(group, entry, entry.refers_to));
+    return found == writers_.end() || found->second.empty() ? std::string()
+                                                            : found->second.front().node;
+}
+
+}  // namespace sluice::reports

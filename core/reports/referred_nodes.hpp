@@ -1,0 +1,42 @@
+// Referred nodes: which node wrote the entry that `refers_to` of a late entry names (S1). Entries
+// are numbered within a node, and the first entry of a line may be another node's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+
+namespace sluice::reports {
+
+class ReferredNodes {
+public:
+    /// Reads the journal twice if the ledger has several nodes, because a scan allows no other
+    /// read.
+    explicit ReferredNodes(LedgerReader& ledger);
+
+    /// Returns the UUID of the node, or an empty text if the entry refers to none.
+    [[nodiscard]] std::string of(const JournalGroup& group, std::size_t index) const;
+
+private:
+    /// Account, shop, order, program, creator, line and number of an entry that is referred to.
+    using Key = std::tuple<AccountNumber, ShopNumber, OrderId, ProgramId, CreatorId, LineItemId,
+                           std::uint64_t>;
+    struct Writer {
+        std::string node;
+        SequenceNumber seq;       ///< Input that wrote the entry.
+        std::uint64_t batch = 0;  ///< AppliedBatch::number of the input.
+    };
+
+    static Key key_of(const JournalGroup& group, const JournalEntry& entry, std::uint64_t number);
+    void find_writers(LedgerReader& ledger);
+    void keep_first(LedgerReader& ledger);
+
+    bool has_many_nodes_ = false;
+    std::map<Key, std::vector<Writer>> writers_;
+};
+
+}  // namespace sluice::reports

@@ -1,0 +1,156 @@
+// Reports: rows of the ledger as listings. Each reads one snapshot, row by row, in bounded memory
+// (balances: one row for each creator).
+//
+// Storage failures are thrown as LedgerFailure. Reports are ordered: orders and anomalies by shop
+// and order, the journal by node and entry, balances by account, program, creator and currency,
+// products by shop and product, payouts in the order of closing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/explain/node_names.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/reports/names.hpp"
+#include "core/reports/row_output.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice::reports {
+
+struct ReportFilter {
+    std::optional<AccountId> account;  ///< Absent means every account.
+    std::optional<ShopId> shop;
+    std::optional<CreatorId> creator;  ///< Any of the creator's ids.
+    std::optional<Timestamp> from;     ///< Inclusive.
+    std::optional<Timestamp> to;       ///< Exclusive.
+    bool by_receipt = false;           ///< The journal's dates are receipts, not accounting dates.
+    std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
+    bool negative = false;             ///< Only balances below 0, with their age.
+    std::optional<PayoutState> state;
+    std::string payout_run;  ///< Empty means any.
+    std::optional<Currency> currency;
+
+    [[nodiscard]] bool covers(Timestamp time) const noexcept {
+        return (!from || *from <= time) && (!to || time < *to);
+    }
+    /// @param first  The first id of the creator.
+    [[nodiscard]] bool covers(const CreatorNames& names, AccountNumber account_number,
+                              const CreatorId& first) const {
+        return !creator || names.first(account_number, *creator) == first;
+    }
+};
+
+/// Options of a report in addition to --ledger and --format.
+enum ReportOption : unsigned {
+    kByAccount = 1,     ///< --account
+    kNeedsAccount = 2,  ///< --account, or --all-accounts (S4).
+    kByShop = 4,        ///< --shop
+    kByCreator = 8,     ///< --creator
+    kByTime = 16,       ///< --from, --to
+    kAsOf = 32,         ///< --as-of
+    kByPayout = 64,     ///< --state, --payout-run, --currency
+    kAsOfPast = 128,    ///< --as-of may lie in the past.
+    kByDate = 256,      ///< --by
+    kNegative = 512,    ///< --negative
+};
+
+/// A report: its columns, and the function that writes its rows.
+struct Report {
+    std::string_view name;
+    std::string_view description;
+    std::vector<Column> columns;
+    /// @param now  filter.as_of, if it has one.
+    void (*write)(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
+    unsigned options = 0;  ///< Bits of ReportOption.
+};
+
+[[nodiscard]] const std::vector<Report>& reports();
+
+/// Builds the rows of orders. Reads the names of creators and nodes once.
+class OrderRows {
+public:
+    explicit OrderRows(LedgerReader& ledger) : ledger_(ledger), creators_(ledger), nodes_(ledger) {}
+    [[nodiscard]] Row row(const ShopRow& shop, const OrderState& order, Timestamp now) const;
+    [[nodiscard]] const CreatorNames& creators() const noexcept { return creators_; }
+
+private:
+    LedgerReader& ledger_;
+    CreatorNames creators_;
+    NodeNames nodes_;
+};
+
+/// @param blocking  Bits of the anomaly kinds that block in the account.
+[[nodiscard]] Row anomaly_row(const ShopRow& shop, const Anomaly& anomaly, std::uint32_t blocking);
+
+/// Builds the rows of journal groups. Reads the names of accounts and shops, and the changes of
+/// payees, once.
+class JournalRows {
+public:
+    /// Returns a payee as it is shown.
+    using ShowPayee = std::string (*)(std::string_view payee);
+
+    /// @param only        Account of the groups; absent means every account.
+    /// @param show_payee  Absent shows payees as they are.
+    JournalRows(LedgerReader& ledger, const std::optional<AccountNumber>& only,
+                ShowPayee show_payee = nullptr);
+
+    /// Returns whether the group's account is known, and the filter covers the group.
+    [[nodiscard]] bool covers(const JournalGroup& group, const ReportFilter& filter) const;
+    /// Requires: the group's account is known.
+    /// @param referred  Node that wrote the entry that `refers_to` names, or empty.
+    [[nodiscard]] Row row(const JournalGroup& group, std::size_t index,
+                          const std::string& referred) const;
+
+private:
+    /// Returns the shop's id, or an empty text for payouts, periods and credits without an order.
+    [[nodiscard]] std::string shop_of(const JournalGroup& group) const;
+    /// Returns the line, or the object of a memo entry. The journal has digests of payees, for
+    /// which this shows the references until they are forgotten.
+    [[nodiscard]] std::string line_of(const JournalGroup& group, std::size_t index) const;
+    [[nodiscard]] std::string payee_of(const JournalGroup& group, const std::string& digest) const;
+
+    CreatorNames names_;
+    std::map<AccountNumber, AccountId> accounts_;
+    std::unordered_map<std::uint32_t, std::string> shops_;
+    /// References by the digest, in hexadecimal, that the creator's memo entries have.
+    std::map<std::tuple<AccountNumber, CreatorId, std::string>, std::string> payees_;
+    ShowPayee show_payee_;
+};
+
+// One source file for each, or for a few.
+[[nodiscard]] std::vector<Column> order_columns();
+void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
+[[nodiscard]] std::vector<Column> anomaly_columns();
+void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
+                     RowOutput& out);
+[[nodiscard]] std::vector<Column> journal_columns();
+void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
+[[nodiscard]] std::vector<Column> balance_columns();
+/// Returns the further columns of `report balances --negative`.
+[[nodiscard]] std::vector<Column> negative_columns();
+void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
+                    RowOutput& out);
+void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
+
+[[nodiscard]] std::vector<Column> payee_columns(bool history);
+/// Lists creators with their payees, or with `history` the changes of payees by time.
+void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out);
+
+[[nodiscard]] std::vector<Column> approval_columns();
+/// Lists approvals by node and entry, with the keys that signed them.
+/// @param verifies  Check all signatures.
+/// Returns the number of signatures that prove nothing.
+std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, bool verifies,
+                              RowOutput& out);
+
+/// Returns the shops of the ledger that the filter covers, sorted by shop id.
+[[nodiscard]] std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter);
+
+}  // namespace sluice::reports

@@ -1,0 +1,44 @@
+// Row output: the columns of a listing, and where its rows go: to a terminal, a file, or a client.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json/slices.hpp"
+#include "core/reports/json.hpp"
+
+namespace sluice::reports {
+
+enum class Align : std::uint8_t { kLeft, kRight };
+
+struct Column {
+    std::string_view name;
+    Align align = Align::kLeft;
+    bool in_table = true;  ///< False for a column that only CSV and JSON have.
+};
+
+/// Takes the rows of a listing, one at a time.
+class RowOutput {
+public:
+    RowOutput() = default;
+    RowOutput(const RowOutput&) = delete;
+    RowOutput& operator=(const RowOutput&) = delete;
+    virtual ~RowOutput() = default;
+
+    virtual void add(const Row& row) = 0;
+    /// Adds a row whose values are JSON text already.
+    virtual void add_raw(const std::vector<JsonMember>& row) = 0;
+};
+
+/// Returns the row as an object with a member for each column. Columns beyond the row's end are
+/// null.
+[[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
+
+/// Returns a field of a CSV file, quoted if RFC 4180 demands it.
+[[nodiscard]] std::string csv_field(std::string_view text);
+/// Returns the text of a field from JSON text, not yet quoted. Numbers stay as they were written.
+[[nodiscard]] std::string raw_cell_text(std::string_view json);
+
+}  // namespace sluice::reports

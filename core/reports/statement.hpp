@@ -1,0 +1,94 @@
+// A creator's statement, and the trial balance of an account's month, as rows (rules S2, S3).
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/reports/row_output.hpp"
+#include "core/statements/statements.hpp"
+#include "core/values/money.hpp"
+
+namespace sluice::reports {
+
+/// A calendar month in UTC.
+struct Month {
+    Timestamp from;  ///< First instant.
+    Timestamp to;    ///< First instant of the next month.
+    std::string name;
+};
+
+struct StatementOf {
+    AccountNumber account;
+    AccountId account_id;
+    CreatorId creator;  ///< Any of the creator's ids.
+    Month month;
+};
+
+using ShopNames = std::unordered_map<std::uint32_t, std::string>;
+[[nodiscard]] ShopNames shop_names(LedgerReader& ledger);
+
+[[nodiscard]] std::vector<Column> statement_row_columns();
+[[nodiscard]] std::vector<Column> statement_sum_columns();
+[[nodiscard]] std::vector<Column> statement_payout_columns();
+[[nodiscard]] std::vector<Column> statement_csv_columns();
+
+/// One creator's month by accounting date, held in memory.
+class StatementPage {
+public:
+    /// Throws LedgerFailure.
+    /// @param shops, of  Must outlive the page.
+    StatementPage(LedgerReader& ledger, const ShopNames& shops, const StatementOf& of);
+
+    /// False if the creator has no entries up to the end of the month.
+    [[nodiscard]] bool has_sums() const noexcept { return !statement_.sums.empty(); }
+    [[nodiscard]] const CreatorId& shown() const noexcept { return shown_; }
+    [[nodiscard]] const char* status() const;
+    [[nodiscard]] const std::vector<Row>& rows() const noexcept { return rows_; }
+    [[nodiscard]] const std::vector<Row>& sums() const noexcept { return sums_; }
+    /// Returns the payouts that were closed in the month.
+    [[nodiscard]] std::vector<Row> payouts() const;
+
+    /// Returns one object: rows, sums, payouts.
+    [[nodiscard]] Json object() const;
+    /// Writes the rows; for each program and currency, those of `owed` lie between a row OPENING
+    /// and a row CLOSING, which has the sums. Every row names the statement, so that the files of
+    /// many creators can be read as one.
+    void write_csv(RowOutput& out) const;
+
+private:
+    void add(const JournalGroup& group, std::size_t index);
+    void add_sums(const ProgramId& program, Currency currency, const StatementSums& sums);
+    [[nodiscard]] Row named(Row row, Row sums) const;
+
+    const StatementOf& of_;
+    CreatorId shown_;
+    Statement statement_;
+    const ShopNames& shops_;
+    std::vector<Row> rows_, sums_;
+    std::map<std::string, std::pair<Currency, Decimal>> payouts_;
+};
+
+/// An account's interval [month.from, month.to).
+struct AccountMonthOf {
+    AccountNumber account;
+    AccountId account_id;
+    Month month;
+};
+
+[[nodiscard]] std::vector<Column> trial_balance_columns();
+
+/// The sums over all programs and ledger accounts of a currency.
+struct BookTotals {
+    Decimal opening, debit, credit, closing;
+};
+
+/// Writes the trial balance: every ledger account by program and currency. Returns the sums by
+/// currency. Throws LedgerFailure.
+std::map<Currency, BookTotals> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
+                                                   RowOutput& out);
+
+}  // namespace sluice::reports

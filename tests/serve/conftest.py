@@ -1,0 +1,52 @@
+import pytest
+import scene
+from harness import paths
+from harness.cli import Sluice
+from harness.postgres import Server, missing
+from harness.serve import Serve
+
+
+class Served:
+    """A server on the scene's ledger, with the tokens, and the commands of the same store."""
+
+    def __init__(self, serve, sluice, secrets):
+        self.serve, self.sluice, self.secrets = serve, sluice, secrets
+
+    def as_(self, account, name="manager"):
+        return self.serve.token(self.secrets[f"{account}-{name}"])
+
+
+@pytest.fixture(scope="session", params=["lmdb", "postgres"])
+def served(request):
+    """The scene on each ledger."""
+    folder = scene.new_folder()
+    server = None
+    try:
+        sluice, secrets = scene.build(folder)
+        if request.param == "postgres":
+            if missing():
+                pytest.fail(missing())
+            server = Server().start()
+            sluice("ledger", "migrate", "--ledger", server.create())
+            sluice("worker", "--until-empty", "--ledger", server.url())
+        else:
+            sluice.drain()
+        scene.apply(sluice, folder)
+        with Serve(folder / "store", folder, "--rate-limit", "1000000/60") as serve:
+            yield Served(serve, sluice, secrets)
+    finally:
+        if server is not None:
+            server.remove()
+        paths.drop_folder(folder)
+
+
+@pytest.fixture
+def store():
+    """An empty store with two accounts."""
+    folder = paths.make_folder()
+    sluice = Sluice(folder / "store")
+    sluice("init")
+    for account in ("acme", "beta", "gamma"):
+        sluice.account(account)
+    yield folder, sluice
+    paths.drop_folder(folder)

@@ -1,0 +1,261 @@
+"""The order of the checks (Q4), the bad input of section 12, and what every answer carries."""
+
+import re
+import socket
+import threading
+import time
+
+import pytest
+from harness import paths
+from harness.serve import Serve, ask
+
+PAST = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def acme(served):
+    return served.as_("acme")
+
+
+def errors(answer):
+    assert answer.status == 400 and answer.code == "parameter", answer
+    return {error["parameter"] for error in answer.json()["errors"]}
+
+
+def test_each_wrong_parameter_is_named(acme):
+    assert errors(acme.get("orders", limit=0)) == {"limit"}
+    assert errors(acme.get("orders", limit=1001)) == {"limit"}
+    assert errors(acme.get("orders", colour="red")) == {"colour"}
+    assert errors(acme.get("orders", **{"from": "2024-02-01T00:00:00Z", "to": "2024-01-01T00:00:00Z"})) == {"from"}
+    assert errors(acme.get("payouts", state="OPEN")) == {"state"}
+    assert errors(acme.get("statement", creator="ann", month="2026-13")) == {"month"}
+    assert errors(acme.get("balances", at=PAST)) == {"at"}
+    assert errors(acme.get("order", order="o1")) == {"shop"}
+    assert errors(acme.get("payouts", state="OPEN", limit="x", colour="")) == {"state", "limit", "colour"}
+    answer = ask(acme.path, "/v1/orders?limit=5&limit=6", acme.headers)
+    assert errors(answer) == {"limit"}
+    for text in ("%FF", "a%00b", ""):
+        assert errors(ask(acme.path, f"/v1/order?shop=shop-1&order={text}", acme.headers)) == {"order"}
+    assert errors(acme.get("order", shop="shop-1", order="x" * 1025)) == {"order"}
+
+
+def test_an_error_repeats_no_value(acme):
+    for answer in (acme.get("orders", shop="<script>evil"), acme.get("orders", limit="evil"),
+                   acme.get("order", shop="shop-1", order="evil"), acme.get("evil"),
+                   acme.get("orders", after="evil")):
+        assert answer.status in (400, 404) and b"evil" not in answer.body, answer
+        assert answer.header("Content-Type") == "application/problem+json"
+        assert {"type", "title", "status", "code"} <= set(answer.json())
+
+
+def test_cursors_of_another_query_and_altered_ones_are_refused(acme):
+    cursor = acme.get("orders", limit=1).json()["next"]
+    assert acme.get("orders", limit=3, after=cursor).status == 200
+    others = [("orders", {"after": cursor, "shop": "shop-1"}), ("anomalies", {"after": cursor}),
+              ("orders", {"after": "A" * 3072})]
+    others += [("orders", {"after": cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1:]})
+               for place in range(len(cursor))]
+    for resource, parameters in others:
+        answer = acme.get(resource, **parameters)
+        assert (answer.status, answer.code) == (400, "cursor_invalid"), (parameters, answer)
+    journal = acme.get("journal", limit=1).json()["next"]
+    assert acme.get("journal", after=journal).status == 200
+    assert acme.get("journal", after=journal, by="receipt").code == "cursor_invalid"
+
+
+def test_paths_methods_and_heads(served, acme):
+    assert (acme.get("nothing").status, acme.get("nothing").code) == (404, "no_such_path")
+    assert ask(acme.path, "/v1/orders/", acme.headers).status == 404
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        answer = ask(acme.path, "/v1/orders", acme.headers, method)
+        assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "GET, HEAD")
+    assert ask(acme.path, "/v1/nothing", [], "POST").code == "no_such_path"
+    head = ask(acme.path, "/v1/orders", acme.headers, "HEAD")
+    whole = acme.get("orders")
+    assert head.status == 200 and head.body == b"" and head.header("ETag") == whole.header("ETag")
+    assert int(head.header("Content-Length")) == len(whole.body)
+
+
+def raw(path, text):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(paths.DEADLINE)
+        connection.connect(str(path))
+        connection.sendall(text)
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+        return answer.decode()
+
+
+@pytest.mark.parametrize("text, status, code", [
+    (b"GET /v1/me HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 17000 + b"\r\n\r\n", 431, "head_too_large"),
+    (b"GET /v1/me?" + b"x" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414, "uri_too_long"),
+    (b"GET /v1/me HTTP/2.0\r\nHost: a\r\n\r\n", 400, "bad_request"),
+    (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad_request"),
+    (b"GET /v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab", 400, "bad_request"),
+    (b"POST /v1/me HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "bad_request"),
+    (b"GET /v1/me?a=%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 400, "bad_request"),
+    (b"GET http://a/v1/me HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 400, "bad_request"),
+    (b"nonsense\r\n\r\n", 400, "bad_request"),
+])
+def test_requests_that_cannot_be_read_are_answered_and_the_connection_closed(served, text, status, code):
+    answer = raw(served.serve.read, text)
+    assert answer.startswith(f"HTTP/1.1 {status} ") and f'"code":"{code}"' in answer, answer
+
+
+def test_callers_without_a_valid_credential_are_all_alike(served):
+    token = served.secrets["acme-viewer"]
+    told = set()
+    for headers in ([], [("Authorization", "Bearer nothing")], [("Authorization", token)],
+                    [("Authorization", f"Basic {token}")], [("X-Sluice-User", "gina")],
+                    [("Authorization", f"Bearer {token}"), ("Authorization", f"Bearer {token}")]):
+        answer = ask(served.serve.read, "/v1/me", headers)
+        assert (answer.status, answer.header("WWW-Authenticate")) == (401, "Bearer"), (headers, answer)
+        told.add(answer.body)
+    for headers in ([], [("Authorization", f"Bearer {token}")], [("X-Sluice-User", "")],
+                    [("X-Sluice-User", "a"), ("X-Sluice-User", "b")], [("X-Sluice-User", "x" * 255)]):
+        answer = ask(served.serve.people, "/v1/me", headers)
+        assert answer.status == 401, (headers, answer)
+        told.add(answer.body)
+    assert len(told) == 1
+
+
+def test_scopes_are_checked_before_parameters(served):
+    assert served.as_("acme", "sender").get("orders").code == "scope"
+    assert served.as_("acme", "sender").get("me").status == 200
+    viewer = served.as_("acme", "viewer")
+    answer = viewer.get("payouts", colour="red")
+    assert (answer.status, answer.code) == (403, "scope") and "read_ledger" in answer.json()["detail"]
+    assert viewer.get("orders", colour="red").status == 400
+    unknown = served.serve.user("nobody@acme.example").get("orders", colour="red")
+    assert (unknown.status, unknown.code) == (403, "no_account") and "nobody@acme.example" in unknown.json()["detail"]
+
+
+PRIVATE = {"payee", "actor", "note", "reason", "acknowledged_by"}
+
+
+def members(value):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name, inner
+            yield from members(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from members(inner)
+
+
+def test_a_viewer_sees_no_payee_actor_note_or_reason(served):
+    viewer, manager = served.as_("acme", "viewer"), served.as_("acme")
+    answers = [(reader.rows("holds"), reader.rows("creators"), reader.rows("anomalies"),
+                reader.object("creator", creator="ann"),
+                [reader.object("order", shop="shop-1", order=name) for name in ("o1", "held", "rejected")])
+               for reader in (viewer, manager)]
+    seen, all_of_it = ([pair for pair in members(list(answer)) if pair[0] in PRIVATE] for answer in answers)
+    assert {value for _, value in seen} == {None} and len(seen) == len(all_of_it)
+    assert {name for name, value in all_of_it if value is not None} >= {"payee", "actor", "note", "reason"}
+    payees = {value for name, value in all_of_it if name == "payee" and value}
+    assert payees == {"••••3000", "••••7466", "••••"}
+    text = viewer.get("holds", format="json").body + manager.get("creators", format="csv").body
+    assert b"as agreed" not in viewer.get("holds").body and b"DE89" not in text
+
+
+def test_answers_carry_their_snapshot_window_and_tag(acme):
+    answer = acme.get("orders")
+    assert re.fullmatch(r"\d+:\d+", answer.header("X-Sluice-Snapshot"))
+    assert answer.header("Cache-Control") == "private, no-cache"
+    assert answer.header("Vary") == "Authorization, Cookie"
+    assert answer.header("X-Content-Type-Options") == "nosniff"
+    assert answer.header("X-RateLimit-Limit") == "1000000"
+    assert int(answer.header("X-RateLimit-Reset")) > time.time() - 1
+    again = acme.get("orders", headers=[("If-None-Match", answer.header("ETag"))])
+    assert again.status == 304 and again.body == b"" and again.header("ETag") == answer.header("ETag")
+    assert acme.get("orders", headers=[("If-None-Match", '"other"')]).status == 200
+
+
+def test_own_paths_need_no_token(served):
+    for path, text in (("/health", "ok"), ("/ready", "ok"), ("/metrics", "sluice_read_requests_total"),
+                       ("/v1/openapi.json", '"openapi": "3.1.0"')):
+        answer = ask(served.serve.read, path)
+        assert answer.status == 200 and text in answer.body.decode(), answer
+
+
+def test_the_log_has_no_parameter_and_no_secret(served, acme):
+    acme.get("order", shop="shop-1", order="o 5 & <img onerror=1>")
+    log = served.serve.log()
+    assert "acme GET /v1/order 200" in log and "onerror" not in log
+    assert not any(secret in log for secret in served.secrets.values())
+
+
+def test_pages_of_random_size_visit_each_row_once(served, acme):
+    whole = acme.rows("orders", limit=1000)
+    for limit in (1, 2, 3, 5):
+        assert acme.rows("orders", limit=limit) == whole
+    items = acme.get("orders", limit=2)
+    link = re.fullmatch(r'<(.*)>; rel="next"', items.header("Link")).group(1)
+    assert ask(acme.path, link, acme.headers).json()["items"] == whole[2:4]
+
+
+def test_addresses_of_other_machines_are_refused(store):
+    _, sluice = store
+    for option, address in (("--listen", "0.0.0.0:8080"), ("--listen", "192.0.2.1:80"), ("--listen", "localhost:80"),
+                            ("--listen", "unix:relative"), ("--people", "127.0.0.1:8080"), ("--threads", "0"),
+                            ("--rate-limit", "0/60")):
+        assert "expected" in sluice.refuses("serve", option, address, code=2)
+
+
+def test_a_window_is_the_callers_own(store):
+    folder, sluice = store
+    first, second = (sluice.token("acme", "read_orders")[1] for _ in range(2))
+    with Serve(folder / "store", folder, "--rate-limit", "3/3600") as serve:
+        answers = [serve.token(first).get("me") for _ in range(4)]
+        assert [answer.status for answer in answers] == [200, 200, 200, 429]
+        assert [answer.header("X-RateLimit-Remaining") for answer in answers] == ["2", "1", "0", "0"]
+        assert answers[3].code == "rate_limited" and 1 <= int(answers[3].header("Retry-After")) <= 3600
+        assert serve.token(second).get("me").status == 200
+
+
+def test_a_second_server_does_not_take_the_socket(store):
+    folder, sluice = store
+    with Serve(folder / "store", folder) as serve:
+        assert "another server" in sluice.refuses("serve", "--listen", f"unix:{serve.read}")
+        assert serve.process.poll() is None and ask(serve.read, "/health").status == 200
+    (folder / "file").write_text("x")
+    assert "no socket" in sluice.refuses("serve", "--listen", f"unix:{folder}/file")
+
+
+def test_tcp_on_loopback_takes_tokens_only(store):
+    folder, sluice = store
+    secret = sluice.token("acme", "read_orders")[1]
+    sluice("user", "add", "gina", "--account", "acme", "--role", "viewer")
+    port = paths.free_port()
+    with Serve(folder / "store", folder, "--listen", f"127.0.0.1:{port}"):
+        for header, status in ((f"Authorization: Bearer {secret}", 200), ("X-Sluice-User: gina", 401)):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(f"GET /v1/me HTTP/1.1\r\nHost: a\r\n{header}\r\nConnection: close\r\n\r\n".encode())
+                assert connection.makefile("rb").readline().split()[1] == str(status).encode()
+
+
+def test_a_stop_answers_the_requests_under_way(store):
+    folder, sluice = store
+    secret = sluice.token("acme", "read_orders", "read_ledger")[1]
+    answers = []
+    with Serve(folder / "store", folder) as serve:
+        reader = serve.token(secret)
+
+        def read_on():
+            while True:
+                try:
+                    answers.append(reader.get("orders").status)
+                except OSError:
+                    return
+
+        threads = [threading.Thread(target=read_on) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        paths.wait_until(lambda: len(answers) > 20, "answers")
+        serve.stop()
+        for thread in threads:
+            thread.join()
+    assert set(answers) == {200}
+
+

@@ -1,0 +1,188 @@
+"""Accounts see nothing of each other, whatever is asked (Q3, LG4), and a revoked caller sees nothing at all."""
+
+import json
+import threading
+
+import pytest
+import scene
+from harness import paths
+from harness.serve import Serve, ask
+
+OTHERS = [("acme", "beta"), ("beta", "acme")]
+
+
+def ids_of(served, account):
+    """Values of every parameter that names something of the account."""
+    reader = served.as_(account)
+    shop, program = scene.ACCOUNTS[account]
+    payout = reader.rows("payouts")[0]
+    return {"shop": shop, "program": program, "payout": payout["payout_id"], "run": payout["payout_run"],
+            "payout_run": payout["payout_run"], "id": reader.rows("approvals")[0]["id"]}
+
+
+@pytest.mark.parametrize("account, other", OTHERS)
+def test_every_id_of_another_account_is_not_found(served, account, other):
+    """As an unknown id, byte for byte."""
+    document = json.loads(ask(served.serve.read, "/v1/openapi.json").body)
+    theirs, mine = ids_of(served, other), ids_of(served, account)
+    tried = 0
+    for path, operations in document["paths"].items():
+        names = {parameter["name"]: parameter["required"] for parameter in operations["get"]["parameters"]}
+        fixed = {"order": "o1", "creator": "ann", "q": "o1", "month": "2026-01", "until": "2026-01-01T00:00:00Z",
+                 "from": "2025-01-01T00:00:00Z", **mine}
+        required = {name: fixed[name] for name, needed in names.items() if needed}
+        if path == "/v1/run":
+            required["run"] = mine["run"]
+        for name, value in theirs.items():
+            if name not in names:
+                continue
+            tried += 1
+            asked = {**required, name: value}
+            if name == "payout_run":
+                asked.pop("run", None)
+            answer = served.as_(account).get(path.removeprefix("/v1/"), **asked)
+            nobodys = served.as_(account).get(path.removeprefix("/v1/"), **{**asked, name: "nobody-has-this"})
+            is_list_of_run = name in ("run", "payout_run") and path == "/v1/payouts"
+            if is_list_of_run:
+                assert answer.json()["items"] == nobodys.json()["items"] == []
+            else:
+                assert (answer.status, answer.body) == (404, nobodys.body), (path, asked, answer)
+    assert tried >= 17
+
+
+@pytest.mark.parametrize("account, other", OTHERS)
+def test_a_search_for_an_id_of_another_account_finds_nothing(served, account, other):
+    theirs = [*ids_of(served, other).values(), f"{scene.ACCOUNTS[other][0]}-late", other,
+              *(row["command_id"] for row in served.as_(other).rows("journal") if row["command_id"])]
+    for text in theirs:
+        assert served.as_(account).get("search", q=text).body == served.as_(account).get("search", q="nobodys").body
+
+
+@pytest.mark.parametrize("account, other", OTHERS)
+def test_no_answer_names_the_other_account(served, account, other):
+    document = json.loads(ask(served.serve.read, "/v1/openapi.json").body)
+    theirs = [other, *scene.ACCOUNTS[other], ids_of(served, other)["payout"]]
+    mine = ids_of(served, account)
+    for path, operations in document["paths"].items():
+        names = {parameter["name"] for parameter in operations["get"]["parameters"]}
+        fixed = {"order": "o1", "creator": "ann", "q": "o1", "month": scene.this_month()[:7],
+                 "until": scene.this_month(), "from": "2025-01-01T00:00:00Z", **mine}
+        needed = [parameter["name"] for parameter in operations["get"]["parameters"] if parameter["required"]]
+        asked = {name: fixed[name] for name in needed}
+        if path == "/v1/run":
+            asked["run"] = mine["run"]
+        answer = served.as_(account).get(path.removeprefix("/v1/"), **asked)
+        assert answer.status in (200, 404), (path, answer)
+        text = answer.body.decode()
+        for name in theirs:
+            assert f'"{name}"' not in text and f"{name}-late" not in text, (path, name, names)
+
+
+def test_a_token_implies_its_account(served):
+    reader = served.as_("acme")
+    assert reader.get("orders", account="acme").body == reader.get("orders").body
+    answer = reader.get("orders", account="beta")
+    assert (answer.status, answer.body) == (404, reader.get("orders", account="nobodys").body)
+
+
+def test_a_user_states_one_of_several_accounts(served):
+    """gina: manager of acme, viewer of beta."""
+    served.sluice("user", "add", "Gina@Acme.example", "--account", "acme", "--role", "manager")
+    served.sluice("user", "add", "gina@acme.example", "--account", "beta", "--role", "viewer")
+    gina = served.serve.user("GINA@acme.EXAMPLE")
+    assert gina.get("payouts", account="acme").status == 200
+    assert gina.get("payouts", account="beta").code == "scope"
+    answer = gina.get("payouts", account="gamma")
+    assert (answer.status, answer.code) == (404, "not_found")
+    answer = gina.get("orders")
+    assert [error["parameter"] for error in answer.json()["errors"]] == ["account"]
+    assert gina.rows("orders", account="beta") == served.as_("beta").rows("orders")
+    me = gina.object("me")
+    assert me["user"] == "gina@acme.example" and [row["role"] for row in me["accounts"]] == ["manager", "viewer"]
+    served.sluice("user", "remove", "gina@acme.example", "--account", "beta")
+    assert gina.get("orders").status == 200 and gina.get("orders", account="beta").status == 404
+    served.sluice("user", "remove", "gina@acme.example", "--account", "acme")
+    assert gina.get("orders").code == "no_account"
+
+
+def test_requests_of_other_sites_are_refused(served):
+    served.sluice("user", "add", "site@acme.example", "--account", "acme", "--role", "viewer")
+    user = served.serve.user("site@acme.example")
+    for value, status in (("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403), ("", 403)):
+        answer = user.get("orders", headers=[("Sec-Fetch-Site", value)])
+        assert answer.status == status, (value, answer)
+    assert served.as_("acme").get("orders", headers=[("Sec-Fetch-Site", "cross-site")]).status == 200
+
+
+def test_users_are_rows_that_the_registry_carries(store):
+    folder, sluice = store
+    sluice("user", "add", "Gina", "--account", "acme", "--role", "viewer")
+    sluice("user", "add", "gina", "--account", "beta", "--role", "manager")
+    sluice("user", "add", "gone", "--account", "acme", "--role", "manager")
+    sluice("user", "remove", "gone", "--account", "acme")
+    rows = sluice.json("user", "list")
+    assert [(row["user"], row["account_id"], row["role"]) for row in rows] == [
+        ("gina", "acme", "viewer"), ("gina", "beta", "manager")]
+    assert [row["account_id"] for row in sluice.json("user", "list", "--account", "beta")] == ["beta"]
+    assert "already" in sluice.refuses("user", "add", "gina", "--account", "acme", "--role", "viewer")
+    assert "no such user" in sluice.refuses("user", "remove", "gone", "--account", "acme")
+    assert "no account" in sluice.refuses("user", "add", "x", "--account", "nobodys", "--role", "viewer")
+    sluice.refuses("user", "add", "a\nb", "--account", "acme", "--role", "viewer", code=2)
+    sluice.refuses("user", "add", "x" * 255, "--account", "acme", "--role", "viewer", code=2)
+    other = type(sluice)(folder / "other")
+    other("init")
+    (folder / "other" / "master.key").write_bytes((folder / "store" / "master.key").read_bytes())
+    exported = sluice("registry", "export", "-")
+    said = other.json("registry", "import", folder / "r") if (folder / "r").write_text(exported) else None
+    assert {"kind": "user", "id": "gina of acme", "change": "added as viewer"} in said
+    assert other.json("user", "list") == rows
+    sluice("user", "add", "gina", "--account", "acme", "--role", "manager")
+    (folder / "r").write_text(sluice("registry", "export", "-"))
+    assert [row["change"] for row in other.json("registry", "import", folder / "r")] == ["added as manager"]
+    assert "follows" in other.refuses("user", "add", "x", "--account", "acme", "--role", "viewer")
+
+
+def revoked_while_asked(serve, reader, revoke):
+    """Statuses before and after `revoke` while four clients ask; after it, none may be 200."""
+    statuses, done, revoked = [], threading.Event(), threading.Event()
+
+    def read_on():
+        while not done.is_set():
+            was_revoked = revoked.is_set()
+            statuses.append((was_revoked, reader.get("orders").status))
+
+    threads = [threading.Thread(target=read_on) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    paths.wait_until(lambda: len(statuses) > 40, "answers")
+    revoke()
+    revoked.set()
+    paths.wait_until(lambda: sum(after for after, _ in statuses) > 40, "answers after it")
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert {status for after, status in statuses if not after} >= {200}
+    return {status for after, status in statuses if after}
+
+
+def test_a_revoked_token_gets_no_answer_from_then_on(store):
+    folder, sluice = store
+    token_id, secret = sluice.token("acme", "read_orders")
+    with Serve(folder / "store", folder, "--rate-limit", "1000000/60") as serve:
+        assert revoked_while_asked(serve, serve.token(secret),
+                                   lambda: sluice("token", "revoke", token_id)) == {401}
+        _, other = sluice.token("acme", "read_orders")
+        assert revoked_while_asked(serve, serve.token(other),
+                                   lambda: sluice("account", "suspend", "acme")) == {401}
+        sluice("account", "resume", "acme")
+        assert serve.token(other).get("me").status == 200
+
+
+def test_a_removed_user_gets_no_answer_from_then_on(store):
+    folder, sluice = store
+    sluice("user", "add", "gina", "--account", "acme", "--role", "viewer")
+    with Serve(folder / "store", folder, "--rate-limit", "1000000/60") as serve:
+        assert revoked_while_asked(serve, serve.user("gina"),
+                                   lambda: sluice("user", "remove", "gina", "--account", "acme")) == {403}
+
+

@@ -1,0 +1,262 @@
+"""Every resource has the rows of the command that prints the same (Q10), of the same snapshot."""
+
+import csv
+import io
+
+import pytest
+import scene
+
+ACCOUNTS = list(scene.ACCOUNTS)
+MASK = "••••"
+PAYEES = ("payee", "old_payee", "new_payee")
+
+
+def masked(value):
+    if value is None:
+        return None
+    return MASK + value[-4:] if len(value) >= 8 else MASK
+
+
+def with_masks(rows):
+    return [{name: masked(value) if name in PAYEES else value for name, value in row.items()} for row in rows]
+
+
+def masked_deeply(value):
+    """Masks payees in a command's object, and in the settings that it would change."""
+    if isinstance(value, list):
+        return [masked_deeply(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if str(value.get("field")).endswith(".payee"):
+        return {**value, "before": masked(value["before"]), "after": masked(value["after"])}
+    return {name: masked(inner) if name in PAYEES else masked_deeply(inner) for name, inner in value.items()}
+
+
+def masked_journal(rows):
+    """The journal names payees in PAYEE_CHANGED."""
+    for row in rows:
+        if row["reason"] == "PAYEE_CHANGED":
+            row["line_item_id"] = " -> ".join(masked(payee) if payee else "" for payee in
+                                              row["line_item_id"].split(" -> "))
+    return rows
+
+
+def of_account(account):
+    return ("--account", account)
+
+
+# Resource, command, whether the command takes --account.
+LISTS = [
+    ("orders", ("report", "orders"), True),
+    ("anomalies", ("report", "anomalies"), True),
+    ("products", ("report", "products"), True),
+    ("shops", ("shop", "list"), True),
+    ("balances", ("report", "balances"), True),
+    ("payouts", ("payout", "list"), True),
+    ("approvals", ("approvals",), True),
+    ("payees", ("report", "payees"), True),
+    ("creators", ("creator", "list"), False),
+    ("programs", ("program", "list"), False),
+]
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+@pytest.mark.parametrize("resource, command, named", LISTS, ids=[entry[0] for entry in LISTS])
+@pytest.mark.parametrize("limit", [1, 2, 1000])
+def test_a_list_equals_the_commands_rows_whatever_the_page(served, account, resource, command, named, limit):
+    expected = served.sluice.json(*command, *(of_account(account) if named else ()))
+    if not named:
+        expected = [row for row in expected if row["account_id"] == account]
+    assert expected, "the scene has no such row"
+    assert served.as_(account).rows(resource, limit=limit) == with_masks(expected)
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_holds_equal_the_commands_rows_with_the_actors_name_of_the_api(served, account):
+    expected = served.sluice.json("hold", "list", *of_account(account))
+    for row in expected:
+        row["actor"] = row.pop("held_by")
+    assert served.as_(account).rows("holds") == expected
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+@pytest.mark.parametrize("limit", [1, 7, 1000])
+def test_the_journal_is_the_commands_newest_first(served, account, limit):
+    expected = served.sluice.json("report", "journal", *of_account(account))[::-1]
+    assert "SE4550000000058398257466" in [row["line_item_id"].rpartition(" -> ")[2] for row in expected
+                                          if row["reason"] == "PAYEE_CHANGED"]
+    assert served.as_(account).rows("journal", limit=limit) == masked_journal(expected)
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_periods_are_the_commands_and_the_open_one(served, account):
+    rows = served.as_(account).rows("periods")
+    assert rows[:-1] == served.sluice.json("period", "list", *of_account(account))
+    assert rows[-1]["account_id"] == account and rows[-1]["until"] is None
+    sums = served.as_(account).rows("period", until=rows[0]["until"])
+    assert sums == [] or {row["until"] for row in sums} == {rows[0]["until"]}
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_an_order_equals_explain(served, account):
+    shop, _ = scene.ACCOUNTS[account]
+    for row in served.sluice.json("report", "orders", *of_account(account), "--shop", shop):
+        explained = served.sluice.json("explain", row["order_id"], "--shop", shop)
+        assert served.as_(account).object("order", shop=shop, order=row["order_id"]) == explained
+        assert explained["answer"]["status"] == row["status"]
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_a_payout_its_items_and_its_run_equal_the_commands(served, account):
+    reader = served.as_(account)
+    for row in served.sluice.json("payout", "list", *of_account(account)):
+        assert reader.object("payout", payout=row["payout_id"]) == with_masks([row])[0]
+        items = served.sluice.json("payout", "show", row["payout_id"], *of_account(account))
+        assert reader.rows("payout/items", payout=row["payout_id"], limit=1) == items
+        run = reader.object("run", run=row["payout_run"])
+        assert run["payout_run"] == row["payout_run"] and run["account_id"] == account
+        assert reader.rows("payouts", run=row["payout_run"]) == [
+            one for one in reader.rows("payouts") if one["payout_run"] == row["payout_run"]]
+    assert [row["payout_run"] for row in reader.rows("runs", limit=1)] == [run["payout_run"]]
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_creators_programs_statements_and_balances_equal_the_commands(served, account):
+    reader = served.as_(account)
+    for creator in ("ann", "bob", "robert", "cy"):
+        shown = reader.object("creator", creator=creator)
+        balances = shown.pop("balances")
+        expected = served.sluice.json("creator", "show", creator, *of_account(account))
+        assert shown == with_masks([expected])[0]
+        assert balances == served.sluice.json("report", "balances", *of_account(account), "--creator", creator)
+        assert reader.rows("balances", creator=creator) == balances
+        month = scene.this_month()[:7]
+        statement = ("report", "statement", *of_account(account), "--creator", creator, "--month", month)
+        assert reader.object("statement", creator=creator, month=month) == served.sluice.json(*statement)
+        text = reader.get("statement", creator=creator, month=month, format="csv").body.decode()
+        assert text == served.sluice(*statement, "--format", "csv")
+    for program in served.sluice.json("program", "list"):
+        if program["account_id"] == account:
+            shown = served.sluice.json("program", "show", program["program_id"])
+            assert reader.object("program", program=program["program_id"]) == shown
+            assert reader.rows("program/versions", program=program["program_id"]) == [program]
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_what_waits_for_approval_is_shown_as_approvers_see_it(served, account):
+    """With payees masked (LG6): in fields, differences, and payouts."""
+    reader = served.as_(account)
+    waiting = served.sluice.json("approvals", *of_account(account))
+    run = reader.rows("runs")[0]["payout_run"]
+    for name in [row["id"] for row in waiting] + [run]:
+        expected = served.sluice.json("approvals", "show", name, *of_account(account))
+        shown = reader.object("approval", id=name)
+        assert shown == masked_deeply(expected) and len(shown["digest"]) == 64
+    (change,) = [row for row in waiting if row["command"] == "creator set"]
+    shown = reader.object("approval", id=change["id"])
+    assert shown["fields"]["payee"] == "••••5555"
+    assert shown["differences"] == [{"field": "creator cy.payee", "before": MASK, "after": "••••5555"}]
+    assert reader.get("approval", id="nobody-has-this").status == 404
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+@pytest.mark.parametrize("creator", [None, "bob"])
+def test_the_history_of_payees_is_the_commands(served, account, creator):
+    of = {} if creator is None else {"creator": creator}
+    options = [word for name, value in of.items() for word in (f"--{name}", value)]
+    expected = served.sluice.json("report", "payees", *of_account(account), "--history", *options)
+    assert [(row["old_payee"], row["new_payee"]) for row in expected] == [("ref-1", "SE4550000000058398257466")]
+    assert served.as_(account).rows("payees", history="true", **of) == with_masks(expected)
+    text = served.as_(account).get("payees", history="true", format="csv").body.decode()
+    assert text.splitlines()[0].split(",") == list(expected[0]) and "SE4550" not in text
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_a_trial_balance_equals_the_commands(served, account):
+    month = scene.this_month()
+    start = scene.this_month()
+    end = "9999-01-01T00:00:00Z"
+    rows = served.as_(account).rows("trial-balance", **{"from": start, "until": end})
+    expected = served.sluice.json("report", "trial-balance", *of_account(account), "--month", month[:7])
+    assert [{**row, "month": None} for row in rows] == [{**row, "month": None} for row in expected]
+
+
+@pytest.mark.parametrize("resource, command", [
+    ("orders", ("report", "orders")), ("anomalies", ("report", "anomalies")), ("balances", ("report", "balances")),
+    ("products", ("report", "products")),
+])
+def test_csv_is_the_commands(served, resource, command):
+    answer = served.as_("acme").get(resource, format="csv", limit=1000)
+    assert answer.header("Content-Type").startswith("text/csv")
+    printed = served.sluice(*command, "--account", "acme", "--format", "csv")
+    assert list(csv.reader(io.StringIO(answer.body.decode(), newline=""))) == list(
+        csv.reader(io.StringIO(printed, newline="")))
+
+
+def test_filters_select_rows_by_their_members(served):
+    reader = served.as_("acme")
+    rows = reader.rows("orders")
+    for name, member in (("status", "status"), ("creator", "creator_id"), ("program", "program_id"),
+                         ("shop", "shop_id")):
+        for value in {row[member] for row in rows if row[member]}:
+            assert reader.rows("orders", **{name: value}, limit=3) == [row for row in rows if row[member] == value]
+    assert reader.rows("orders", attributed="false") == [row for row in rows if row["creator_id"] is None]
+    assert [row["order_id"] for row in reader.rows("orders", code="anna15")] == ["a/b"]
+    assert reader.rows("orders", **{"from": "2024-03-02T00:00:00Z"}) == []
+    assert reader.rows("orders", to="2024-03-02T00:00:00Z") == rows
+    anomalies = reader.rows("anomalies")
+    assert reader.rows("anomalies", blocks="true") == [row for row in anomalies if row["blocks"]]
+    journal = reader.rows("journal")
+    assert reader.rows("journal", reason="REFUND") == [row for row in journal if row["reason"] == "REFUND"]
+    payouts = reader.rows("payouts")
+    for state in {row["state"] for row in payouts}:
+        assert reader.rows("payouts", state=state) == [row for row in payouts if row["state"] == state]
+
+
+@pytest.mark.parametrize("order, status, sentence", [
+    ("a/b", "waiting", "No creator: code ANNA15 belongs to no creator of a program that covers shop-1."),
+    ("cancelled", "cancelled", "Cancelled by the shop on 2 Mar 2024; it earns nothing."),
+    ("held", "blocked", "8.00 USD for ann, blocked by HOLD since "),
+    ("rejected", "rejected", "Rejected on "),
+    ("detached", "detached", "Detached on "),
+    ("o1", "paid", " USD for ann, in payout P"),
+])
+def test_an_answer_is_a_sentence_for_the_phone(served, order, status, sentence):
+    answer = served.as_("acme").object("order", shop="shop-1", order=order)["answer"]
+    assert answer["status"] == status and sentence in answer["sentence"], answer
+
+
+def test_a_command_is_quoted_and_none_has_a_control_character(served):
+    reader = served.as_("acme")
+    held = reader.object("order", shop="shop-1", order="held")["answer"]
+    assert held["command"] == "sluice release --shop shop-1 --order held --reason 'WHY'"
+    assert reader.object("order", shop="shop-1", order="line\nfeed")["answer"]["command"] is None
+
+
+def test_search_finds_orders_creators_codes_and_ids(served):
+    reader = served.as_("acme")
+
+    def kinds(text):
+        return [(row["kind"], row["id"]) for row in reader.rows("search", q=text)]
+
+    assert kinds("o1")[0] == ("order", "o1")
+    assert ("order", "a/b") in kinds("ANNA15") and ("code", "SAVE") in kinds("save")
+    assert kinds("robert")[0] == ("creator", "robert") == kinds("bob")[0]
+    payout = reader.rows("payouts")[0]
+    assert kinds(payout["payout_id"]) == [("payout", payout["payout_id"])]
+    assert kinds(payout["payout_run"])[0] == ("payout_run", payout["payout_run"])
+    assert ("order", "cancelled") in kinds("canc")
+    assert kinds("nothing of this name") == []
+
+
+def test_nodes_show_the_chain_and_this_nodes_worker(served):
+    (node,) = served.as_("acme").rows("nodes")
+    journal = served.as_("acme").rows("journal")
+    assert node["hash"] == next(row["hash"] for row in journal if row["hash"])
+    assert node["entries"] == len(journal) and node["worker_state"] == "stopped"
+
+
+def test_me_names_the_token_and_its_account(served):
+    me = served.as_("acme", "viewer").object("me")
+    assert me["user"] is None and me["token_id"].startswith("tok_") and me["limit"] == "1000000/60"
+    assert me["accounts"] == [{"account_id": "acme", "role": "viewer", "scopes": ["read_orders"]}]

@@ -1,0 +1,170 @@
+#include "worker/read/build.hpp"
+
+#include "core/protocol/signature.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/lists.hpp"
+#include "worker/read/masks.hpp"
+#include "worker/read/target.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+/// The query that a cursor belongs to: all parameters but the page's own, and the account.
+std::string query_of(const Job& job) {
+    std::string query =
+        std::string(job.resource->path) + "?account=" + std::to_string(job.grant.account.value);
+    for (const auto& [name, value] : job.arguments.all()) {
+        if (name != "after" && name != "limit" && name != "format" && name != "account") {
+            query += "&" + name + "=" + encoded(value);
+        }
+    }
+    return query;
+}
+
+/// Path and parameters of the next page.
+std::string next_target(const Job& job, const std::string& cursor) {
+    std::string target = "/v1/" + std::string(job.resource->path) + "?";
+    for (const auto& [name, value] : job.arguments.all()) {
+        if (name != "after") {
+            target += name + "=" + encoded(value) + "&";
+        }
+    }
+    return target + "after=" + cursor;
+}
+
+const std::vector<reports::Column>& columns_of(const Job& job, const Page& page) {
+    return page.columns.empty() ? job.resource->columns : page.columns;
+}
+
+std::string csv_of(const Job& job, const Page& page, bool sees_ledger) {
+    const auto& columns = columns_of(job, page);
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        text += (i == 0 ? "" : ",") + std::string(columns[i].name);
+    }
+    text += '\n';
+    for (const reports::Row& row : page.rows) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            Json cell = i < row.size() ? row[i] : Json();
+            mask_cell(columns[i].name, cell, sees_ledger);
+            text += (i == 0 ? "" : ",") + reports::csv_field(cell.cell());
+        }
+        text += '\n';
+    }
+    for (const std::string& object : page.raw_rows) {
+        const std::vector<JsonMember> members = json_members(object);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            text += i == 0 ? "" : ",";
+            for (const JsonMember& member : members) {
+                if (member.key == columns[i].name) {
+                    text += reports::csv_field(reports::raw_cell_text(member.value));
+                }
+            }
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string json_of(const Job& job, const Page& page, const std::string& next, bool sees_ledger) {
+    const auto& columns = columns_of(job, page);
+    std::string text = "{\"items\":[";
+    auto add = [&text, first = true](const std::string& item) mutable {
+        text += first ? "" : ",";
+        text += item;
+        first = false;
+    };
+    for (const reports::Row& row : page.rows) {
+        Json object = object_of(columns, row);
+        mask_members(object, sees_ledger);
+        add(object.compact());
+    }
+    for (const std::string& object : page.raw_rows) {
+        add(object);
+    }
+    return text + "],\"next\":" + (next.empty() ? "null" : reports::json_quoted(next)) + "}";
+}
+
+Answer list_answer(const Job& job, Read& read) {
+    const Page page = job.resource->list(read);
+    const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
+    Answer answer;
+    if (job.arguments.is("format", "csv")) {
+        answer.type = "text/csv; charset=utf-8; header=present";
+        answer.body = csv_of(job, page, read.sees_ledger());
+    } else {
+        answer.body = json_of(job, page, next, read.sees_ledger());
+    }
+    if (!next.empty()) {
+        answer.with("Link", "<" + next_target(job, next) + ">; rel=\"next\"");
+    }
+    return answer;
+}
+
+Answer object_answer(const Job& job, Read& read) {
+    Json object = job.resource->object(read);
+    mask_members(object, read.sees_ledger());
+    Answer answer;
+    answer.body = object.compact();
+    return answer;
+}
+
+/// `1:48211,2:17`: each node's number and checkpoint. Finds the node of this store on the way.
+std::string snapshot_of(LedgerReader& ledger, WorkerPage& worker) {
+    std::string text;
+    ledger.scan_heads([&](const LedgerHead& head) {
+        text += (text.empty() ? "" : ",") + std::to_string(head.number) + ":" +
+                std::to_string(head.applied_seq.value);
+        if (worker.is_of && worker.is_of(head.node)) {
+            worker.node = head.node;
+        }
+        return true;
+    });
+    return text;
+}
+
+Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
+    Read read{ledger, job.grant, job.caller, job.arguments, job.now, std::nullopt, worker};
+    if (const auto cursor = job.arguments.text("after")) {
+        read.after = open_cursor(query_of(job), *cursor);
+        if (!read.after) {
+            refuse("cursor_invalid");
+        }
+    }
+    if (job.resource->list != nullptr) {
+        return list_answer(job, read);
+    }
+    return job.resource->object != nullptr ? object_answer(job, read) : job.resource->whole(read);
+}
+
+}  // namespace
+
+Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker) {
+    Answer answer;
+    std::string snapshot;
+    try {
+        snapshot = snapshot_of(ledger, worker);
+        answer = read_answer(job, ledger, worker);
+    } catch (const Refusal& refusal) {
+        answer = refusal.answer;
+    }
+    if (answer.status == 200) {
+        tag_answer(answer, job.if_none_match);
+    }
+    answer.with("X-Sluice-Snapshot", snapshot);
+    return answer;
+}
+
+void tag_answer(Answer& answer, const std::string& if_none_match) {
+    constexpr std::size_t kTagDigits = 32;
+    const std::string tag = "\"" + to_hex(sha256(answer.body)).substr(0, kTagDigits) + "\"";
+    answer.with("ETag", tag);
+    if (if_none_match == "*" || if_none_match.find(tag) != std::string::npos) {
+        answer.status = 304;
+        answer.body.clear();
+    }
+}
+
+}  // namespace sluice::serve

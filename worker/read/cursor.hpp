@@ -1,0 +1,27 @@
+// Cursors: where the next page of a list begins (Q7).
+//
+// A cursor is the last key and a digest of key and query, in base64url. The digest tells a cursor
+// of another query, and one that was altered. It protects nothing else: the account of a read comes
+// from the caller, never from a cursor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::serve {
+
+/// @param query  Path, account and filters: all that decides which rows the list has.
+[[nodiscard]] std::string make_cursor(std::string_view query, std::string_view key);
+/// Returns the key, or nothing if the cursor is not one of this query.
+[[nodiscard]] std::optional<std::string> open_cursor(std::string_view query,
+                                                     std::string_view cursor);
+
+/// A key of several texts.
+[[nodiscard]] std::string join_key(const std::vector<std::string>& parts);
+/// Returns nothing unless join_key() made the key of this many texts.
+[[nodiscard]] std::optional<std::vector<std::string>> split_key(std::string_view key,
+                                                                std::size_t parts);
+
+}  // namespace sluice::serve

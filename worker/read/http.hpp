@@ -1,0 +1,38 @@
+// Requests and answers of the server, as plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::serve {
+
+/// How callers of a socket prove who they are (LG1).
+enum class Door : std::uint8_t {
+    kTokens,  ///< `Authorization: Bearer`.
+    kPeople,  ///< `X-Sluice-User`, which nginx sets after a login.
+};
+
+/// The parts of a request that decide the answer.
+struct Request {
+    Door door = Door::kTokens;
+    std::string method, target;
+    /// Headers, or nothing if they are absent. A header that was sent twice counts as malformed,
+    /// which no credential is.
+    std::optional<std::string> authorization, user, if_none_match, fetch_site;
+};
+
+struct Answer {
+    unsigned status = 200;
+    std::string type = "application/json";
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    Answer& with(std::string name, std::string value) {
+        headers.emplace_back(std::move(name), std::move(value));
+        return *this;
+    }
+};
+
+}  // namespace sluice::serve

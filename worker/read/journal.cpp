@@ -1,0 +1,210 @@
+// The journal, newest first, and the nodes that write it.
+#include "core/journal/journal.hpp"
+
+#include <limits>
+#include <map>
+
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/report.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/lists.hpp"
+#include "worker/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::uint64_t kBeyond = std::numeric_limits<std::int64_t>::max();
+
+/// Groups of one node, the newest first, read a slice at a time.
+class NodeJournal {
+public:
+    /// @param before  Number of an entry; earlier entries are left.
+    NodeJournal(LedgerReader& ledger, std::string node, std::uint64_t before)
+        : ledger_(ledger), node_(std::move(node)), before_(before), next_(before) {}
+
+    /// Returns the newest group that is left, or nullptr.
+    [[nodiscard]] const JournalGroup* newest() {
+        if (at_ == groups_.size() && !ended_) {
+            constexpr std::size_t kAtOnce = 256;
+            groups_ = paged(ledger_).journal_before(node_, next_, kAtOnce);
+            at_ = 0;
+            ended_ = groups_.size() < kAtOnce;
+            next_ = groups_.empty() ? next_ : groups_.back().first_entry;
+        }
+        return at_ < groups_.size() ? &groups_[at_] : nullptr;
+    }
+    /// Passes over the newest group, down to the entry `number`.
+    void pass_to(std::uint64_t number) {
+        before_ = number;
+        if (groups_[at_].first_entry == number) {
+            ++at_;
+        }
+    }
+    [[nodiscard]] const std::string& node() const noexcept { return node_; }
+    [[nodiscard]] std::uint64_t before() const noexcept { return before_; }
+
+private:
+    LedgerReader& ledger_;
+    std::string node_;
+    std::uint64_t before_;  ///< Entries from here on were passed.
+    std::uint64_t next_;    ///< Where the next slice ends.
+    std::vector<JournalGroup> groups_;
+    std::size_t at_ = 0;
+    bool ended_ = false;
+};
+
+/// The key has the place in each node's journal: node, number, node, number ...
+std::vector<NodeJournal> journals_of(Read& read) {
+    std::vector<LedgerHead> heads;
+    read.ledger.scan_heads([&heads](const LedgerHead& head) {
+        heads.push_back(head);
+        return true;
+    });
+    std::map<std::string, std::uint64_t> places;
+    if (read.after) {
+        std::size_t parts = 0;
+        for (std::size_t size = 2; size <= 2 * heads.size() && parts == 0; size += 2) {
+            parts = split_key(*read.after, size) ? size : 0;
+        }
+        const auto key = split_key(*read.after, parts);
+        if (parts == 0 || !key) {
+            refuse("cursor_invalid");
+        }
+        for (std::size_t i = 0; i < parts; i += 2) {
+            places[(*key)[i]] = std::strtoull((*key)[i + 1].c_str(), nullptr, 10);
+        }
+    }
+    std::vector<NodeJournal> journals;
+    for (const LedgerHead& head : heads) {
+        const auto place = places.find(head.node);
+        journals.emplace_back(read.ledger, head.node,
+                              place == places.end() ? kBeyond : place->second);
+    }
+    return journals;
+}
+
+/// Returns the journal with the group that was received last, or nullptr after the last group.
+NodeJournal* newest_of(std::vector<NodeJournal>& journals) {
+    NodeJournal* newest = nullptr;
+    for (NodeJournal& journal : journals) {
+        const JournalGroup* const group = journal.newest();
+        if (group != nullptr &&
+            (newest == nullptr || newest->newest()->recorded_at < group->recorded_at)) {
+            newest = &journal;
+        }
+    }
+    return newest;
+}
+
+std::string key_of(const std::vector<NodeJournal>& journals) {
+    std::vector<std::string> parts;
+    for (const NodeJournal& journal : journals) {
+        parts.push_back(journal.node());
+        parts.push_back(std::to_string(journal.before()));
+    }
+    return join_key(parts);
+}
+
+/// Returns the node that wrote the entry that `refers_to` names: the earliest with an entry of the
+/// same line under this number. Reads the order's journal if there are several nodes.
+std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::size_t index,
+                          std::size_t nodes) {
+    const JournalEntry& entry = group.entries[index];
+    if (entry.refers_to == 0 || nodes == 1) {
+        return entry.refers_to == 0 ? std::string() : group.node;
+    }
+    OrderState order;
+    if (!ledger.load_order({group.account, group.shop, group.order_id}, order)) {
+        return {};
+    }
+    const JournalGroup* first = nullptr;
+    const std::vector<JournalGroup> written = ledger.order_journal(order);
+    for (const JournalGroup& one : written) {
+        const std::uint64_t place = entry.refers_to - one.first_entry;
+        const bool fits = one.program == group.program && one.creator == group.creator &&
+                          place < one.entries.size() && one.entries[place].line == entry.line;
+        if (fits && (first == nullptr || one.recorded_at < first->recorded_at)) {
+            first = &one;
+        }
+    }
+    return first == nullptr ? std::string() : first->node;
+}
+
+}  // namespace
+
+Page list_journal(Read& read) {
+    reports::ReportFilter filter;
+    filter.account = read.grant.account_id;
+    filter.shop = read.arguments.id<ShopId>("shop");
+    filter.creator = creator_of(read);
+    filter.from = read.arguments.time("from");
+    filter.to = read.arguments.time("to");
+    filter.by_receipt = read.arguments.is("by", "receipt");
+    if (filter.shop) {
+        (void)shops_of(read);
+    }
+    const auto program = program_of(read);
+    const auto reason = read.arguments.text("reason");
+    const reports::JournalRows rows(read.ledger, read.grant.account, masked_payee);
+    std::vector<NodeJournal> journals = journals_of(read);
+    Page page;
+    for (std::size_t rows_read = 0;; ++rows_read) {
+        NodeJournal* const journal = newest_of(journals);
+        if (journal == nullptr) {
+            return page;
+        }
+        const JournalGroup group = *journal->newest();
+        if (page.rows.size() >= read.limit() || rows_read >= kRowsReadMax) {
+            page.next_key = key_of(journals);
+            return page;
+        }
+        const bool covered = group.account == read.grant.account && rows.covers(group, filter) &&
+                             (!program || group.program == program->program.id);
+        for (std::size_t i = covered ? group.entries.size() : 0; i-- > 0;) {
+            const std::uint64_t number = group.first_entry + i;
+            if (number >= journal->before()) {
+                continue;
+            }
+            if (page.rows.size() >= read.limit()) {
+                page.next_key = key_of(journals);
+                return page;
+            }
+            if (!reason || to_string(group.entries[i].reason) == *reason) {
+                page.rows.push_back(
+                    rows.row(group, i, referred_node(read.ledger, group, i, journals.size())));
+            }
+            if (i != 0) {
+                journal->pass_to(number);
+            }
+        }
+        journal->pass_to(group.first_entry);
+    }
+}
+
+std::vector<reports::Column> node_columns() {
+    return {{"node"},    {"number"}, {"last_received"}, {"applied_seq"},
+            {"entries"}, {"hash"},   {"worker_state"},  {"worker_version"}};
+}
+
+Page list_nodes(Read& read) {
+    std::map<std::string, ChainHead> chains;
+    read.ledger.scan_chains([&](const NodeChain& chain) {
+        if (chain.account == read.grant.account) {
+            chains.emplace(chain.node, chain.head);
+        }
+        return true;
+    });
+    PageOfAll page(read);
+    read.ledger.scan_heads([&](const LedgerHead& head) {
+        const ChainHead chain = chains[head.node];
+        const bool own = head.node == read.worker.node;
+        page.add({head.node, head.number, head.last_received.to_string(), head.applied_seq.value,
+                  chain.entries, to_hex(chain.hash),
+                  own ? reports::Json(read.worker.state) : reports::Json(),
+                  own ? reports::Json(read.worker.version) : reports::Json()});
+        return true;
+    });
+    return std::move(page).take();
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,346 @@
+// Balances, payouts, payout runs, approvals, periods, trial balance and statements.
+#include <algorithm>
+#include <map>
+
+#include "core/commands/ids.hpp"
+#include "core/payouts/items.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/periods.hpp"
+#include "core/reports/report.hpp"
+#include "core/reports/statement.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/lists.hpp"
+#include "worker/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+using reports::Row;
+
+/// Collects lines of CSV.
+class CsvText : public reports::RowOutput {
+public:
+    explicit CsvText(const std::vector<reports::Column>& columns) {
+        for (const reports::Column& column : columns) {
+            text_ += (text_.empty() ? "" : ",") + std::string(column.name);
+        }
+        text_ += '\n';
+        columns_ = columns.size();
+    }
+    void add(const Row& row) override {
+        for (std::size_t i = 0; i < columns_; ++i) {
+            text_ += i == 0 ? "" : ",";
+            text_ += i < row.size() ? reports::csv_field(row[i].cell()) : "";
+        }
+        text_ += '\n';
+    }
+    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+    [[nodiscard]] std::string take() && { return std::move(text_); }
+
+private:
+    std::string text_;
+    std::size_t columns_ = 0;
+};
+
+/// Sums of a payout run, by currency and state.
+Json sums_of(LedgerReader& ledger, const std::string& run) {
+    std::map<std::pair<Currency, PayoutState>, std::pair<Decimal, std::uint64_t>> sums;
+    reports::scan_payout_run(ledger, run, [&sums](const Payout& payout) {
+        auto& sum = sums[{payout.currency, payout.state}];
+        sum.first += payout.amount;
+        ++sum.second;
+        return true;
+    });
+    Json list = Json::array();
+    for (const auto& [key, sum] : sums) {
+        list.push_back({{"currency", key.first.code()},
+                        {"state", to_string(key.second)},
+                        {"amount", sum.first.to_string()},
+                        {"payouts", sum.second}});
+    }
+    return list;
+}
+
+Row run_row(LedgerReader& ledger, const AccountId& account_id, const PayoutRun& run) {
+    return {run.payout_run,        account_id.str(),          run.node,
+            run.until.to_string(), run.closed_at.to_string(), run.closed_by,
+            run.payouts_count,     to_hex(run.digest),        sums_of(ledger, run.payout_run)};
+}
+
+std::optional<std::string> run_argument(const Read& read) {
+    const auto run = read.arguments.text("run");
+    return run ? run : read.arguments.text("payout_run");
+}
+
+}  // namespace
+
+Page list_balances(Read& read) {
+    reports::ReportFilter filter;
+    filter.account = read.grant.account_id;
+    filter.creator = creator_of(read);
+    const auto program = program_of(read);
+    PageOfAll page(read, {1, 2, 3});  // program, creator, currency
+    struct OfProgram : reports::RowOutput {
+        std::optional<ProgramId> only;
+        reports::RowOutput& out;
+        OfProgram(std::optional<ProgramId> program, reports::RowOutput& to)
+            : only(std::move(program)), out(to) {}
+        void add(const Row& row) override {
+            if (!only || row[1].cell() == only->str()) {
+                out.add(row);
+            }
+        }
+        void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+    } rows(program ? std::optional(program->program.id) : std::nullopt, page);
+    reports::write_balances(read.ledger, filter, read.arguments.time("at").value_or(read.now),
+                            rows);
+    return std::move(page).take();
+}
+
+std::vector<reports::Column> run_columns() {
+    return {{"payout_run"}, {"account_id"}, {"node"},   {"until"}, {"closed_at"},
+            {"closed_by"},  {"payouts"},    {"digest"}, {"sums"}};
+}
+
+/// The newest first.
+Page list_runs(Read& read) {
+    std::vector<PayoutRun> runs;
+    read.ledger.scan(PayoutRun{}, {}, [&](const PayoutRun& run) {
+        if (run.account == read.grant.account) {
+            runs.push_back(run);
+        }
+        return true;
+    });
+    std::sort(runs.begin(), runs.end(), [](const PayoutRun& a, const PayoutRun& b) {
+        return std::tie(b.closed_at, b.payout_run) < std::tie(a.closed_at, a.payout_run);
+    });
+    auto place = runs.begin();
+    if (read.after) {
+        place = std::find_if(runs.begin(), runs.end(),
+                             [&](const PayoutRun& run) { return run.payout_run == *read.after; });
+        if (place == runs.end()) {
+            refuse("cursor_invalid");
+        }
+        ++place;
+    }
+    Page page;
+    std::uint64_t payouts = 0;
+    for (; place != runs.end() && page.rows.size() < read.limit() && payouts < kRowsReadMax;
+         ++place) {
+        page.rows.push_back(run_row(read.ledger, read.grant.account_id, *place));
+        payouts += place->payouts_count;
+    }
+    if (place != runs.end()) {
+        page.next_key = (place - 1)->payout_run;
+    }
+    return page;
+}
+
+Json show_run(Read& read) {
+    PayoutRun run;
+    const auto id = run_argument(read);
+    if (!id) {
+        throw Refusal{parameter_problem({{"run", "required"}})};
+    }
+    run.payout_run = *id;
+    if (!read.ledger.load(run) || run.account != read.grant.account) {
+        refuse("not_found");
+    }
+    Json object = object_of(run_columns(), run_row(read.ledger, read.grant.account_id, run));
+    Json skipped = Json::array();
+    for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
+        skipped.push_back(object_of(reports::skipped_columns(),
+                                    reports::skipped_row(read.ledger, read.grant.account, row)));
+    }
+    object["skipped"] = std::move(skipped);
+    return object;
+}
+
+/// As `payout list`: in the order of closing.
+Page list_payouts(Read& read) {
+    const auto creator = creator_of(read);
+    const auto state = parse_payout_state(read.arguments.text("state").value_or(""));
+    const auto currency = Currency::parse(read.arguments.text("currency").value_or(""));
+    const auto run = run_argument(read);
+    const std::string prefix = run ? payout_id_prefix(*run) : "";
+    Payout first;
+    first.payout_id = read.after.value_or(prefix);
+    std::vector<Payout> payouts;
+    std::size_t rows_read = 0;
+    std::string last;
+    Page page;
+    read.ledger.scan(first, {0, 1}, [&](const Payout& payout) {
+        if (!std::string_view(payout.payout_id).starts_with(prefix)) {
+            return false;
+        }
+        if (read.after && payout.payout_id == *read.after) {
+            return true;
+        }
+        if (payouts.size() >= read.limit() || rows_read >= kRowsReadMax) {
+            page.next_key = last;
+            return false;
+        }
+        ++rows_read;
+        last = payout.payout_id;
+        if (payout.account == read.grant.account && (!state || payout.state == *state) &&
+            (!currency || payout.currency == *currency) &&
+            (!creator || payout.creator == *creator)) {
+            payouts.push_back(payout);
+        }
+        return true;
+    });
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    for (const Payout& payout : payouts) {
+        page.rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
+                                                parts[payout.payout_id]));
+    }
+    return page;
+}
+
+Json show_payout(Read& read) {
+    const Payout payout = payout_of(read);
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of({&payout, 1}, read.ledger);
+    return object_of(reports::payout_columns(),
+                     reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
+                                         parts[payout.payout_id]));
+}
+
+Page list_payout_items(Read& read) {
+    const Payout payout = payout_of(read);
+    PayoutItem first;
+    first.payout_id = payout.payout_id;
+    unsigned from = 1;
+    if (read.after) {
+        const auto parts = split_key(*read.after, 5);
+        if (!parts) {
+            refuse("cursor_invalid");
+        }
+        first.program = ProgramId((*parts)[0]);
+        first.shop_id = ShopId((*parts)[1]);
+        first.order_id = OrderId((*parts)[2]);
+        first.line = LineItemId((*parts)[3]);
+        first.kind = static_cast<ItemKind>(std::strtoul((*parts)[4].c_str(), nullptr, 10));
+        from = 6;
+    }
+    Page page;
+    std::string last;
+    bool passed = !read.after;
+    read.ledger.scan(first, {1, from}, [&](const PayoutItem& item) {
+        std::string key =
+            join_key({item.program.str(), item.shop_id.str(), item.order_id.str(), item.line.str(),
+                      std::to_string(static_cast<unsigned>(item.kind))});
+        if (!passed && key == *read.after) {
+            passed = true;
+            return true;
+        }
+        if (page.rows.size() >= read.limit()) {
+            page.next_key = last;
+            return false;
+        }
+        page.rows.push_back(reports::payout_item_row(item));
+        last = std::move(key);
+        return true;
+    });
+    return page;
+}
+
+Page list_approvals(Read& read) {
+    PageOfAll page(read);
+    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
+    return std::move(page).take();
+}
+
+/// As `approvals show`.
+Json show_approval(Read& read) {
+    const auto subject = approval_subject(read.ledger, read.grant.account, read.grant.account_id,
+                                          *read.arguments.text("id"));
+    if (!subject.ok()) {
+        refuse("not_found");
+    }
+    Json shown = reports::approval_object(read.ledger, read.grant.account, read.grant.account_id,
+                                          *subject, read.now);
+    mask_approval(shown);
+    if (shown.compact().size() > kAnswerBytesMax) {
+        throw Refusal{parameter_problem(
+            {{"id", "the command has more than 8 MB: use `sluice approvals show`"}})};
+    }
+    return shown;
+}
+
+Page list_payees(Read& read) {
+    const bool history = read.arguments.flag("history").value_or(false);
+    reports::ReportFilter filter;
+    filter.account = read.grant.account_id;
+    filter.creator = creator_of(read);
+    PageOfAll rows(read);
+    reports::write_payees(read.ledger, filter, history, rows);
+    Page page = std::move(rows).take();
+    page.columns = reports::payee_columns(history);
+    return page;
+}
+
+/// The closed periods, then the open one, which has no end yet.
+Page list_periods(Read& read) {
+    PageOfAll page(read);
+    reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
+    page.add({read.grant.account_id.str(), nullptr, nullptr, nullptr, nullptr});
+    return std::move(page).take();
+}
+
+Page list_period_sums(Read& read) {
+    Period period;
+    period.account = read.grant.account;
+    period.until = *read.arguments.time("until");
+    if (!read.ledger.load(period)) {
+        refuse("not_found");
+    }
+    PageOfAll page(read);
+    reports::write_period_sums(read.ledger, read.grant.account, read.grant.account_id, period.until,
+                               page);
+    return std::move(page).take();
+}
+
+Page list_trial_balance(Read& read) {
+    const Timestamp from = *read.arguments.time("from");
+    const Timestamp until = *read.arguments.time("until");
+    PageOfAll page(read);
+    const std::string first = from.to_string().substr(0, 7);
+    const std::string last = until.plus_seconds(-1).to_string().substr(0, 7);
+    (void)reports::write_trial_balance(read.ledger,
+                                       {read.grant.account,
+                                        read.grant.account_id,
+                                        {from, until, first == last ? first : first + "/" + last}},
+                                       page);
+    return std::move(page).take();
+}
+
+Answer show_statement(Read& read) {
+    const auto month = cli::parse_month(*read.arguments.text("month"));
+    const auto creator = creator_of(read);
+    const reports::ShopNames shops = reports::shop_names(read.ledger);
+    const reports::StatementOf of{read.grant.account, read.grant.account_id, *creator, *month};
+    const reports::StatementPage page(read.ledger, shops, of);
+    Answer answer;
+    if (read.arguments.is("format", "csv")) {
+        CsvText text(reports::statement_csv_columns());
+        page.write_csv(text);
+        answer.type = "text/csv; charset=utf-8; header=present";
+        answer.body = std::move(text).take();
+    } else {
+        answer.body = page.object().compact();
+    }
+    if (answer.body.size() > kAnswerBytesMax) {
+        throw Refusal{parameter_problem(
+            {{"month", "the statement has more than 8 MB: use `sluice report statement`"}})};
+    }
+    return answer;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,277 @@
+// Orders, anomalies, holds, shops and products.
+#include <algorithm>
+
+#include "core/explain/explain.hpp"
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/holds.hpp"
+#include "core/reports/report.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/statements/statements.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+/// The place in a list of several shops: the shop's id and the key within it.
+struct ShopPlace {
+    std::string shop, rest;
+};
+
+std::optional<ShopPlace> place_of(const Read& read) {
+    if (!read.after) {
+        return std::nullopt;
+    }
+    auto parts = split_key(*read.after, 2);
+    if (!parts) {
+        refuse("cursor_invalid");
+    }
+    return ShopPlace{std::move(parts->front()), std::move(parts->back())};
+}
+
+/// Counts the rows that a request reads, and ends the page with the last of them.
+class ReadLimit {
+public:
+    explicit ReadLimit(const Read& read) : limit_(read.limit()) {}
+
+    /// Returns true if the row is the first beyond the page.
+    [[nodiscard]] bool is_full(const Page& page) const noexcept {
+        return page.rows.size() >= limit_ || page.raw_rows.size() >= limit_ ||
+               rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2;
+    }
+    void read_one(std::string key) {
+        ++rows_read_;
+        last_ = std::move(key);
+    }
+    void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+    [[nodiscard]] const std::string& last() const noexcept { return last_; }
+
+private:
+    std::size_t limit_, rows_read_ = 0, bytes_ = 0;
+    std::string last_;
+};
+
+/// Selects the rows of a list of orders.
+struct OrderFilter {
+    std::optional<CreatorId> creator;
+    std::optional<ProgramId> program;
+    std::optional<std::string> code, status;
+    std::optional<bool> attributed;
+    std::optional<Timestamp> from, to;
+
+    [[nodiscard]] bool covers(const OrderState& order, const Read& read) const {
+        const Attribution* given = order.live ? &order.position()->attribution : nullptr;
+        return (!creator || (given != nullptr && given->creator == *creator)) &&
+               (!program || (given != nullptr && given->program == *program)) &&
+               (!attributed || *attributed == (given != nullptr)) &&
+               (!from || *from <= order.ordered_at) && (!to || order.ordered_at < *to) &&
+               (!code || has_code(order)) &&
+               (!status || order_status(order, read.now, read.ledger) == *status);
+    }
+
+private:
+    [[nodiscard]] bool has_code(const OrderState& order) const {
+        const Digest256 wanted = code_digest(*code);
+        return std::any_of(order.codes.begin(), order.codes.end(),
+                           [&](const std::string& one) { return code_digest(one) == wanted; });
+    }
+};
+
+std::string shop_key(const ShopRow& shop, std::string_view rest) {
+    return join_key({shop.shop_id.str(), std::string(rest)});
+}
+
+}  // namespace
+
+Page list_orders(Read& read) {
+    OrderFilter filter;
+    filter.creator = creator_of(read);
+    if (const auto program = program_of(read)) {
+        filter.program = program->program.id;
+    }
+    filter.code = read.arguments.text("code");
+    filter.status = read.arguments.text("status");
+    filter.attributed = read.arguments.flag("attributed");
+    filter.from = read.arguments.time("from");
+    filter.to = read.arguments.time("to");
+    const reports::OrderRows rows(read.ledger);
+    const auto place = place_of(read);
+    ReadLimit limit(read);
+    Page page;
+    for (const ShopRow& shop : shops_of(read)) {
+        if (place && shop.shop_id.str() < place->shop) {
+            continue;
+        }
+        const bool goes_on = place && shop.shop_id.str() == place->shop;
+        paged(read.ledger)
+            .scan_orders_after(shop.account, shop.shop, OrderId(goes_on ? place->rest : ""),
+                               [&](const OrderState& order) {
+                                   if (limit.is_full(page)) {
+                                       page.next_key = limit.last();
+                                       return false;
+                                   }
+                                   limit.read_one(shop_key(shop, order.key.order_id.view()));
+                                   if (filter.covers(order, read)) {
+                                       page.rows.push_back(rows.row(shop, order, read.now));
+                                       limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
+                                   }
+                                   return true;
+                               });
+        if (page.next_key) {
+            break;
+        }
+    }
+    return page;
+}
+
+Json show_order(Read& read) {
+    const OrderId order(*read.arguments.text("order"));
+    const std::vector<ShopRow> shops = shops_of(read);
+    if (shops.empty()) {
+        refuse("not_found");
+    }
+    const auto explained =
+        explain_order(read.ledger, {read.grant.account, shops.front().shop, order});
+    if (!explained.ok()) {
+        refuse("not_found");
+    }
+    return Json::from_text(
+        explanation_json(*explained, order_answer(*explained, read.now, read.ledger)));
+}
+
+Page list_anomalies(Read& read) {
+    const auto kind = parse_anomaly_kind(read.arguments.text("kind").value_or(""));
+    const auto blocks = read.arguments.flag("blocks");
+    const auto acknowledged = read.arguments.flag("acknowledged");
+    const std::uint32_t blocking = account_settings(read.ledger, read.grant.account).blocking;
+    const auto place = place_of(read);
+    ReadLimit limit(read);
+    Page page;
+    for (const ShopRow& shop : shops_of(read)) {
+        if (place && shop.shop_id.str() < place->shop) {
+            continue;
+        }
+        const bool goes_on = place && shop.shop_id.str() == place->shop;
+        Anomaly first;
+        first.order = {shop.account, shop.shop, {}};
+        const auto parts = goes_on ? split_key(place->rest, 2) : std::nullopt;
+        if (goes_on) {
+            if (!parts) {
+                refuse("cursor_invalid");
+            }
+            first.order.order_id = OrderId(parts->front());
+        }
+        read.ledger.scan(first, {2, goes_on ? 3U : 2U}, [&](const Anomaly& row) {
+            const std::string number = std::to_string(static_cast<unsigned>(row.kind));
+            const bool was_before =
+                goes_on && row.order.order_id == first.order.order_id &&
+                static_cast<unsigned>(row.kind) <= std::strtoul(parts->back().c_str(), nullptr, 10);
+            if (was_before) {
+                return true;
+            }
+            if (limit.is_full(page)) {
+                page.next_key = limit.last();
+                return false;
+            }
+            limit.read_one(shop_key(shop, join_key({row.order.order_id.str(), number})));
+            const bool is_acknowledged = !row.acknowledged_by.empty();
+            const bool is_blocking =
+                row.showing && !is_acknowledged && (blocking & bit(row.kind)) != 0;
+            if ((!kind || *kind == row.kind) && (!blocks || *blocks == is_blocking) &&
+                (!acknowledged || *acknowledged == is_acknowledged)) {
+                page.rows.push_back(reports::anomaly_row(shop, row, blocking));
+                limit.add_bytes(row.order.order_id.view().size() + 1024);
+            }
+            return true;
+        });
+        if (page.next_key) {
+            break;
+        }
+    }
+    return page;
+}
+
+/// As `hold list`, with the actor under the name that all rows of the API have.
+std::vector<reports::Column> hold_columns() {
+    std::vector<reports::Column> columns = reports::hold_columns();
+    for (reports::Column& column : columns) {
+        column.name = column.name == "held_by" ? "actor" : column.name;
+    }
+    return columns;
+}
+
+Page list_holds(Read& read) {
+    PageOfAll page(read);
+    reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
+                         page);
+    return std::move(page).take();
+}
+
+std::vector<reports::Column> shop_columns() {
+    return {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}};
+}
+
+Page list_shops(Read& read) {
+    PageOfAll page(read, {0});
+    const auto only = read.arguments.id<ShopId>("shop");
+    bool found = false;
+    for (const store::ShopRow& shop : registered_shops(read)) {
+        if (!only || *only == shop.shop_id) {
+            page.add({shop.shop_id.str(), shop.account_id.str(), shop.suspended,
+                      shop.created_at.to_string()});
+            found = true;
+        }
+    }
+    if (only && !found) {
+        refuse("not_found");
+    }
+    return std::move(page).take();
+}
+
+Page list_products(Read& read) {
+    const auto place = place_of(read);
+    ReadLimit limit(read);
+    Page page;
+    for (const ShopRow& shop : shops_of(read)) {
+        if (place && shop.shop_id.str() < place->shop) {
+            continue;
+        }
+        CatalogKey after{shop.account, shop.shop, {}, {}, {}};
+        if (place && shop.shop_id.str() == place->shop) {
+            auto parts = split_key(place->rest, 3);
+            if (!parts) {
+                refuse("cursor_invalid");
+            }
+            after.product_id = ProductId((*parts)[0]);
+            after.language = (*parts)[1];
+            after.country = (*parts)[2];
+        }
+        const std::string shop_member = "{\"shop_id\":" + reports::json_quoted(shop.shop_id.view());
+        paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
+            if (limit.is_full(page)) {
+                page.next_key = limit.last();
+                return false;
+            }
+            const CatalogKey& key = record.key;
+            limit.read_one(
+                shop_key(shop, join_key({key.product_id.str(), key.language, key.country})));
+            std::string object = shop_member;
+            for (const JsonMember& member : json_members(record.json)) {
+                object += "," + reports::json_quoted(member.key) + ":";
+                object += member.value;
+            }
+            page.raw_rows.push_back(object + "}");
+            limit.add_bytes(object.size());
+            return true;
+        });
+        if (page.next_key) {
+            break;
+        }
+    }
+    return page;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,144 @@
+// Resources: the table from which requests are routed, parameters checked, and the OpenAPI document
+// made (Q10, Q11).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/intake/registry_view.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/reports/row_output.hpp"
+#include "worker/read/caller.hpp"
+#include "worker/read/http.hpp"
+#include "worker/read/problem.hpp"
+
+namespace sluice::serve {
+
+enum class ValueKind : std::uint8_t {
+    kId,        ///< Account, shop, program, creator: 1 to 128 of a few characters.
+    kWireId,    ///< An order: 1 to 1024 bytes.
+    kText,      ///< 1 to 1024 bytes.
+    kTime,      ///< RFC 3339.
+    kMonth,     ///< 2026-01
+    kMonthEnd,  ///< The first instant of a month.
+    kFuture,    ///< RFC 3339, now or later.
+    kCurrency,  ///< ISO 4217
+    kFlag,      ///< true or false
+    kVersion,   ///< A number from 1.
+    kLimit,     ///< 1 to 1000
+    kCursor,
+    kWord,  ///< One of Parameter::words.
+};
+
+struct Parameter {
+    std::string_view name;
+    ValueKind kind = ValueKind::kText;
+    std::string_view description;
+    bool required = false;
+    std::vector<std::string_view> words{};
+};
+
+/// Checked parameters.
+class Arguments {
+public:
+    [[nodiscard]] bool has(std::string_view name) const { return values_.contains(name); }
+    [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+    template <class Id>
+    [[nodiscard]] std::optional<Id> id(std::string_view name) const {
+        const auto value = text(name);
+        return value ? std::optional(Id(*value)) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Timestamp> time(std::string_view name) const;
+    [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+    [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
+    [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
+        const auto found = values_.find(name);
+        return found != values_.end() && found->second == value;
+    }
+    void set(std::string name, std::string value) {
+        values_.insert_or_assign(std::move(name), std::move(value));
+    }
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const noexcept {
+        return values_;
+    }
+
+private:
+    std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// Figures of this node's worker, from the control page.
+struct WorkerPage {
+    /// Returns whether the page belongs to the queue with this UUID. May be empty.
+    std::function<bool(const std::string& node)> is_of{};
+    std::string node;  ///< UUID of the queue, or empty if no head is its.
+    std::string state, version;
+    const store::StorePaths* paths = nullptr;
+    std::string rate_limit;  ///< The limit of this server, `600/60`.
+};
+
+/// The input of a read: a snapshot, and the checked request.
+struct Read {
+    LedgerReader& ledger;
+    const Grant& grant;
+    const Caller& caller;
+    const Arguments& arguments;
+    Timestamp now;
+    /// Key of the last row of the page before; nothing on the first page.
+    std::optional<std::string> after;
+    const WorkerPage& worker;
+
+    [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
+    [[nodiscard]] std::size_t limit() const { return arguments.number("limit", 100); }
+};
+
+/// One page of a list.
+struct Page {
+    std::vector<reports::Row> rows;
+    std::vector<std::string> raw_rows;       ///< JSON objects, if the list has no `rows`.
+    std::vector<std::string> raw_csv;        ///< Their lines.
+    std::vector<reports::Column> columns{};  ///< Columns of this page; empty means the resource's.
+    std::optional<std::string> next_key{};   ///< Key of the last row; absent on the last page.
+};
+
+/// Thrown by a read for an answer other than its rows.
+struct Refusal {
+    Answer answer;
+};
+[[noreturn]] inline void refuse(std::string_view code, std::string_view detail = {}) {
+    throw Refusal{problem(code, detail)};
+}
+
+struct Resource {
+    std::string_view path;  ///< Below /v1/.
+    std::uint8_t scope;     ///< Bit of Scope, or 0: any.
+    std::string_view summary;
+    std::vector<Parameter> parameters;
+    std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.
+    /// Exactly one of these.
+    Page (*list)(Read&) = nullptr;
+    reports::Json (*object)(Read&) = nullptr;
+    Answer (*whole)(Read&) = nullptr;  ///< Builds an answer of another shape.
+    bool has_csv = false;
+    bool needs_account = true;
+    bool is_paged = true;  ///< A list that takes limit and after.
+};
+
+/// Returns every resource, in the order of the document.
+[[nodiscard]] const std::vector<Resource>& resources();
+[[nodiscard]] const Resource* find_resource(std::string_view path);
+/// Returns the resource's parameters with those that all have: account, and for lists limit and
+/// after, and format.
+[[nodiscard]] std::vector<Parameter> parameters_of(const Resource& resource);
+
+/// Checks the parameters. Adds an error for each that is unknown, repeated, malformed, missing or
+/// contradicts another.
+[[nodiscard]] Arguments check_parameters(
+    const Resource& resource, const std::vector<std::pair<std::string, std::string>>& given,
+    Timestamp now, std::vector<ParameterError>& errors);
+
+}  // namespace sluice::serve

@@ -1,0 +1,375 @@
+#include <algorithm>
+
+#include "core/protocol/product_fields.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/creators.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/periods.hpp"
+#include "core/reports/programs.hpp"
+#include "core/reports/report.hpp"
+#include "core/reports/statement.hpp"
+#include "worker/read/lists.hpp"
+#include "worker/read/resource.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Column;
+
+constexpr std::uint8_t kAnyone = 0;
+
+Parameter shop(bool required = false) {
+    return {"shop", ValueKind::kId, "Shop", required};
+}
+Parameter creator(bool required = false) {
+    return {"creator", ValueKind::kId, "Creator, by any of its ids", required};
+}
+Parameter program(bool required = false) {
+    return {"program", ValueKind::kId, "Program", required};
+}
+Parameter payout() {
+    return {"payout", ValueKind::kId, "Payout", true};
+}
+Parameter currency() {
+    return {"currency", ValueKind::kCurrency, "Currency (ISO 4217)"};
+}
+Parameter from(std::string_view of, bool required = false) {
+    return {"from", ValueKind::kTime, of, required};
+}
+Parameter to(std::string_view of) {
+    return {"to", ValueKind::kTime, of};
+}
+Parameter run() {
+    return {"run", ValueKind::kId, "Payout run"};
+}
+Parameter payout_run() {
+    return {"payout_run", ValueKind::kId, "The same as run, under the name that rows have"};
+}
+
+std::vector<std::string_view> anomaly_kinds() {
+    std::vector<std::string_view> names;
+    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
+        names.push_back(to_string(static_cast<AnomalyKind>(kind)));
+    }
+    return names;
+}
+
+std::vector<Column> product_columns() {
+    std::vector<Column> columns{{"shop_id"}};
+    for (const ProductField& field : product_table().fields) {
+        columns.push_back({field.name});
+    }
+    return columns;
+}
+
+/// Columns of payees, then those that only their history has.
+std::vector<Column> payee_columns() {
+    std::vector<Column> columns = reports::payee_columns(false);
+    const std::vector<Column> changes = reports::payee_columns(true);
+    columns.insert(columns.end(), changes.begin() + 2, changes.end());
+    return columns;
+}
+
+std::vector<Column> with(std::vector<Column> columns, std::string_view name) {
+    columns.push_back({name});
+    return columns;
+}
+
+std::vector<Resource> orders_part() {
+    const std::vector<std::string_view> statuses{"waiting",   "pending",   "blocked",
+                                                 "payable",   "in_payout", "paid",
+                                                 "cancelled", "rejected",  "detached"};
+    return {
+        {"me",
+         kAnyone,
+         "Who the caller is, and which accounts the caller may read",
+         {},
+         {{"user"}, {"token_id"}, {"role"}, {"scopes"}, {"accounts"}, {"limit"}},
+         nullptr,
+         show_me,
+         nullptr,
+         false,
+         false},
+        {"search",
+         kReadOrders,
+         "Orders, creators, codes, payouts, payout runs and commands that a text names",
+         {{"q", ValueKind::kText, "Text to look for", true}},
+         search_columns(),
+         search,
+         nullptr,
+         nullptr,
+         false,
+         true,
+         false},
+        {"orders",
+         kReadOrders,
+         "Orders with creator and commission, by shop and id",
+         {shop(),
+          creator(),
+          program(),
+          {"code", ValueKind::kText, "Discount code of the order"},
+          {"status", ValueKind::kWord, "Status", false, statuses},
+          {"attributed", ValueKind::kFlag, "Whether the order has a creator"},
+          from("Ordered at this time or later (RFC 3339)"),
+          to("Ordered before this time (RFC 3339)"),
+          {"sort", ValueKind::kWord, "Order of the rows (default: id)", false, {"id"}}},
+         reports::order_columns(),
+         list_orders,
+         nullptr,
+         nullptr,
+         true},
+        {"order",
+         kReadOrders,
+         "One order, explained from its events to its journal entries",
+         {shop(true), {"order", ValueKind::kWireId, "Order", true}},
+         {{"answer"}, {"order_id"}, {"shop_id"}, {"account_id"}, {"currency"}, {"amount"}},
+         nullptr,
+         show_order},
+        {"anomalies",
+         kReadOrders,
+         "Events that a person should check, by shop and order",
+         {shop(),
+          {"kind", ValueKind::kWord, "Kind", false, anomaly_kinds()},
+          {"blocks", ValueKind::kFlag, "Whether it blocks payout"},
+          {"acknowledged", ValueKind::kFlag, "Whether a person acknowledged it"}},
+         reports::anomaly_columns(),
+         list_anomalies,
+         nullptr,
+         nullptr,
+         true},
+        {"holds",
+         kReadOrders,
+         "Holds on creators and orders",
+         {creator()},
+         hold_columns(),
+         list_holds},
+        {"shops", kReadOrders, "Shops of the account", {shop()}, shop_columns(), list_shops},
+        {"products",
+         kReadOrders,
+         "The merged catalog, by shop and product",
+         {shop()},
+         product_columns(),
+         list_products,
+         nullptr,
+         nullptr,
+         true},
+    };
+}
+
+std::vector<Resource> people_part() {
+    return {
+        {"payees",
+         kReadLedger,
+         "Creators with their payees, or the changes of payees by time",
+         {creator(), {"history", ValueKind::kFlag, "Whether to list every change"}},
+         payee_columns(),
+         list_payees,
+         nullptr,
+         nullptr,
+         true},
+        {"creators",
+         kReadOrders,
+         "Members of programs with their codes, by program and creator",
+         {program(),
+          {"q", ValueKind::kText, "Beginning of the id or name"},
+          {"sort", ValueKind::kWord, "Order of the rows (default: id)", false, {"id"}}},
+         reports::creator_columns(),
+         list_creators,
+         nullptr,
+         nullptr,
+         true},
+        {"creator",
+         kReadOrders,
+         "One creator with names, programs, codes, holds and balances",
+         {creator(true)},
+         {{"creator_id"},
+          {"account_id"},
+          {"name"},
+          {"payee"},
+          {"payee_since"},
+          {"aliases"},
+          {"programs"},
+          {"holds"},
+          {"balances"}},
+         nullptr,
+         show_creator},
+        {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
+        {"program",
+         kReadOrders,
+         "One program with its rules, and the account's policy",
+         {program(true), {"version", ValueKind::kVersion, "Version (default: the current one)"}},
+         with(reports::program_columns(), "policy"),
+         nullptr,
+         show_program},
+        {"program/versions",
+         kReadOrders,
+         "Versions of a program, the newest first",
+         {program(true)},
+         reports::program_columns(),
+         list_program_versions},
+    };
+}
+
+std::vector<Resource> money_part() {
+    const std::vector<std::string_view> states{"CLOSED", "APPROVED", "SENT",    "PAID",
+                                               "VOID",   "FAILED",   "RETURNED"};
+    return {
+        {"balances",
+         kReadLedger,
+         "Pending, blocked, payable, closed and paid amounts",
+         {program(),
+          creator(),
+          {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
+         reports::balance_columns(),
+         list_balances,
+         nullptr,
+         nullptr,
+         true},
+        {"journal",
+         kReadLedger,
+         "Postings and memo entries, the newest first",
+         {shop(),
+          creator(),
+          program(),
+          {"reason", ValueKind::kId, "Reason, such as ACCRUAL"},
+          from("Accounting date from this time on (RFC 3339)"),
+          to("Accounting date before this time (RFC 3339)"),
+          {"by",
+           ValueKind::kWord,
+           "Date that from and to refer to (default: accounting)",
+           false,
+           {"accounting", "receipt"}}},
+         reports::journal_columns(),
+         list_journal,
+         nullptr,
+         nullptr,
+         true},
+        {"runs", kReadLedger, "Payout runs, the newest first", {}, run_columns(), list_runs},
+        {"run",
+         kReadLedger,
+         "One payout run with the creators that it left out",
+         {run(), payout_run()},
+         with(run_columns(), "skipped"),
+         nullptr,
+         show_run},
+        {"payouts",
+         kReadLedger,
+         "Payouts in the order of closing",
+         {{"state", ValueKind::kWord, "State", false, states},
+          run(),
+          payout_run(),
+          creator(),
+          currency()},
+         reports::payout_columns(),
+         list_payouts,
+         nullptr,
+         nullptr,
+         true},
+        {"payout",
+         kReadLedger,
+         "One payout",
+         {payout()},
+         reports::payout_columns(),
+         nullptr,
+         show_payout},
+        {"payout/items",
+         kReadLedger,
+         "Items of one payout",
+         {payout()},
+         reports::payout_item_columns(),
+         list_payout_items,
+         nullptr,
+         nullptr,
+         true},
+        {"approvals",
+         kReadLedger,
+         "Commands and payouts that wait for another actor",
+         {},
+         reports::pending_columns(),
+         list_approvals},
+        {"approval",
+         kReadLedger,
+         "One command, payout or payout run, as an approver is shown it, with its digest",
+         {{"id", ValueKind::kId, "Command, payout or payout run", true}},
+         {{"id"},
+          {"command"},
+          {"account_id"},
+          {"state"},
+          {"actor"},
+          {"reason"},
+          {"received_at"},
+          {"fields"},
+          {"differences"},
+          {"effect"},
+          {"digest"}},
+         nullptr,
+         show_approval},
+        {"periods",
+         kReadLedger,
+         "Closed periods, and the open one",
+         {},
+         reports::period_columns(),
+         list_periods},
+        {"period",
+         kReadLedger,
+         "Sums of one closed period by creator, program and currency",
+         {{"until", ValueKind::kMonthEnd, "End of the period", true}},
+         reports::period_sum_columns(),
+         list_period_sums,
+         nullptr,
+         nullptr,
+         true},
+        {"trial-balance",
+         kReadLedger,
+         "Every ledger account over an interval",
+         {from("First instant (RFC 3339)", true),
+          {"until", ValueKind::kTime, "First instant after the interval (RFC 3339)", true}},
+         reports::trial_balance_columns(),
+         list_trial_balance,
+         nullptr,
+         nullptr,
+         true},
+        {"statement",
+         kReadLedger,
+         "One creator's month",
+         {creator(true),
+          {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},
+          {"format",
+           ValueKind::kWord,
+           "Format of the answer (default: json)",
+           false,
+           {"json", "csv"}}},
+         {{"account_id"}, {"creator_id"}, {"month"}, {"status"}, {"rows"}, {"sums"}, {"payouts"}},
+         nullptr,
+         nullptr,
+         show_statement},
+        {"nodes",
+         kReadLedger,
+         "Nodes with the account's chain, and the worker of this node",
+         {},
+         node_columns(),
+         list_nodes},
+    };
+}
+
+}  // namespace
+
+const std::vector<Resource>& resources() {
+    static const std::vector<Resource> all = [] {
+        std::vector<Resource> list = orders_part();
+        for (const auto& part : {people_part(), money_part()}) {
+            list.insert(list.end(), part.begin(), part.end());
+        }
+        return list;
+    }();
+    return all;
+}
+
+const Resource* find_resource(std::string_view path) {
+    const auto& all = resources();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [path](const Resource& one) { return one.path == path; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,166 @@
+// Search: what a text names, exact hits first.
+#include <algorithm>
+#include <set>
+
+#include "core/ledger/command_rows.hpp"
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/report.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/statements/statements.hpp"
+#include "worker/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+constexpr std::size_t kHitsMax = 20;
+
+/// Collects hits, each once.
+class Hits {
+public:
+    explicit Hits(Read& read) : read_(read), names_(read.ledger) {}
+
+    [[nodiscard]] bool is_full() const noexcept { return page_.rows.size() >= kHitsMax; }
+    [[nodiscard]] Page take() && { return std::move(page_); }
+
+    void add(const char* kind, const std::string& id, Json shop, const std::string& sentence) {
+        if (!is_full() && seen_.insert(std::string(kind) + " " + shop.cell() + " " + id).second) {
+            page_.rows.push_back({kind, id, std::move(shop), sentence});
+        }
+    }
+    void add_order(const ShopRow& shop, const OrderState& order) {
+        const std::string status(order_status(order, read_.now, read_.ledger));
+        const std::string amount = order.amount + " " + std::string(order.currency.code());
+        const std::string creator =
+            order.live ? names_.shown(shop.account, order.position()->attribution.creator).str()
+                       : "";
+        add("order", order.key.order_id.str(), shop.shop_id.str(),
+            amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status);
+    }
+    void add_creator(const CreatorRow& row) {
+        const std::string shown = names_.shown(row.account, row.creator).str();
+        add("creator", shown, Json(), row.name.empty() ? "creator " + shown : row.name);
+    }
+    [[nodiscard]] const reports::CreatorNames& names() const noexcept { return names_; }
+
+private:
+    Read& read_;
+    reports::CreatorNames names_;
+    std::set<std::string> seen_;
+    Page page_;
+};
+
+void find_orders(Read& read, const std::string& text, bool exact, Hits& hits) {
+    OrderState order;
+    for (const ShopRow& shop : shops_of(read)) {
+        if (exact) {
+            if (read.ledger.load_order({shop.account, shop.shop, OrderId(text)}, order)) {
+                hits.add_order(shop, order);
+            }
+            continue;
+        }
+        paged(read.ledger)
+            .scan_orders_after(
+                shop.account, shop.shop, OrderId(text), [&](const OrderState& found) {
+                    if (!found.key.order_id.view().starts_with(text) || hits.is_full()) {
+                        return false;
+                    }
+                    hits.add_order(shop, found);
+                    return true;
+                });
+    }
+}
+
+void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) {
+    CreatorRow row{read.grant.account, CreatorId(text), {}, {}, {}};
+    if (exact) {
+        row.creator = first_id(read.ledger, read.grant.account, row.creator);
+        if (read.ledger.load(row)) {
+            hits.add_creator(row);
+        }
+        return;
+    }
+    read.ledger.scan(row, {1, 2}, [&](const CreatorRow& found) {
+        if (!found.creator.view().starts_with(text) || hits.is_full()) {
+            return false;
+        }
+        hits.add_creator(found);
+        return true;
+    });
+}
+
+/// The code's owners with their dates, and the orders that wait for it.
+void find_code(Read& read, const std::string& text, Hits& hits) {
+    const Digest256 digest = code_digest(text);
+    for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
+        const std::string creator = hits.names().shown(owner.account, owner.creator).str();
+        hits.add("code", owner.code, Json(),
+                 "code of " + creator + " in " + owner.program.str() + " from " +
+                     owner.valid_from.to_string() +
+                     (owner.valid_until ? " until " + owner.valid_until->to_string() : ""));
+    }
+    const WaitKey key{read.grant.account, WaitKind::kCode, digest};
+    OrderState order;
+    for (const WaitingOrder& waiting : read.ledger.waiting_orders(key, std::nullopt, kHitsMax)) {
+        const auto shop = read.ledger.shop(waiting.shop);
+        if (shop && shop->account == read.grant.account &&
+            read.ledger.load_order({shop->account, shop->shop, waiting.order_id}, order)) {
+            hits.add_order(*shop, order);
+        }
+    }
+}
+
+/// Payouts, payout runs and commands.
+void find_ids(Read& read, const std::string& text, Hits& hits) {
+    Payout payout;
+    payout.payout_id = text;
+    if (read.ledger.load(payout) && payout.account == read.grant.account) {
+        hits.add("payout", text, Json(),
+                 payout.amount.to_string() + " " + std::string(payout.currency.code()) + " for " +
+                     hits.names().shown(payout.account, payout.creator).str() + ", " +
+                     std::string(to_string(payout.state)));
+    }
+    PayoutRun run;
+    run.payout_run = text;
+    if (read.ledger.load(run) && run.account == read.grant.account) {
+        hits.add(
+            "payout_run", text, Json(),
+            std::to_string(run.payouts_count) + " payouts, closed on " + run.closed_at.to_string());
+    }
+    PendingApproval pending;
+    pending.account = read.grant.account;
+    pending.command_id = text;
+    MoneyCommand money;
+    money.command_id = text;
+    if (read.ledger.load(pending)) {
+        hits.add("command", text, Json(), std::string(to_string(pending.topic)));
+    } else if (read.ledger.load(money) && money.account == read.grant.account) {
+        hits.add("command", text, Json(),
+                 std::string(to_string(money.topic)) + " of " + money.amount.to_string() + " " +
+                     std::string(money.currency.code()));
+    }
+}
+
+}  // namespace
+
+std::vector<reports::Column> search_columns() {
+    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}};
+}
+
+Page search(Read& read) {
+    const std::string text = *read.arguments.text("q");
+    Hits hits(read);
+    find_orders(read, text, true, hits);
+    find_creators(read, text, true, hits);
+    if (read.sees_ledger()) {
+        find_ids(read, text, hits);
+    }
+    find_code(read, text, hits);
+    find_creators(read, text, false, hits);
+    find_orders(read, text, false, hits);
+    return std::move(hits).take();
+}
+
+}  // namespace sluice::serve

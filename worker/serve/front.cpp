@@ -1,0 +1,248 @@
+#include "worker/serve/front.hpp"
+
+#include <algorithm>
+
+#include "os/clock/clock.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/read/openapi.hpp"
+#include "worker/read/problem.hpp"
+#include "worker/read/resource.hpp"
+#include "worker/read/target.hpp"
+#include "worker/serve/files.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::string_view kApi = "/v1/";
+constexpr std::string_view kScopeNames[] = {"read_orders", "read_ledger"};
+
+/// Headers that every answer about a caller has.
+void add_caching(std::vector<std::pair<std::string, std::string>>& headers) {
+    headers.emplace_back("Cache-Control", "private, no-cache");
+    headers.emplace_back("Vary", "Authorization, Cookie");
+}
+
+void add_rate(std::vector<std::pair<std::string, std::string>>& headers,
+              const RateVerdict& verdict) {
+    headers.emplace_back("X-RateLimit-Limit", std::to_string(verdict.limit));
+    headers.emplace_back("X-RateLimit-Remaining", std::to_string(verdict.remaining));
+    headers.emplace_back("X-RateLimit-Reset", std::to_string(verdict.reset_second));
+}
+
+Answer unauthorized(Door door) {
+    Answer answer = problem("unauthorized");
+    if (door == Door::kTokens) {
+        answer.with("WWW-Authenticate", "Bearer");
+    }
+    return answer;
+}
+
+Answer lacks_scope(Door door, std::uint8_t scope) {
+    const std::string name(kScopeNames[scope == kReadLedger ? 1 : 0]);
+    Answer answer = problem("scope", "needs the scope " + name);
+    if (door == Door::kTokens) {
+        answer.with("WWW-Authenticate",
+                    "Bearer error=\"insufficient_scope\", scope=\"" + name + "\"");
+    }
+    return answer;
+}
+
+/// Returns the grant that the parameter `account` names, the only one, or nullptr.
+const Grant* grant_of(const Caller& caller,
+                      const std::vector<std::pair<std::string, std::string>>& parameters) {
+    const auto named = std::find_if(parameters.begin(), parameters.end(),
+                                    [](const auto& one) { return one.first == "account"; });
+    if (named == parameters.end()) {
+        return caller.grants.size() == 1 ? &caller.grants.front() : nullptr;
+    }
+    const auto found =
+        std::find_if(caller.grants.begin(), caller.grants.end(),
+                     [&](const Grant& grant) { return grant.account_id.view() == named->second; });
+    return found == caller.grants.end() ? nullptr : &*found;
+}
+
+bool is_cross_site(const Request& request) {
+    return request.door == Door::kPeople && request.fetch_site.has_value() &&
+           *request.fetch_site != "same-origin" && *request.fetch_site != "none";
+}
+
+Answer plain(std::string text) {
+    Answer answer;
+    answer.type = "text/plain; charset=utf-8";
+    answer.body = std::move(text);
+    return answer;
+}
+
+}  // namespace
+
+RateVerdict RateWindows::count(const std::string& caller, std::int64_t now_second) {
+    constexpr std::size_t kKept = 4096;
+    if (words_.size() > kKept && now_second != swept_second_) {
+        swept_second_ = now_second;
+        std::erase_if(words_, [now_second](const auto& entry) {
+            return rate_use(entry.second, now_second).used == 0;
+        });
+    }
+    std::uint64_t& word = words_[caller];
+    const RateStep step = count_request(word, limit_, now_second);
+    word = step.word;
+    return step.verdict;
+}
+
+Outcome Front::admit(const Request& request, bool is_ready) {
+    Outcome outcome{"other", {}, {}, Answer{}};
+    const auto target = parse_target(request.target);
+    if (!target) {
+        outcome.result = problem("bad_request");
+        return outcome;
+    }
+    const std::string& path = target->path;
+    const Resource* const resource = path.starts_with(kApi)
+                                         ? find_resource(std::string_view(path).substr(kApi.size()))
+                                         : nullptr;
+    const StaticFile* const file = find_file(path);
+    const bool is_own =
+        path == "/health" || path == "/ready" || path == "/metrics" || path == "/v1/openapi.json";
+    if (resource == nullptr && file == nullptr && !is_own) {
+        outcome.result = problem("no_such_path");
+        return outcome;
+    }
+    outcome.path = path;
+    if (request.method != "GET" && request.method != "HEAD") {
+        outcome.result = problem("method_not_allowed");
+    } else if (resource != nullptr) {
+        admit_resource(request, *resource, target->parameters, outcome);
+    } else if (file != nullptr) {
+        outcome.result = file_answer(*file, request.if_none_match.value_or(""));
+    } else if (path == "/metrics") {
+        outcome.result = metrics();
+    } else if (path == "/v1/openapi.json") {
+        Answer answer;
+        answer.body = openapi_json();
+        tag_answer(answer, request.if_none_match.value_or(""));
+        outcome.result = std::move(answer);
+    } else if (path == "/ready" && !is_ready) {
+        outcome.result = problem("ledger_unavailable");
+    } else {
+        outcome.result = plain("ok\n");
+    }
+    return outcome;
+}
+
+void Front::admit_resource(const Request& request, const Resource& resource,
+                           const std::vector<std::pair<std::string, std::string>>& parameters,
+                           Outcome& outcome) {
+    const Timestamp at = now();
+    auto found = callers_.find(request, at);
+    if (!found.ok()) {
+        outcome.result = problem("ledger_unavailable");
+        return;
+    }
+    if (!*found) {
+        outcome.result = unauthorized(request.door);
+        return;
+    }
+    Caller caller = **std::move(found);
+    outcome.caller = caller.key();
+    Admitted admitted;
+    const RateVerdict verdict = rates_.count(caller.key(), at.seconds);
+    add_caching(admitted.headers);
+    add_rate(admitted.headers, verdict);
+    const auto answer = [&](Answer refused) {
+        refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
+                               admitted.headers.end());
+        outcome.result = std::move(refused);
+    };
+    if (!verdict.allowed) {
+        return answer(
+            problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
+    }
+    if (caller.grants.empty()) {
+        return answer(problem("no_account", "no account has the user " + caller.name));
+    }
+    const Grant* const grant = grant_of(caller, parameters);
+    const bool lacks =
+        grant != nullptr && resource.scope != 0 && (grant->scopes & resource.scope) == 0;
+    if (lacks) {
+        return answer(lacks_scope(request.door, resource.scope));
+    }
+    if (is_cross_site(request)) {
+        return answer(problem("cross_site"));
+    }
+    std::vector<ParameterError> errors;
+    Arguments arguments = check_parameters(resource, parameters, at, errors);
+    if (resource.needs_account && grant == nullptr && caller.grants.size() > 1 &&
+        !arguments.has("account")) {
+        const bool is_named = std::any_of(errors.begin(), errors.end(), [](const auto& error) {
+            return error.parameter == "account";
+        });
+        if (!is_named) {
+            errors.push_back({"account", "required: the user has several accounts"});
+        }
+    }
+    if (!errors.empty()) {
+        return answer(parameter_problem(errors));
+    }
+    if (resource.needs_account && grant == nullptr) {
+        return answer(problem("not_found"));
+    }
+    outcome.account = grant == nullptr ? "" : grant->account_id.str();
+    admitted.job = {&resource,
+                    std::move(caller),
+                    grant == nullptr ? Grant{} : *grant,
+                    std::move(arguments),
+                    at,
+                    request.if_none_match.value_or("")};
+    outcome.result = std::move(admitted);
+}
+
+Answer Front::finish(const Request& request, const Admitted& admitted, Answer answer) {
+    const auto found = callers_.find(request, now());
+    if (!found.ok()) {
+        answer = problem("ledger_unavailable");
+    } else if (!*found) {
+        answer = unauthorized(request.door);
+    } else if (admitted.job.resource->needs_account) {
+        const auto& grants = (*found)->grants;
+        const bool still_has = std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
+            return grant.account == admitted.job.grant.account &&
+                   grant.scopes == admitted.job.grant.scopes;
+        });
+        if (!still_has) {
+            answer = problem("no_account", "the account or role was taken away meanwhile");
+        }
+    }
+    answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
+    return answer;
+}
+
+Answer Front::metrics() const {
+    std::string text =
+        "# HELP sluice_read_requests_total Requests to the API and the page.\n"
+        "# TYPE sluice_read_requests_total counter\n";
+    for (const auto& [key, count] : figures_.requests) {
+        text += "sluice_read_requests_total{path=\"" + key.first + "\",status=\"" +
+                std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
+    }
+    text +=
+        "# HELP sluice_read_duration_seconds Time from a request's head to its answer.\n"
+        "# TYPE sluice_read_duration_seconds summary\n";
+    for (const auto& [path, microseconds] : figures_.microseconds) {
+        constexpr double kPerSecond = 1e6;
+        text += "sluice_read_duration_seconds_sum{path=\"" + path + "\"} " +
+                std::to_string(static_cast<double>(microseconds) / kPerSecond) + "\n";
+        text += "sluice_read_duration_seconds_count{path=\"" + path + "\"} " +
+                std::to_string(figures_.answered.at(path)) + "\n";
+    }
+    text +=
+        "# HELP sluice_read_connections Open connections.\n"
+        "# TYPE sluice_read_connections gauge\n"
+        "sluice_read_connections " +
+        std::to_string(figures_.connections) + "\n";
+    Answer answer = plain(std::move(text));
+    answer.type = "text/plain; version=0.0.4; charset=utf-8";
+    return answer;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,78 @@
+// Front: everything about a request that needs no ledger, in the order of rule Q4.
+//
+// One thread. Looks the caller up before and after the read, so that a token or user that is
+// revoked meanwhile gets no answer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+
+#include "core/intake/rate_window.hpp"
+#include "worker/read/build.hpp"
+#include "worker/read/caller.hpp"
+#include "worker/read/http.hpp"
+
+namespace sluice::serve {
+
+/// Windows of callers (Q5). Forgets windows that have ended.
+class RateWindows {
+public:
+    explicit RateWindows(RateLimit limit) : limit_(limit) {}
+    [[nodiscard]] RateVerdict count(const std::string& caller, std::int64_t now_second);
+    [[nodiscard]] RateLimit limit() const noexcept { return limit_; }
+
+private:
+    RateLimit limit_;
+    std::unordered_map<std::string, std::uint64_t> words_;
+    std::int64_t swept_second_ = 0;
+};
+
+/// Figures of the server, for /metrics.
+struct Figures {
+    std::map<std::pair<std::string, unsigned>, std::uint64_t> requests;  ///< By path and status.
+    std::map<std::string, std::uint64_t> microseconds;                   ///< By path.
+    std::map<std::string, std::uint64_t> answered;                       ///< By path.
+    std::uint64_t connections = 0;
+};
+
+/// A request that must be read from the ledger, and the headers that its answer has in any case.
+struct Admitted {
+    Job job;
+    std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// Caller and path of a request for the log and the metrics, and its result.
+struct Outcome {
+    std::string path;     ///< A path of the table, or "other".
+    std::string caller;   ///< As Caller::key(), or empty.
+    std::string account;  ///< May be empty.
+    std::variant<Answer, Admitted> result;
+};
+
+class Front {
+public:
+    Front(store::StorePaths paths, RateLimit limit) : callers_(std::move(paths)), rates_(limit) {}
+    [[nodiscard]] Status open() { return callers_.open(); }
+
+    /// @param is_ready  Whether the ledger can be read.
+    [[nodiscard]] Outcome admit(const Request& request, bool is_ready);
+    /// Returns the answer of an admitted request, or 401 if its caller was revoked meanwhile.
+    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
+    [[nodiscard]] Figures& figures() noexcept { return figures_; }
+
+private:
+    void admit_resource(const Request& request, const Resource& resource,
+                        const std::vector<std::pair<std::string, std::string>>& parameters,
+                        Outcome& outcome);
+    [[nodiscard]] Answer metrics() const;
+
+    Callers callers_;
+    RateWindows rates_;
+    Figures figures_;
+};
+
+}  // namespace sluice::serve

@@ -1,0 +1,129 @@
+#include "worker/serve/readers.hpp"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "core/status/report.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/read/problem.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStates{"unknown", "starting", "running", "retrying",
+                                                  "stopped"};
+
+/// Returns whether the ledger's files are still those at its path, as a restored store's are not.
+bool is_in_place(const Ledger& ledger) {
+    const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(&ledger);
+    return embedded == nullptr || embedded->still_in_place();
+}
+
+}  // namespace
+
+Status Readers::start(std::size_t threads) {
+    auto first = open_();
+    if (!first.ok()) {
+        return first.error();
+    }
+    for (std::size_t i = 0; i < threads; ++i) {
+        threads_.emplace_back([this] { run(); });
+    }
+    return Status::success();
+}
+
+bool Readers::submit(Job job, Done done) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.size() >= kJobsMax || stopping_) {
+            return false;
+        }
+        waiting_.push_back({std::move(job), std::move(done)});
+    }
+    filled_.notify_one();
+    return true;
+}
+
+void Readers::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    filled_.notify_all();
+    for (std::thread& thread : threads_) {
+        thread.join();
+    }
+    threads_.clear();
+}
+
+void Readers::run() {
+    std::unique_ptr<Ledger> ledger;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        filled_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        if (waiting_.empty()) {
+            return;
+        }
+        const Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        next.done(answer(next.job, ledger));
+        lock.lock();
+    }
+}
+
+/// Never answers with an old row in place of a new one: a ledger that fails is opened again by the
+/// next job.
+Answer Readers::answer(const Job& job, std::unique_ptr<Ledger>& ledger) {
+    const bool was_open = ledger != nullptr;
+    try {
+        if (ledger && !is_in_place(*ledger)) {
+            ledger.reset();
+        }
+        if (!ledger) {
+            auto opened = open_();
+            if (!opened.ok()) {
+                throw LedgerFailure(opened.error());
+            }
+            ledger = std::move(opened).value();
+        }
+        const auto snapshot = ledger->snapshot({});
+        Answer answer = build_answer(job, *snapshot, worker_page());
+        ready_ = true;
+        return answer;
+    } catch (const LedgerFailure& failure) {
+        std::fprintf(stderr, "sluice: the ledger cannot be read: %s\n",
+                     cli::printable(failure.error().message).c_str());
+        ledger.reset();
+        if (was_open) {  // a connection may have been closed since the last job
+            return answer(job, ledger);
+        }
+        ready_ = false;
+        return problem("ledger_unavailable");
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", std::string(job.resource->path).c_str(),
+                     cli::printable(failure.what()).c_str());
+        ledger.reset();
+        return problem("internal");
+    }
+}
+
+WorkerPage Readers::worker_page() const {
+    WorkerPage page;
+    page.is_of = [this](const std::string& node) { return control_.is_of(node); };
+    const store::WorkerState state = control_.worker_state();
+    const bool is_silent = wall_ms() > control_.heartbeat_ms() + kHeartbeatStaleMs &&
+                           state != store::WorkerState::kStopped &&
+                           state != store::WorkerState::kUnknown;
+    page.state = is_silent ? "stale" : kStates[static_cast<std::size_t>(state)];
+    page.version = control_.worker_version();
+    page.rate_limit = rate_limit_;
+    page.paths = &paths_;
+    return page;
+}
+
+}  // namespace sluice::serve

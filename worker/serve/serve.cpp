@@ -1,0 +1,120 @@
+// sluice serve
+#include "worker/serve/serve.hpp"
+
+#include <grp.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+
+#include "worker/access/ledger_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/read/openapi.hpp"
+#include "worker/serve/server.hpp"
+#include "worker/system/process.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kThreadsMax = 64;
+constexpr RateLimit kDefaultLimit{600, 60};
+
+struct ServeCommand {
+    std::vector<serve::Listener> listeners;
+    std::string ledger;
+    std::uint64_t threads = 4;
+    RateLimit limit = kDefaultLimit;
+    bool prints_openapi = false;
+};
+
+/// Returns nginx's group on Debian, and the group to which `init` gave the queue.
+serve::SocketGroups socket_groups(const store::StorePaths& paths) {
+    serve::SocketGroups groups;
+    if (const struct group* const debians = ::getgrnam("www-data")) {
+        groups.push_back(debians->gr_gid);
+    }
+    struct stat info {};
+    if (::stat(paths.queue.c_str(), &info) == 0) {
+        groups.push_back(info.st_gid);
+    }
+    return groups;
+}
+
+Status listen_all(serve::Server& server, const ServeCommand& command,
+                  const store::StorePaths& paths) {
+    const serve::SocketGroups groups = socket_groups(paths);
+    for (const serve::Listener& listener : command.listeners) {
+        if (Status opened = server.listen(listener, groups); !opened.ok()) {
+            return opened;
+        }
+    }
+    return Status::success();
+}
+
+Status run_serve(const Frame& frame, const ServeCommand& given) {
+    if (given.prints_openapi) {
+        std::fputs(serve::openapi_json().c_str(), stdout);
+        return Status::success();
+    }
+    ServeCommand command = given;
+    if (command.listeners.empty()) {
+        command.listeners = {
+            {*serve::parse_listen("unix:/run/sluice/read.sock"), serve::Door::kTokens},
+            {*serve::parse_people("unix:/run/sluice/people.sock"), serve::Door::kPeople}};
+    }
+    const store::StorePaths paths = frame.paths();
+    auto opener = ledger_for_reading(frame, command.ledger);
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    auto control = store::ControlView::open(paths);
+    if (!control.ok()) {
+        return control.error();
+    }
+    serve::Front front(paths, command.limit);
+    Status ready = front.open();
+    serve::Readers readers(std::move(opener).value(), paths, std::move(control).value(),
+                           to_string(command.limit));
+    ready = ready.ok() ? readers.start(command.threads) : ready;
+    serve::Server server(front, readers);
+    ready = ready.ok() ? listen_all(server, command, paths) : ready;
+    if (!ready.ok()) {
+        return ready;
+    }
+    notify_service("READY=1");
+    server.run();
+    return Status::success();
+}
+
+}  // namespace
+
+void declare_serve(Subcommand app) {
+    auto [serve, command] =
+        add_command(app, "serve", "Serve the API and the page, for reading only", run_serve);
+    const auto take = [&listeners = command.listeners](serve::Door door, auto parse) {
+        return [&listeners, door, parse](const std::string& text) -> Status {
+            auto address = parse(text);
+            if (!address.ok()) {
+                return address.error();
+            }
+            listeners.push_back({std::move(address).value(), door});
+            return Status::success();
+        };
+    };
+    serve.add_repeated("--listen", "A", take(serve::Door::kTokens, serve::parse_listen),
+                       "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
+                       "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
+    serve.add_repeated("--people", "A", take(serve::Door::kPeople, serve::parse_people),
+                       "Address for people, whom nginx names in X-Sluice-User: unix:/path "
+                       "(default: unix:/run/sluice/people.sock)");
+    add_ledger(serve, command.ledger);
+    add_value(
+        serve, "--threads", "N", command.threads,
+        [](std::string_view text) { return parse_count(text, 1, kThreadsMax); },
+        "Threads that read the ledger, 1 to 64 (default: 4)");
+    add_value(serve, "--rate-limit", "N/SECONDS", command.limit, parse_rate_limit,
+              "Rate limit of each token or user, in requests per seconds (default: 600/60)");
+    add_flag(serve, "--print-openapi", command.prints_openapi,
+             "Print the OpenAPI document of the API, and exit");
+}
+
+}  // namespace sluice::cli

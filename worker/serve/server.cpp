@@ -1,0 +1,390 @@
+#include "worker/serve/server.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "os/clock/clock.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/system/process.hpp"
+
+namespace sluice::serve {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+using Protocol = net::generic::stream_protocol;
+using Stream = beast::basic_stream<Protocol>;
+
+constexpr std::size_t kHeadBytesMax = std::size_t{16} << 10;
+constexpr std::size_t kTargetBytesMax = std::size_t{8} << 10;
+constexpr std::size_t kConnectionsMax = 1000;
+constexpr std::chrono::seconds kIdle{75};     ///< For the next head.
+constexpr std::chrono::seconds kWriting{60};  ///< For a client that takes its answer slowly.
+constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request that was refused.
+constexpr std::chrono::seconds kStopping{5};  ///< For the answers under way.
+
+/// Returns a header's value; nothing without it; an empty value if it was sent twice.
+std::optional<std::string> header_of(const http::fields& fields, beast::string_view name) {
+    const auto range = fields.equal_range(name);
+    if (range.first == range.second) {
+        return std::nullopt;
+    }
+    const auto value = range.first->value();
+    return std::next(range.first) == range.second ? std::string(value.data(), value.size()) : "";
+}
+
+/// Writes one line for a request, without its parameters (section 10).
+void log_request(const Request& request, const Outcome& outcome, unsigned status,
+                 std::chrono::microseconds took) {
+    const std::string account = outcome.account.empty() ? "-" : outcome.account;
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
+                 outcome.caller.empty() ? "-" : cli::printable(outcome.caller).c_str(),
+                 account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
+                 status, static_cast<long long>(took.count()));
+}
+
+}  // namespace
+
+class Server::Impl {
+public:
+    Impl(Front& front, Readers& readers) : front_(front), readers_(readers), stop_timer_(io_) {}
+
+    Status listen(const Listener& listener, const SocketGroups& groups);
+    void run();
+
+private:
+    class Session;
+    using Acceptor = net::basic_socket_acceptor<Protocol>;
+
+    Status listen_unix(const Listener& listener, const SocketGroups& groups);
+    Status open(const Protocol::endpoint& at, const std::string& name, Door door);
+    void accept(std::size_t acceptor);
+    void session_ended();
+    void stop();
+
+    Front& front_;
+    Readers& readers_;
+    net::io_context io_{1};
+    net::steady_timer stop_timer_;
+    std::vector<std::pair<Acceptor, Door>> acceptors_;
+    std::vector<bool> accepting_;
+    std::vector<std::string> paths_;  ///< Unix sockets, removed at the end.
+    std::size_t sessions_ = 0;
+    bool stopping_ = false, running_ = false;
+};
+
+/// One connection: reads a head, has it answered, writes the answer, and again.
+class Server::Impl::Session : public std::enable_shared_from_this<Session> {
+public:
+    Session(Protocol::socket socket, Door door, Impl& server)
+        : stream_(std::move(socket)), door_(door), server_(server) {
+        ++server_.sessions_;
+    }
+    ~Session() { server_.session_ended(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    void read() {
+        parser_.emplace();
+        parser_->header_limit(kHeadBytesMax);
+        stream_.expires_after(kIdle);
+        http::async_read_header(stream_, buffer_, *parser_,
+                                [self = shared_from_this()](beast::error_code error, std::size_t) {
+                                    self->on_head(error);
+                                });
+    }
+
+private:
+    void on_head(beast::error_code error) {
+        began_ = steady_now();
+        if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+            return reject("head_too_large");
+        }
+        const bool is_bad =
+            error.category() == http::make_error_code(http::error::bad_method).category() &&
+            error != http::error::end_of_stream && error != http::error::partial_message;
+        if (is_bad) {
+            return reject("bad_request");
+        }
+        if (error) {
+            return;  // the client is gone, or sent nothing for too long
+        }
+        const auto& head = parser_->get();
+        is_head_ = head.method() == http::verb::head;
+        keeps_alive_ = head.keep_alive() && !server_.stopping_;
+        if (head.target().size() > kTargetBytesMax) {
+            return reject("uri_too_long");
+        }
+        const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
+        if (has_body || head.version() > 11 || head.version() < 10) {
+            return reject("bad_request");
+        }
+        request_ = {door_,
+                    std::string(head.method_string().data(), head.method_string().size()),
+                    std::string(head.target().data(), head.target().size()),
+                    header_of(head, "Authorization"),
+                    header_of(head, "X-Sluice-User"),
+                    header_of(head, "If-None-Match"),
+                    header_of(head, "Sec-Fetch-Site")};
+        answer_request();
+    }
+
+    void answer_request() {
+        outcome_ = server_.front_.admit(request_, server_.readers_.is_ready());
+        if (Answer* const answer = std::get_if<Answer>(&outcome_.result)) {
+            return write(std::move(*answer));
+        }
+        const Admitted& admitted = std::get<Admitted>(outcome_.result);
+        stream_.expires_never();
+        const bool taken = server_.readers_.submit(
+            admitted.job, [self = shared_from_this(), &io = server_.io_](Answer answer) {
+                net::post(io, [self, answer = std::move(answer)]() mutable {
+                    const Admitted& asked = std::get<Admitted>(self->outcome_.result);
+                    self->write(
+                        self->server_.front_.finish(self->request_, asked, std::move(answer)));
+                });
+            });
+        if (!taken) {
+            write(server_.front_.finish(request_, admitted, problem("busy")));
+        }
+    }
+
+    /// Answers a request that cannot be read to its end, and closes the connection.
+    void reject(std::string_view code) {
+        keeps_alive_ = false;
+        outcome_ = {"other", {}, {}, Answer{}};
+        write(problem(code));
+    }
+
+    void write(Answer answer) {
+        const auto took =
+            std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - began_);
+        Figures& figures = server_.front_.figures();
+        ++figures.requests[{outcome_.path, answer.status}];
+        ++figures.answered[outcome_.path];
+        figures.microseconds[outcome_.path] += static_cast<std::uint64_t>(took.count());
+        log_request(request_, outcome_, answer.status, took);
+        response_.emplace();
+        response_->version(11);
+        response_->result(answer.status);
+        for (const auto& [name, value] : answer.headers) {
+            response_->insert(name, value);
+        }
+        response_->set(http::field::server, "sluice");
+        response_->set("X-Content-Type-Options", "nosniff");
+        response_->set("Referrer-Policy", "no-referrer");
+        if (answer.status != 304) {
+            response_->set(http::field::content_type, answer.type);
+            response_->content_length(answer.body.size());
+        }
+        response_->keep_alive(keeps_alive_);
+        if (!is_head_) {
+            response_->body() = std::move(answer.body);
+        }
+        serializer_.emplace(*response_);
+        stream_.expires_after(kWriting);
+        const auto done = [self = shared_from_this()](beast::error_code error, std::size_t) {
+            self->on_written(error);
+        };
+        if (is_head_) {
+            http::async_write_header(stream_, *serializer_, done);
+        } else {
+            http::async_write(stream_, *serializer_, done);
+        }
+    }
+
+    void on_written(beast::error_code error) {
+        is_head_ = false;
+        if (error) {
+            return;
+        }
+        if (!keeps_alive_ || server_.stopping_) {
+            beast::error_code ignored;
+            stream_.socket().shutdown(net::socket_base::shutdown_send, ignored);
+            stream_.expires_after(kLinger);
+            return linger();
+        }
+        read();
+    }
+
+    /// Reads what the client still sends. A close with unread bytes would reset the connection, and
+    /// the client might lose the answer.
+    void linger() {
+        buffer_.clear();
+        stream_.async_read_some(buffer_.prepare(buffer_.max_size()),
+                                [self = shared_from_this()](beast::error_code error, std::size_t) {
+                                    if (!error) {
+                                        self->linger();
+                                    }
+                                });
+    }
+
+    Stream stream_;
+    Door door_;
+    Impl& server_;
+    beast::flat_buffer buffer_{kHeadBytesMax};
+    std::optional<http::request_parser<http::empty_body>> parser_;
+    Request request_;
+    Outcome outcome_{"other", {}, {}, Answer{}};
+    std::optional<http::response<http::string_body>> response_;
+    std::optional<http::response_serializer<http::string_body>> serializer_;
+    Clock::time_point began_;
+    bool is_head_ = false, keeps_alive_ = false;
+};
+
+Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name, Door door) {
+    Acceptor acceptor(io_);
+    beast::error_code error;
+    acceptor.open(at.protocol(), error);
+    if (!error) {
+        acceptor.set_option(net::socket_base::reuse_address(true), error);
+        acceptor.bind(at, error);
+    }
+    if (!error) {
+        acceptor.listen(net::socket_base::max_listen_connections, error);
+    }
+    if (error) {
+        return Error{ErrorCode::kIo, "cannot listen on " + name + ": " + error.message()};
+    }
+    acceptors_.emplace_back(std::move(acceptor), door);
+    accepting_.push_back(false);
+    return Status::success();
+}
+
+Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& groups) {
+    const std::string& path = listener.address.path;
+    const net::local::stream_protocol::endpoint at(path);
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) == 0) {
+        net::local::stream_protocol::socket probe(io_);
+        beast::error_code error;
+        probe.connect(at, error);
+        if (!S_ISSOCK(info.st_mode) || !error) {
+            return Error{ErrorCode::kBusy,
+                         path + ": " + (error ? "is no socket" : "another server listens there")};
+        }
+        ::unlink(path.c_str());
+    }
+    if (Status opened = open(at, path, listener.door); !opened.ok()) {
+        return opened;
+    }
+    paths_.push_back(path);
+    constexpr mode_t kMode = 0660;
+    const bool is_given = std::any_of(groups.begin(), groups.end(), [&path](unsigned group) {
+        return ::chown(path.c_str(), static_cast<uid_t>(-1), group) == 0;
+    });
+    return is_given && ::chmod(path.c_str(), kMode) == 0
+               ? Status::success()
+               : Status(Error{ErrorCode::kPermission,
+                              path + ": cannot give the socket to nginx's group: the user of this "
+                                     "program must be a member of it"});
+}
+
+Status Server::Impl::listen(const Listener& listener, const SocketGroups& groups) {
+    const Address& address = listener.address;
+    if (!address.path.empty()) {
+        return listen_unix(listener, groups);
+    }
+    const net::ip::address host = address.is_v6 ? net::ip::address(net::ip::address_v6::loopback())
+                                                : net::ip::address(net::ip::address_v4::loopback());
+    return open(net::ip::tcp::endpoint(host, address.port), "port " + std::to_string(address.port),
+                listener.door);
+}
+
+void Server::Impl::accept(std::size_t acceptor) {
+    if (stopping_ || accepting_[acceptor] || sessions_ >= kConnectionsMax) {
+        return;
+    }
+    accepting_[acceptor] = true;
+    acceptors_[acceptor].first.async_accept(
+        [this, acceptor](beast::error_code error, Protocol::socket socket) {
+            accepting_[acceptor] = false;
+            if (!error) {
+                std::make_shared<Session>(std::move(socket), acceptors_[acceptor].second, *this)
+                    ->read();
+                front_.figures().connections = sessions_;
+            }
+            if (error == net::error::no_descriptors || error == net::error::no_memory) {
+                return;  // the end of a session accepts again
+            }
+            accept(acceptor);
+        });
+}
+
+void Server::Impl::session_ended() {
+    --sessions_;
+    if (!running_) {
+        return;  // the context destroys what is left of the sessions
+    }
+    front_.figures().connections = sessions_;
+    for (std::size_t i = 0; i < acceptors_.size(); ++i) {
+        accept(i);
+    }
+    if (stopping_ && sessions_ == 0) {
+        io_.stop();
+    }
+}
+
+void Server::Impl::stop() {
+    stopping_ = true;
+    for (auto& [acceptor, door] : acceptors_) {
+        beast::error_code ignored;
+        acceptor.close(ignored);
+    }
+    if (sessions_ == 0) {
+        io_.stop();
+    }
+    stop_timer_.expires_after(kStopping);
+    stop_timer_.async_wait([this](beast::error_code) { io_.stop(); });
+}
+
+void Server::Impl::run() {
+    net::signal_set signals(io_, SIGINT, SIGTERM);
+    signals.async_wait([this](beast::error_code error, int) {
+        if (!error) {
+            cli::notify_service("STOPPING=1");
+            stop();
+        }
+    });
+    for (std::size_t i = 0; i < acceptors_.size(); ++i) {
+        accept(i);
+    }
+    running_ = true;
+    io_.run();
+    running_ = false;
+    readers_.stop();  // before the sessions that it answers
+    for (const std::string& path : paths_) {
+        ::unlink(path.c_str());
+    }
+}
+
+Server::Server(Front& front, Readers& readers) : impl_(std::make_unique<Impl>(front, readers)) {}
+Server::~Server() = default;
+
+Status Server::listen(const Listener& listener, const SocketGroups& groups) {
+    return impl_->listen(listener, groups);
+}
+
+void Server::run() {
+    impl_->run();
+}
+
+}  // namespace sluice::serve

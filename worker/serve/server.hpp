@@ -1,0 +1,41 @@
+// Server: sockets and HTTP, on one thread (Q1). Only server.cpp includes Asio and Beast.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/values/result.hpp"
+#include "worker/serve/address.hpp"
+#include "worker/serve/front.hpp"
+#include "worker/serve/readers.hpp"
+
+namespace sluice::serve {
+
+struct Listener {
+    Address address;
+    Door door = Door::kTokens;
+};
+
+/// Groups that a unix socket may be given to, so that nginx may connect: the first that is
+/// possible.
+using SocketGroups = std::vector<unsigned>;
+
+class Server {
+public:
+    /// @param front, readers  Must outlive the server.
+    Server(Front& front, Readers& readers);
+    ~Server();
+
+    /// Binds a socket. A unix socket whose process is gone is replaced.
+    [[nodiscard]] Status listen(const Listener& listener, const SocketGroups& groups);
+    /// Serves until SIGTERM or SIGINT; requests under way are answered first.
+    void run();
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::serve
