@@ -1,9 +1,9 @@
 import pytest
-import scene
 from harness import paths
 from harness.cli import Sluice
 from harness.postgres import Server, missing
 from harness.serve import Serve
+from serve import scene
 
 
 class Served:

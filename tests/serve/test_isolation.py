@@ -4,9 +4,9 @@ import json
 import threading
 
 import pytest
-import scene
 from harness import paths
 from harness.serve import Serve, ask
+from serve import scene
 
 OTHERS = [("acme", "beta"), ("beta", "acme")]
 

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-import scene
+from serve import scene
 
 ACCOUNTS = list(scene.ACCOUNTS)
 MASK = "••••"

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Makes one HTML page of page.html, page.css and page.js, and a C++ header of it.
 
+embed.py FOLDER SHARED OUTPUT: SHARED has the files that both web pages use (core/page/).
+
 The header also has the Content-Security-Policy under which the page works: its own style and its
 own script by their hashes, requests to its own server, and nothing else.
 """
 import base64
 import hashlib
 import pathlib
+import re
 import sys
 
 CHUNK = 2000  # A literal must stay below the length that every compiler takes.
@@ -28,9 +31,17 @@ def literal(text):
     return "\n".join('    R"~page~(' + chunk + ')~page~"' for chunk in chunks)
 
 
+def inlined(module):
+    """A module's text as a part of one script: without its imports and the word export."""
+    return re.sub(r"^import [^;]*;\n|^export ", "", module, flags=re.M)
+
+
 def main():
-    folder, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    style, script = ((folder / name).read_text() for name in ("page.css", "page.js"))
+    folder, shared, target = map(pathlib.Path, sys.argv[1:])
+    style = (shared / "tokens.css").read_text() + (folder / "page.css").read_text()
+    script = (folder / "page.js").read_text()
+    for name in ("dom.js", "chart.js"):
+        script = script.replace(f"/*{name}*/", inlined((shared / name).read_text()))
     if "</script" in script or "</style" in style:
         sys.exit("embed.py: the script or the style would end its own element")
     page = (folder / "page.html").read_text()

@@ -1,26 +1,13 @@
 "use strict";
+/*dom.js*/
+/*chart.js*/
 (() => {
   const POLL_MS = 2000;
-  const SVG = "http://www.w3.org/2000/svg";
   const OK = new Set(["accepted", "replayed", "dry_run"]);
   const FAILED = new Set(["unavailable", "error"]);
   // The location may have been asked for without its final slash.
   const base = location.pathname.replace(/\/*$/, "/");
   const byId = (id) => document.getElementById(id);
-
-  // Text only ever enters the page through these two: nothing is parsed as HTML.
-  function element(name, attributes, ...children) {
-    const node = document.createElement(name);
-    for (const key in attributes) node.setAttribute(key, attributes[key]);
-    node.append(...children);
-    return node;
-  }
-  function drawn(name, attributes, text) {
-    const node = document.createElementNS(SVG, name);
-    for (const key in attributes) node.setAttribute(key, attributes[key]);
-    if (text !== undefined) node.textContent = text;
-    return node;
-  }
 
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
@@ -44,110 +31,23 @@
   const sentence = (text) => text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
   const lookUp = (report, path) => path.split(".").reduce((at, key) => (at == null ? at : at[key]), report);
 
-  // ---- Charts: lines over the last minutes, with a cursor for pointer and keyboard --------------
-
-  function niceTop(value) {
-    if (!(value > 0)) return 1;
-    const power = 10 ** Math.floor(Math.log10(value));
-    return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= value);
-  }
-
-  class LineChart {
-    constructor(id, label, format, series) {
-      Object.assign(this, { box: byId(id), label, format, series, at: null });
-      this.svg = drawn("svg", { role: "img", tabindex: "0" });
-      this.legend = element("p", { class: "legend" });
-      this.box.append(this.svg, this.legend);
-      this.svg.addEventListener("pointermove", (event) => this.point(event));
-      this.svg.addEventListener("pointerleave", () => this.move(null));
-      this.svg.addEventListener("blur", () => this.move(null));
-      this.svg.addEventListener("keydown", (event) => this.key(event));
-    }
-    point(event) {
-      const box = this.svg.getBoundingClientRect();
-      const x = event.clientX - box.left;
-      let best = null;
-      this.points.forEach((point, i) => {
-        if (best === null || Math.abs(this.x(point) - x) < Math.abs(this.x(this.points[best]) - x)) best = i;
-      });
-      this.move(best);
-    }
-    key(event) {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step || !this.points.length) return;
-      event.preventDefault();
-      const last = this.points.length - 1;
-      this.move(Math.min(last, Math.max(0, (this.at === null ? last : this.at) + step)));
-    }
-    move(index) {
-      this.at = index;
-      this.draw();
-    }
-    show(points, now) {
-      this.points = points;
-      this.now = now;
-      this.draw();
-    }
-    x(point) {
-      const span = 15 * 60;
-      return this.left + (this.width - this.left - 4) * (1 - Math.min(span, this.now - point.time) / span);
-    }
-    draw() {
-      if (!this.points) return;
-      this.width = this.svg.clientWidth || 320;
-      this.left = 54;
-      const high = 150, bottom = high - 18;
-      const top = niceTop(Math.max(0, ...this.points.flatMap((p) => this.series.map((s) => s.value(p)))));
-      const y = (value) => bottom - (bottom - 8) * (value / top);
-      const parts = [];
-      for (const share of [0, 0.5, 1]) {
-        parts.push(drawn("line", { class: "grid", x1: this.left, x2: this.width - 4, y1: y(top * share), y2: y(top * share) }));
-        parts.push(drawn("text", { x: this.left - 6, y: y(top * share) + 4, "text-anchor": "end" }, this.format(top * share)));
-      }
-      for (const minutes of [15, 10, 5, 0]) {
-        parts.push(drawn("text", { x: this.x({ time: this.now - minutes * 60 }), y: high - 3,
-          "text-anchor": minutes === 15 ? "start" : minutes ? "middle" : "end" }, minutes ? "−" + minutes + " min" : "now"));
-      }
-      for (const series of this.series) {
-        const path = this.points.map((p, i) => (i ? "L" : "M") + this.x(p).toFixed(1) + " " + y(series.value(p)).toFixed(1));
-        parts.push(drawn("path", { class: "series " + series.color, d: path.join("") }));
-      }
-      const shown = this.points[this.at === null ? this.points.length - 1 : Math.min(this.at, this.points.length - 1)];
-      if (shown && this.at !== null) {
-        parts.push(drawn("line", { class: "cursor", x1: this.x(shown), x2: this.x(shown), y1: 4, y2: bottom }));
-      }
-      this.svg.setAttribute("viewBox", "0 0 " + this.width + " " + high);
-      this.svg.replaceChildren(...parts);
-      this.describe(shown);
-    }
-    describe(shown) {
-      const texts = [];
-      const items = this.series.map((series) => {
-        const value = shown ? this.format(series.value(shown)) : "–";
-        texts.push(series.name + " " + value);
-        return element("span", {}, element("i", { class: series.color }), series.name + " ", element("b", {}, value));
-      });
-      const when = shown && this.at !== null ? new Date(shown.time * 1000).toLocaleTimeString() : "latest";
-      this.legend.replaceChildren(...items, element("span", { class: "muted" }, when));
-      this.svg.setAttribute("aria-label", this.label + ", " + when + ": " + texts.join(", "));
-    }
-  }
+  // ---- Charts -------------------------------------------------------------------------------------
 
   const per = (field) => (point) => (point.seconds > 0 ? point[field] / point.seconds : 0);
   const charts = [
-    new LineChart("chart-accepted", "Accepted per second", rate, [
+    new LineChart(byId("chart-accepted"), "Accepted per second", rate, [
       { name: "order events", color: "one", value: per("accepted_events") },
       { name: "catalog batches", color: "two", value: per("accepted_catalog") },
     ]),
-    new LineChart("chart-refused", "Refused and failed per second", rate, [
-      { name: "refused (4xx)", color: "warn", value: per("refused") },
-      { name: "failed (5xx)", color: "bad", value: per("failed") },
+    new LineChart(byId("chart-refused"), "Refused and failed per second", rate, [
+      { name: "refused (4xx)", color: "line-warn", value: per("refused") },
+      { name: "failed (5xx)", color: "line-bad", value: per("failed") },
     ]),
-    new LineChart("chart-commit", "Commit latency", duration, [
+    new LineChart(byId("chart-commit"), "Commit latency", duration, [
       { name: "p50", color: "one", value: (point) => point.commit_p50 },
       { name: "p99", color: "two", value: (point) => point.commit_p99 },
     ]),
-    new LineChart("chart-depth", "Queue depth", rate, [{ name: "records", color: "one", value: (point) => point.depth }]),
+    new LineChart(byId("chart-depth"), "Queue depth", rate, [{ name: "records", color: "one", value: (point) => point.depth }]),
   ];
 
   // ---- Bars and tables -------------------------------------------------------------------------

@@ -1,0 +1,201 @@
+"""A headless Chromium, driven by its DevTools protocol over a pipe."""
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+from harness import paths
+
+CHROMIUM = shutil.which("chromium") or "chromium"
+KEYS = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
+SHIFT = 8
+
+
+class Broken(AssertionError):
+    """The page threw, or the browser refused a command."""
+
+
+def _pipe():
+    """Both ends above the numbers that the child's redirections use."""
+    ends = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD, 16) for end in ends]
+    for end in ends:
+        os.close(end)
+    return high
+
+
+class Browser:
+    """Use as a context manager: it stops by pid."""
+
+    def __init__(self, profile):
+        self.profile = profile
+
+    def __enter__(self):
+        child_reads, self.writes = _pipe()
+        self.reads, child_writes = _pipe()
+        arguments = [
+            CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--hide-scrollbars", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank",
+        ]
+        redirected = f'exec "$0" "$@" 3<&{child_reads} 4>&{child_writes} {child_reads}<&- {child_writes}>&-'
+        self.log = open(os.path.join(self.profile, "log"), "wb")
+        self.process = subprocess.Popen(["bash", "-c", redirected, *arguments], stdout=self.log, stderr=self.log,
+                                        pass_fds=(child_reads, child_writes))
+        os.close(child_reads)
+        os.close(child_writes)
+        self.buffer, self.number, self.pages = b"", 0, {}
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(Broken, OSError):
+            self.call("Browser.close")
+        for end in (self.reads, self.writes):
+            os.close(end)
+        try:
+            self.process.wait(timeout=paths.DEADLINE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def call(self, method, session=None, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self.writes, json.dumps(message).encode() + b"\0")
+        wanted, end = self.number, time.monotonic() + paths.DEADLINE
+        while True:
+            answer = self._next(end, method)
+            if answer.get("id") != wanted:
+                continue
+            if "error" in answer:
+                raise Broken(f"{method}: {answer['error']}")
+            return answer["result"]
+
+    def _next(self, end, what):
+        """The next message; events are given to their page on the way."""
+        while b"\0" not in self.buffer:
+            if not select.select([self.reads], [], [], max(0, end - time.monotonic()))[0]:
+                raise Broken(f"no answer to {what}")
+            part = os.read(self.reads, 1 << 16)
+            if not part:
+                raise Broken("Chromium ended")
+            self.buffer += part
+        text, _, self.buffer = self.buffer.partition(b"\0")
+        message = json.loads(text)
+        page = self.pages.get(message.get("sessionId"))
+        if page and "method" in message:
+            page.on_event(message["method"], message["params"])
+        return message
+
+    def page(self, width=1280, height=900, scheme="light", headers=None):
+        """A page with a profile of its own. headers: sent with every request."""
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        page = self.pages[session] = Page(self, session, target)
+        page.open(width, height, scheme, headers or {})
+        return page
+
+
+class Page:
+    """One tab. Use as a context manager: it closes, and asserts that the page complained about nothing."""
+
+    def __init__(self, browser, session, target):
+        self.browser, self.session, self.target = browser, session, target
+        self.complaints, self.requests, self.expected = [], [], []
+
+    def open(self, width, height, scheme, headers):
+        for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
+            self.call(f"{domain}.enable")
+        self.call("Security.setIgnoreCertificateErrors", ignore=True)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Network.setExtraHTTPHeaders", headers=headers)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+        if kind is None:
+            left = [text for text in self.complaints if not any(part in text for part in self.expected)]
+            assert not left, left
+
+    def call(self, method, **parameters):
+        return self.browser.call(method, self.session, **parameters)
+
+    def on_event(self, method, event):
+        if method == "Runtime.exceptionThrown":
+            details = event["exceptionDetails"]
+            self.complaints.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Log.entryAdded":
+            self.complaints.append(event["entry"]["text"] + " " + event["entry"].get("url", ""))
+        elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning"):
+            self.complaints.append(str(event["args"]))
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(event["request"]["url"])
+
+    def goto(self, url):
+        self.call("Page.navigate", url=url)
+
+    def run(self, script):
+        """The value of an expression, which may be a promise."""
+        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise Broken(f"{script[:200]}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def wait(self, script, what=None):
+        def try_once():
+            try:
+                return self.run(script)
+            except Broken as error:
+                if "navigat" in str(error) or "Cannot find context" in str(error):
+                    return None
+                raise
+        return paths.wait_until(try_once, what or script)
+
+    def text(self, selector="main"):
+        return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+    def press(self, key, shift=False):
+        event = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key], "modifiers": SHIFT if shift else 0}
+        if key == "Enter":
+            event["text"] = "\r"
+        self.call("Input.dispatchKeyEvent", type="keyDown", **event)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def click(self, selector):
+        """A click of the mouse on the middle of an element, after scrolling to it."""
+        found = self.run(f"""(() => {{
+            const node = document.querySelector({json.dumps(selector)});
+            if (!node) return null;
+            node.scrollIntoView({{block: 'center'}});
+            const box = node.getClientRects()[0];
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }})()""")
+        assert found, f"no {selector} on the page:\n{self.text()}"
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=found[0], y=found[1], button="left", clickCount=1)
+
+    def screenshot(self, path, height_max=4000):
+        """The whole page, also what is below the window, down to `height_max` pixels."""
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], height_max), "scale": 1}
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def pdf(self):
+        return base64.b64decode(self.call("Page.printToPDF")["data"])

@@ -1,0 +1,387 @@
+"""The page for people in a real browser, through nginx with TLS and a login, on a real ledger (G1 to G17)."""
+
+import base64
+import decimal
+import gzip
+import json
+import pathlib
+import subprocess
+import time
+
+import pytest
+from harness import paths
+from harness.chromium import Browser
+from serve import scene
+from serve.login_site import Site
+
+HERE = pathlib.Path(__file__).parent
+UI = paths.ROOT / "worker" / "serve" / "ui"
+SHARED = paths.ROOT / "core" / "page"
+LINKS = ["Today", "Orders", "Creators", "Payouts", "Month", "Programs", "Shops"]
+GINA, SAM, BOTH = "gina@acme.example", "sam@acme.example", "both@example"
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+          "form-action 'none'; frame-ancestors 'none'")
+
+
+@pytest.fixture(scope="module")
+def site():
+    folder = scene.new_folder()
+    try:
+        sluice, _ = scene.build(folder)
+        sluice.drain()
+        scene.apply(sluice, folder)
+        for user, account, role in ((GINA, "acme", "manager"), (SAM, "acme", "viewer"), (BOTH, "acme", "manager"),
+                                    (BOTH, "beta", "manager")):
+            sluice("user", "add", user, "--account", account, "--role", role)
+        hashed = subprocess.run(["openssl", "passwd", "-apr1", "secret"], check=True, capture_output=True, text=True).stdout.strip()
+        (folder / "htpasswd").write_text("".join(f"{user}:{hashed}\n" for user in (GINA, SAM, BOTH)))
+        with Site(folder, sluice, "sluice-login-basic.conf", options=("--rate-limit", "100000/60")) as running:
+            yield running
+    finally:
+        paths.drop_folder(folder)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("chromium")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """The script of axe-core, in the version of package-lock.json."""
+    folder = tmp_path_factory.mktemp("axe")
+    for name in ("package.json", "package-lock.json"):
+        (folder / name).write_text((HERE / "page" / name).read_text())
+    subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True, capture_output=True)
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+@pytest.fixture
+def visit(site, browser):
+    """Opens a view as a user, and waits for its heading."""
+
+    def opened(query="", user=GINA, heading="main h1", **options):
+        login = base64.b64encode(f"{user}:secret".encode()).decode()
+        page = browser.page(headers={"Authorization": f"Basic {login}"}, **options)
+        page.goto(f"{site.url}ui/{query}")
+        page.wait(f"document.querySelector({json.dumps(heading)}) !== null")
+        return page
+
+    return opened
+
+
+def ids(site):
+    mine = ("--account", "acme")
+    payouts = site.sluice.json("payout", "list", *mine)
+    waiting = site.sluice.json("approvals", *mine)
+    return {"payout": payouts[0]["payout_id"], "run": payouts[0]["payout_run"],
+            "approval": next(row["id"] for row in waiting if row["command"] == "adjust")}
+
+
+def views(site):
+    known = ids(site)
+    month = scene.last_month()
+    return {
+        "today": "", "search": "?view=search&q=SAVE", "nothing": "?view=search&q=10020", "orders": "?view=orders",
+        "order": "?view=order&shop=shop-1&order=o1", "creators": "?view=creators", "creator": "?view=creator&creator=ann",
+        "runs": "?view=payouts", "payouts": "?view=payouts&list=all", "run": f"?view=run&run={known['run']}",
+        "payout": f"?view=payout&payout={known['payout']}", "approvals": "?view=approvals",
+        "approval": f"?view=approvals&id={known['approval']}", "month": f"?view=month&month={month}",
+        "statement": f"?view=statement&creator=ann&month={month}", "anomalies": "?view=anomalies",
+        "open": "?view=anomalies&tab=open", "acknowledged": "?view=anomalies&tab=acknowledged", "programs": "?view=programs",
+        "program": "?view=program&program=spring", "shops": "?view=shops",
+    }
+
+
+def press(page, key, times=1):
+    for _ in range(times):
+        page.press(key)
+
+
+def focused(page):
+    return page.run("document.activeElement.id || document.activeElement.tagName")
+
+
+def wait_for(page, text, selector="main"):
+    page.wait(f"document.querySelector({json.dumps(selector)})?.innerText.includes({json.dumps(text)})", text)
+
+
+# Files and headers (G17) ---------------------------------------------------------------------------------------------
+
+
+def files():
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for folder in (UI, SHARED)
+            for path in folder.rglob("*") if path.is_file() and path.name != "README.md"}
+
+
+def test_the_files_are_served_as_they_are_and_stay_small(site):
+    assert sum(len(gzip.compress(content)) for content in files().values()) <= 70 * 1024
+    login = [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
+    for name, content in files().items():
+        status, headers, body = site.get(f"/ui/{name}", login)
+        assert (status, body) == (200, content), name
+        assert headers["Content-Security-Policy"] == POLICY
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+# Views (G2, G13) -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark"), (320, "light"), (640, "dark")])
+def test_each_view_has_no_barrier_and_scrolls_nowhere_sideways(site, visit, axe, width, scheme):
+    """320 px is also a window of 1280 at 400 %, 640 one at 200 %. The policy reports nothing: __exit__ looks."""
+    for name, query in views(site).items():
+        with visit(query, width=width, scheme=scheme) as page:
+            assert page.run("document.querySelector('main .note.bad')?.innerText ?? ''") == "", name
+            assert page.run("document.documentElement.scrollWidth") <= width, name
+            assert page.run("document.querySelectorAll('[style]').length") == 0, name
+            page.run(axe + "; 0")
+            found = page.run("axe.run(document).then((result) => ({passes: result.passes.length, violations: "
+                             "result.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])}))")
+            assert found["passes"] > 10 and found["violations"] == [], (name, found)
+
+
+def test_a_view_needs_at_most_two_requests_beside_me(site, visit):
+    for name, query in views(site).items():
+        with visit(query) as page:
+            asked = [url for url in page.requests if "/v1/" in url and not url.endswith("/v1/me")]
+            assert 1 <= len(asked) <= 2, (name, asked)
+
+
+def test_every_link_of_the_bar_opens_its_view_and_back_returns(visit):
+    with visit() as page:
+        for text in LINKS:
+            page.run(f"[...document.querySelectorAll('#nav a')].find((link) => link.textContent === {text!r}).click()")
+            page.wait(f"document.querySelector('#nav a[aria-current]').textContent === {text!r} && document.title.length > 8")
+            page.wait("document.activeElement.tagName === 'H1'", f"focus on the heading of {text}")
+        page.run("history.back()")
+        page.wait("document.querySelector('#nav a[aria-current]').textContent === 'Programs'")
+
+
+# The questions of section 2, in at most two actions -------------------------------------------------------------------
+
+
+def test_support_finds_an_order_and_why_in_one_action(visit):
+    with visit("?view=shops") as page:
+        page.run("document.getElementById('q').focus()")
+        page.type("a/b")
+        page.press("Enter")
+        wait_for(page, "No creator: code ANNA15 belongs to no creator")
+        assert page.run("document.querySelector('.answer.first').innerText").startswith("No creator: code ANNA15")
+
+
+def test_a_code_lists_its_orders_and_a_second_action_opens_one(visit):
+    with visit("?view=search&q=ANNA15") as page:
+        wait_for(page, "has no owner")
+        page.click("main table a")
+        wait_for(page, "Order a/b of shop-1")
+        assert page.run("document.querySelectorAll('.facts .card').length") == 3
+        assert "Order placed" in page.text(".timeline")
+
+
+def test_a_creator_asks_when_the_money_comes(visit):
+    with visit() as page:
+        page.run("document.getElementById('q').focus()")
+        page.type("ann")
+        page.press("Enter")
+        wait_for(page, "ann", "main h1")
+        assert "Payable" in page.text(".tiles") and "PAID" in page.text()
+
+
+def test_the_month_says_if_the_books_tie_and_lists_the_checks(visit):
+    with visit(f"?view=month&month={scene.this_month()[:7]}") as page:
+        assert "The trial balance sums to 0." in page.text(".checks")
+        page.click(".cards button")
+        wait_for(page, "wait", ".checks")
+        assert "sluice period close --account acme --until" in page.text(".command")
+    with visit(f"?view=month&month={scene.last_month()}") as page:
+        assert page.text(".answer").startswith("Closed on ")
+
+
+def test_the_month_of_a_program_is_the_sum_of_its_statements(site, visit):
+    month, login = scene.this_month()[:7], [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
+    totals = dict.fromkeys(("opening", "earned", "paid_out", "closing"), decimal.Decimal(0))
+    for creator in ("ann", "robert"):
+        statement = json.loads(site.get(f"/v1/statement?creator={creator}&month={month}", login)[2])
+        for row in statement["sums"]:
+            if row["program_id"] == "spring":
+                totals["earned"] += decimal.Decimal(row["adjusted"])
+                for name in totals:
+                    totals[name] += decimal.Decimal(row[name])
+    assert totals["earned"] and totals["paid_out"]
+    with visit(f"?view=month&month={month}") as page:
+        cells = page.run("""[...[...document.querySelectorAll('table')].find((one) => one.ariaLabel === 'Owed by program')
+            .querySelectorAll('tbody tr')].find((row) => row.innerText.startsWith('spring\t')).innerText.split('\t')""")
+        shown = [decimal.Decimal(text.split("\u00a0")[0].removesuffix("USD").replace(",", "").replace("−", "-")) for text in cells[1:]]
+        assert shown == [totals["opening"], totals["earned"], totals["paid_out"], totals["closing"]], (cells, totals)
+
+
+def test_an_approval_shows_its_amount_and_digest(site, visit):
+    with visit("?view=approvals") as page:
+        page.run(f"[...document.querySelectorAll('main th a')].find((a) => a.textContent === {ids(site)['approval']!r}).click()")
+        wait_for(page, "Approval " + ids(site)["approval"])
+        assert "60.00" in page.text()
+
+
+def test_an_unknown_order_says_where_to_look(visit):
+    with visit("?view=search&q=10020") as page:
+        assert page.text(".answer") == "No order 10020 in the ledger."
+        for part in ("shop-1", "$sluice_reason", "sluice dead list"):
+            assert part in page.text(), part
+
+
+# Bad input (section 12) ----------------------------------------------------------------------------------------------
+
+
+def order(name):
+    return "?view=order&shop=shop-1&order=" + "".join(f"%{byte:02x}" for byte in name.encode())
+
+
+def test_a_pasted_command_runs_one_command_with_the_id_in_it(visit, tmp_path):
+    """The order is held by its creator's hold or not at all: the page's own quoting is run, and the server's is in explain_test."""
+    with visit("?view=shops") as page:
+        for name in ("$(reboot)'", "a b", "-rf", "<img onerror=1>", "ä;`id`", "!x", "~", "a\"b"):
+            line = page.run(f"import('./shell.js').then((shell) => shell.commandLine('sluice hold', [], "
+                            f"[['--shop', 's'], ['--order', {json.dumps(name)}]]))")
+            script = tmp_path / "pasted"
+            script.write_text("sluice() { printf '%s\\n' \"$@\"; }\n" + line + "\n")
+            ran = subprocess.run(["bash", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+            assert ran.stdout.replace("--order=", "--order\n").splitlines() == ["hold", "--shop", "s", "--order", name]
+            assert ran.stderr == ""
+        for name in ("line\nfeed", "a\rb", "\x1b[31m", "\x7f", "nul\x00"):
+            assert page.run(f"import('./shell.js').then((shell) => shell.commandLine('sluice hold', [], "
+                            f"[['--order', {json.dumps(name)}]]))") is None
+
+
+def test_ids_are_text_and_never_markup(visit):
+    name = "o 5 & <img onerror=1>"
+    with visit(order(name)) as page:
+        assert name in page.text("main h1")
+        assert page.run("document.querySelectorAll('main img').length") == 0
+    with visit(order("line\nfeed")) as page:
+        assert "feed" in page.text("main h1") and "--order" not in page.text()
+    with visit("?view=search&q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E") as page:
+        assert "<img src=x onerror=alert(1)>" in page.text()
+        assert page.run("document.querySelectorAll('main img').length") == 0
+
+
+def test_a_spreadsheet_runs_no_cell_of_an_export(visit, browser, tmp_path):
+    with visit("?view=orders&creator=ann") as page:
+        text = page.run("""import('./export.js').then((file) => file.csvOf([
+            {order_id: '=HYPERLINK()', amount: '-2.00', note: '+1'}, {order_id: '-5', amount: '-x', note: 'a,"b"'},
+            {order_id: '\\tt', amount: null, note: ['@a', 'b']}]))""")
+        assert text == ("\ufefforder_id,amount,note\r\n'=HYPERLINK(),-2.00,'+1\r\n'-5,'-x,\"a,\"\"b\"\"\"\r\n'\tt,,'@a b\r\n")
+        browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path),
+                     browserContextId=browser.call("Target.getTargetInfo", targetId=page.target)["targetInfo"]["browserContextId"])
+        page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Export').click()")
+        saved = paths.wait_until(lambda: list(tmp_path.glob("*.csv")), "the export")[0]
+        content = saved.read_bytes()
+        assert content.startswith(b"\xef\xbb\xbforder_id,shop_id,") and content.endswith(b"\r\n")
+        assert b"\r\no1,shop-1," in content
+
+
+# Keyboard (G13) ------------------------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_alone_reaches_everything(visit):
+    with visit("?view=orders") as page:
+        page.press("Tab")
+        assert focused(page) == "skip"
+        assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        page.press("Enter")
+        assert focused(page) == "content"
+        page.press("Tab", shift=True)
+        page.run("document.activeElement.blur()")
+    with visit("?view=orders") as page:
+        press(page, "Tab", 2)
+        assert focused(page) == "q"
+        press(page, "Tab", 2)
+        assert page.run("document.activeElement.textContent") == "Orders"
+        reached = set()
+        for _ in range(90):
+            page.press("Tab")
+            reached.add(page.run("document.activeElement.name || document.activeElement.innerText?.trim() || ''"))
+        assert {"o1", "status", "Export", "Apply"} <= reached, reached
+
+
+def test_a_chart_is_drawn_on_demand_and_read_with_the_arrow_keys(visit):
+    with visit("?view=creator&creator=ann") as page:
+        page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Show the last')).click()")
+        page.wait("document.querySelector('.charts svg rect') !== null")
+        assert page.run("document.activeElement.tagName") == "svg"
+        before = page.run("document.activeElement.ariaLabel")
+        page.press("ArrowLeft")
+        page.press("ArrowLeft")
+        after = page.run("document.activeElement.ariaLabel")
+        assert before != after and "earned 0.00" in after, (before, after)
+        drawn = page.run("document.querySelector('.charts details').textContent")
+        assert "Month" in drawn and "adjusted" in drawn
+
+
+# States (G13) --------------------------------------------------------------------------------------------------------
+
+
+def test_a_view_in_error_says_the_code_and_can_be_tried_again(visit):
+    with visit("?view=shops") as page:
+        page.expected = ["Failed to load resource"]
+        page.call("Network.setBlockedURLs", urls=["*/v1/orders*"])
+        page.click("#nav a:nth-child(2)")
+        wait_for(page, "The server could not be reached.")
+        assert "Code: unreachable" in page.text()
+        page.call("Network.setBlockedURLs", urls=[])
+        page.click("main .note button")
+        wait_for(page, "o1")
+    with visit("?view=order&shop=shop-1&order=nope") as page:
+        page.expected = ["Failed to load resource"]
+        assert "Code: not_found" in page.text()
+
+
+def test_a_slow_view_keeps_its_place_until_it_is_there(visit):
+    with visit("?view=shops") as page:
+        page.call("Network.emulateNetworkConditions", offline=False, latency=700, downloadThroughput=-1, uploadThroughput=-1)
+        page.click("#nav a:nth-child(3)")
+        page.wait("document.querySelector('main .ghost') !== null && document.querySelector('main').ariaBusy === 'true'")
+        wait_for(page, "Creators", "main h1")
+        assert page.run("document.querySelector('main .ghost')") is None
+
+
+def test_a_viewer_reads_that_a_manager_sees_payouts(visit):
+    with visit("?view=payouts", user=SAM) as page:
+        page.expected = ["Failed to load resource"]
+        assert "A manager of the account may." in page.text() and "Code: scope" in page.text()
+    with visit("?view=creator&creator=ann", user=SAM) as page:
+        assert "o1" in page.text() and "••••" not in page.text()
+
+
+def test_a_user_of_two_accounts_chooses_and_links_keep_the_choice(visit):
+    with visit("?view=programs", user=BOTH) as page:
+        assert "spring" in page.text()
+        page.run("""(() => { const menu = document.querySelector('#account select');
+                     menu.value = 'beta'; menu.dispatchEvent(new Event('change')); })()""")
+        wait_for(page, "autumn")
+        assert "spring" not in page.text()
+        page.click("#nav a:nth-child(7)")
+        wait_for(page, "shop-2")
+        assert "account=beta" in page.run("location.search")
+
+
+def test_a_statement_prints(visit):
+    with visit(f"?view=statement&creator=ann&month={scene.last_month()}") as page:
+        printed = page.pdf()
+        assert printed.startswith(b"%PDF-") and len(printed) > 5000
+        page.call("Emulation.setEmulatedMedia", media="print")
+        assert page.run("getComputedStyle(document.querySelector('.bar')).display") == "none"
+
+
+def test_nothing_moves_while_a_view_comes(visit):
+    """The layout shift of Month, from the first paint to its last part (section 11)."""
+    with visit("?view=month") as page:
+        time.sleep(0.3)
+        shift = page.run("""new Promise((done) => { let sum = 0;
+            new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
+                .observe({type: 'layout-shift', buffered: true});
+            setTimeout(() => done(sum), 300); })""")
+        assert shift == 0

@@ -1,0 +1,52 @@
+// Requests to the API. Every figure of the page comes from here.
+
+/** What the API refused, or that it could not be reached. */
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem.detail || problem.title || "status " + status);
+    Object.assign(this, { status, code: problem.code || "unreachable", errors: problem.errors || [] });
+  }
+}
+
+let account = null;
+let heard = () => {};
+
+/** account: the one that a person of several chose, or null; onAnswer: called with each answer's headers. */
+export function configure(options) {
+  if ("account" in options) account = options.account;
+  if (options.onAnswer) heard = options.onAnswer;
+}
+
+function target(path, parameters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  }
+  if (account !== null && path !== "me") query.set("account", account);
+  const text = query.toString();
+  return "../v1/" + path + (text ? "?" + text : "");
+}
+
+/** Address of an answer that the browser downloads by itself. */
+export const address = (path, parameters) => target(path, parameters);
+
+export async function get(path, parameters = {}, signal) {
+  let response;
+  try {
+    response = await fetch(target(path, parameters), { signal, headers: { Accept: "application/json" } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, { detail: "The server could not be reached." });
+  }
+  const isJson = /json/.test(response.headers.get("Content-Type") || "");
+  if (response.ok && !isJson) throw new Refused(401, { code: "login", detail: "Your login has ended." });
+  if (!response.ok) {
+    let problem = {};
+    try {
+      if (isJson) problem = await response.json();
+    } catch { /* the status says enough */ }
+    throw new Refused(response.status, problem);
+  }
+  heard(response.headers);
+  return response.json();
+}

@@ -1,0 +1,59 @@
+// "Export": the rows of a view as CSV for spreadsheets (G16).
+import { get } from "./api.js";
+import { element } from "./dom.js";
+import { count } from "./format.js";
+
+const ROWS_MAX = 50000;
+const AMOUNTS = new Set(["amount", "accrued", "tax", "shipping", "commission_amount", "refund_amount", "refund_tax", "pending",
+  "blocked", "payable", "in_payout", "paid", "total", "opening", "debit", "credit", "closing", "earned", "adjusted", "paid_out",
+  "owed", "count", "orders", "items", "payouts", "entries", "version", "entry", "event_seq"]);
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** A spreadsheet runs text that begins so as a formula; an apostrophe keeps it text. */
+export function cell(name, value) {
+  if (value === null || value === undefined) return "";
+  let text = typeof value === "object" ? words(value) : String(value);
+  if (!(AMOUNTS.has(name) && NUMBER.test(text)) && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+const words = (value) => (Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(" ")
+  : JSON.stringify(value));
+
+export function csvOf(rows) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = [names.map((name) => cell("", name)), ...rows.map((row) => names.map((name) => cell(name, row[name])))];
+  return "\ufeff" + lines.map((line) => line.join(",") + "\r\n").join("");
+}
+
+function save(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  const link = element("a", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+/** A button that reads every row of a list, up to 50,000, and saves them. */
+export function exportButton(path, parameters, name) {
+  const button = element("button", { type: "button" }, "Export");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const rows = [];
+    try {
+      let after;
+      do {
+        const page = await get(path, { ...parameters, limit: 1000, after });
+        rows.push(...page.items);
+        after = page.next;
+        button.textContent = "Export: " + count(rows.length);
+      } while (after && rows.length < ROWS_MAX);
+      save("sluice-" + name.replaceAll(" ", "-") + ".csv", csvOf(rows.slice(0, ROWS_MAX)));
+      button.textContent = "Export";
+      document.getElementById("status").textContent = count(Math.min(rows.length, ROWS_MAX)) + " rows exported" +
+        (after ? "; there are more" : "");
+    } catch (error) {
+      button.textContent = "Export failed: " + error.message;
+    }
+    button.disabled = false;
+  });
+  return button;
+}

@@ -1,0 +1,76 @@
+// Numbers, times and words as people read them. Amounts are decimal strings and never become floats.
+import { element } from "./dom.js";
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const LONG = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+  "November", "December"];
+
+const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** 1840.00 -> 1,840.00, with a minus sign for negative amounts. */
+export function amount(text) {
+  const [, sign, whole, rest] = /^(-?)(\d+)(.*)$/.exec(String(text)) || [];
+  return whole === undefined ? String(text) : (sign ? "−" : "") + grouped(whole) + rest;
+}
+export const count = (number) => (number < 0 ? "−" : "") + grouped(String(Math.abs(number)));
+
+/** An amount with its currency, which is smaller. */
+export function money(text, currency) {
+  if (text === null || text === undefined) return element("span", {}, "–");
+  const shown = element("span", { class: "nowrap" }, amount(text));
+  if (currency) shown.append(element("span", { class: "unit" }, currency));
+  return shown;
+}
+
+/** Sum of decimal strings, exact. */
+export function sum(texts) {
+  let digits = 0;
+  for (const text of texts) digits = Math.max(digits, (String(text).split(".")[1] || "").length);
+  let total = 0n;
+  for (const text of texts) {
+    const [whole, rest = ""] = String(text).replace("-", "").split(".");
+    const value = BigInt(whole + rest.padEnd(digits, "0"));
+    total += String(text).startsWith("-") ? -value : value;
+  }
+  const plain = String(total < 0n ? -total : total).padStart(digits + 1, "0");
+  const split = plain.length - digits;
+  return (total < 0n ? "-" : "") + plain.slice(0, split) + (digits ? "." + plain.slice(split) : "");
+}
+export const negated = (text) => (/^-?0*(\.0*)?$/.test(text) ? text.replace("-", "")
+  : text.startsWith("-") ? text.slice(1) : "-" + text);
+export const isZero = (text) => /^-?0*(\.0*)?$/.test(text);
+
+/** 2026-03-03T... -> 3 Mar 2026 */
+export function day(text) {
+  return Number(text.slice(8, 10)) + " " + MONTHS[Number(text.slice(5, 7)) - 1] + " " + text.slice(0, 4);
+}
+/** The day without its year. */
+export const shortDay = (text) => Number(text.slice(8, 10)) + " " + MONTHS[Number(text.slice(5, 7)) - 1];
+export const monthName = (text) => LONG[Number(text.slice(5, 7)) - 1] + " " + text.slice(0, 4);
+export const shortMonth = (text) => MONTHS[Number(text.slice(5, 7)) - 1];
+
+/** A time element with day, hour and minute; the whole instant is its title. */
+export function time(text, withClock = true) {
+  if (!text) return "";
+  const words = day(text) + (withClock ? ", " + text.slice(11, 16) : "");
+  return element("time", { datetime: text, title: text, class: "nowrap" }, words);
+}
+
+const COLORS = {
+  paid: "good", closed: "warn", blocked: "warn", waiting: "warn", held: "warn", silent: "warn", failed: "bad",
+  returned: "bad",
+};
+/** The word of a state, coloured where it matters. */
+export function state(word) {
+  return element("span", { class: "state " + (COLORS[String(word).toLowerCase()] || "plain") },
+    String(word).replaceAll("_", " "));
+}
+
+export const plural = (number, one, many = one + "s") => count(number) + " " + (number === 1 ? one : many);
+/** 2026-02 and its neighbours */
+export function monthAfter(month, step) {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 1 + step, 1)).toISOString().slice(0, 7);
+}
+export const monthStart = (month) => month + "-01T00:00:00Z";
+export const today = () => new Date().toISOString().slice(0, 10);

@@ -1,0 +1,31 @@
+// Addresses of views. The view and its filters are in the query, so that a link can be kept and sent.
+import { element } from "./dom.js";
+
+let account = null;
+/** The account that links carry; null if the caller has one only. */
+export function keepAccount(chosen) {
+  account = chosen;
+}
+
+export function hrefOf(view, parameters = {}) {
+  const query = new URLSearchParams({ view });
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  }
+  if (account !== null) query.set("account", account);
+  return "./?" + query;
+}
+export const link = (view, parameters, text, attributes = {}) =>
+  element("a", { href: hrefOf(view, parameters), ...attributes }, text);
+
+const LONG = 28;
+/** Class of an id: a long one may break anywhere, a short one stays whole where there is room. */
+export const idClass = (text) => (text.length > LONG ? "id long" : "id");
+export const idOf = (text) => element("span", { class: idClass(text) }, text);
+/** A link whose text is an id. */
+export const idLink = (view, parameters, id) => link(view, parameters, id, { class: idClass(id) });
+
+export const orderLink = (row) =>
+  idLink("order", { shop: row.shop_id, order: row.order_id }, row.order_id);
+export const creatorLink = (creator) => (creator ? idLink("creator", { creator }, creator) : "–");
+export const payoutLink = (payout) => idLink("payout", { payout }, payout);

@@ -1,0 +1,187 @@
+// Frame of the page: who looks, which view, and the states of a view (G2, G13).
+import { configure, get } from "./api.js";
+import { element } from "./dom.js";
+import { count } from "./format.js";
+import { hrefOf, keepAccount } from "./links.js";
+import anomalies from "./views/anomalies.js";
+import approvals from "./views/approvals.js";
+import creator from "./views/creator.js";
+import creators from "./views/creators.js";
+import month from "./views/month.js";
+import order from "./views/order.js";
+import orders from "./views/orders.js";
+import payout from "./views/payout.js";
+import payouts from "./views/payouts.js";
+import program from "./views/program.js";
+import programs from "./views/programs.js";
+import run from "./views/run.js";
+import search from "./views/search.js";
+import shops from "./views/shops.js";
+import statement from "./views/statement.js";
+import today from "./views/today.js";
+
+const VIEWS = { anomalies, approvals, creator, creators, month, order, orders, payout, payouts, program, programs, run,
+  search, shops, statement, today };
+const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Payouts", "payouts"], ["Month", "month"],
+  ["Programs", "programs"], ["Shops", "shops"]];
+const GHOST_MS = 200;
+
+const byId = (id) => document.getElementById(id);
+const content = byId("content");
+let me = null, going = null, timer = 0;
+
+const parametersNow = () => Object.fromEntries(new URLSearchParams(location.search));
+
+// ---- The bar ------------------------------------------------------------------------------------
+
+function showWaiting(headers) {
+  const waiting = headers.get("X-Sluice-Waiting");
+  const pill = byId("pill");
+  pill.hidden = waiting === null;
+  if (waiting === null) return;
+  pill.textContent = waiting === "0" ? "all applied" : count(Number(waiting)) + (waiting === "1" ? " input waits" : " inputs wait");
+  pill.className = "pill " + (waiting === "0" ? "good" : "warn");
+}
+
+function showAccount(chosen) {
+  const ids = me.accounts.map((grant) => grant.account_id);
+  if (ids.length < 2) {
+    byId("account").replaceChildren(ids[0] || "");
+    return;
+  }
+  const menu = element("select", { "aria-label": "Account" }, ...ids.map((id) =>
+    element("option", { value: id, ...(id === chosen ? { selected: "" } : {}) }, id)));
+  menu.addEventListener("change", () => {
+    const query = new URLSearchParams({ view: VIEWS[parametersNow().view]?.nav || "today", account: menu.value });
+    go("./?" + query);
+  });
+  byId("account").replaceChildren(menu);
+}
+
+function showLinks(view) {
+  const current = VIEWS[view].nav;
+  byId("nav").replaceChildren(...LINKS.map(([text, id]) =>
+    element("a", { href: hrefOf(id), ...(id === current ? { "aria-current": id === view ? "page" : "true" } : {}) }, text)));
+}
+
+// ---- States of a view ---------------------------------------------------------------------------
+
+const ghosts = () => [element("div", { class: "ghost low" }), element("div", { class: "ghost" }), element("div", { class: "ghost" })];
+
+const ADVICE = {
+  scope: "Your role may not see this. A manager of the account may.",
+  no_account: "No account has you as a user. `sluice user add` adds one.",
+  unauthorized: "Your login is missing or has ended.",
+  login: "Log in again.",
+  not_found: "The account has nothing of this name.",
+  rate_limited: "Too many requests. Wait a moment.",
+  busy: "The server is busy. Try again in a moment.",
+  ledger_unavailable: "The ledger cannot be read at the moment. `sluice doctor` says why.",
+};
+
+function failed(title, error) {
+  const retry = element("button", { type: "button" }, error.code === "login" ? "Log in" : "Try again");
+  retry.addEventListener("click", () => (error.code === "login" ? location.reload() : render()));
+  const words = ADVICE[error.code] || error.message;
+  return [element("h1", { tabindex: "-1" }, title), element("div", { class: "note bad" },
+    element("p", {}, ...words.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part))),
+    ...error.errors.map((one) => element("p", {}, one.parameter + ": " + one.message)),
+    element("p", { class: "muted" }, "Code: " + error.code), retry)];
+}
+
+// ---- Views --------------------------------------------------------------------------------------
+
+/** Shows the view of the address. isFresh: false keeps what is shown until the answer is there. */
+async function render(isFresh = true, focus = false) {
+  clearTimeout(timer);
+  going?.abort();
+  const mine = going = new AbortController();
+  const parameters = parametersNow();
+  const name = VIEWS[parameters.view] ? parameters.view : "today";
+  const view = VIEWS[name];
+  let nodes;
+  const ghost = setTimeout(() => {
+    if (isFresh) content.replaceChildren(...ghosts());
+    content.setAttribute("aria-busy", "true");
+  }, GHOST_MS);
+  showLinks(name);
+  try {
+    await identify(parameters.account);
+    showLinks(name);
+    byId("q").value = name === "search" ? parameters.q || "" : "";
+    const asked = (path, values) => get(path, values, mine.signal);
+    const data = await view.load(parameters, asked, me);
+    if (mine.signal.aborted) return;
+    nodes = view.show(data, parameters, { go, replace, me });
+    document.title = view.title(parameters) + " – sluice";
+    byId("status").textContent = isFresh && focus ? document.title : "";
+  } catch (error) {
+    if (mine.signal.aborted || error.name === "AbortError") return;
+    nodes = failed(view.title(parameters), error.code ? error : Object.assign(error, { code: "internal", errors: [] }));
+    byId("status").textContent = "Not loaded: " + error.message;
+    if (error.code === "internal") console.error(error);
+  } finally {
+    clearTimeout(ghost);
+  }
+  content.removeAttribute("aria-busy");
+  if (nodes === null) return;
+  const open = new Set([...content.querySelectorAll("details[open]")].map((node) => node.parentNode.textContent.slice(0, 40)));
+  content.replaceChildren(...nodes);
+  content.dispatchEvent(new Event("shown"));
+  if (!isFresh) {
+    for (const node of content.querySelectorAll("details")) node.open = open.has(node.parentNode.textContent.slice(0, 40));
+  }
+  if (focus) {
+    scrollTo(0, 0);
+    content.querySelector("h1")?.focus({ preventScroll: true });
+  }
+  if (view.refreshSeconds) timer = setTimeout(refresh, view.refreshSeconds * 1000);
+}
+
+/** Refreshes a view unless a person uses it: the focus is inside, or a chart was asked for. */
+function refresh() {
+  const isIdle = !content.querySelector("svg") && (!content.contains(document.activeElement) ||
+    document.activeElement.tagName === "H1" || document.activeElement === content);
+  if (!document.hidden && isIdle) render(false);
+  else timer = setTimeout(refresh, 5000);
+}
+
+async function identify(account) {
+  me ??= await get("me");
+  const ids = me.accounts.map((grant) => grant.account_id);
+  const chosen = ids.length > 1 ? (account || ids[0]) : null;
+  configure({ account: chosen });
+  keepAccount(chosen);
+  showAccount(chosen);
+  me.role = me.accounts.find((grant) => grant.account_id === (chosen || ids[0]))?.role ?? me.role;
+  me.account = chosen || ids[0];
+}
+
+function go(address) {
+  history.pushState(null, "", address);
+  render(true, true);
+}
+function replace(address) {
+  history.replaceState(null, "", address);
+  render(true, true);
+  return null;
+}
+
+addEventListener("popstate", () => render(true, true));
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href^='./?']");
+  if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(link.getAttribute("href"));
+});
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  content.focus();
+});
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = byId("q").value.trim();
+  if (text) go(hrefOf("search", { q: text }));
+});
+configure({ onAnswer: showWaiting });
+render();

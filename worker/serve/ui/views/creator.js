@@ -1,0 +1,115 @@
+// One creator: what is owed, when it is paid, and why (G7).
+import { element } from "../dom.js";
+import { earnings } from "../earnings.js";
+import { amount, day, money, monthAfter, monthName, plural, state, sum, time, today } from "../format.js";
+import { idLink, link, payoutLink } from "../links.js";
+import { card, empty, head, table, tile, tiles } from "../parts.js";
+import { commandBox, commandLine } from "../shell.js";
+import { orderColumns } from "./orders.js";
+
+const TITLES = { payable: "Payable", pending: "Pending", blocked: "Blocked", in_payout: "In payouts", paid: "Paid" };
+
+/** Sums of the balances by currency, the currency with the most owed first. */
+function byCurrency(balances) {
+  const currencies = [...new Set(balances.map((row) => row.currency))];
+  const all = currencies.map((currency) => {
+    const rows = balances.filter((row) => row.currency === currency);
+    const of = (name) => sum(rows.map((row) => row[name]));
+    return { currency, pending: of("pending"), blocked: of("blocked"), payable: of("payable"), in_payout: of("in_payout"),
+      paid: of("paid") };
+  });
+  return all.sort((a, b) => Number(b.payable) + Number(b.pending) - Number(a.payable) - Number(a.pending));
+}
+
+function amounts(balances) {
+  const [main, ...others] = byCurrency(balances);
+  if (!main) return [];
+  const value = (name) => money(main[name], main.currency);
+  const blocked = Number(main.blocked) ? [money(main.blocked, main.currency), " blocked"] : null;
+  return [tiles("Amounts", [tile("Payable", value("payable"), "the next close takes it"), tile("Pending", value("pending"), blocked),
+    tile("In payouts", value("in_payout"), "closed, not paid yet"), tile("Paid", value("paid"), "so far")]),
+  ...(others.length ? [card("Other currencies", table("Other currencies", [
+    { name: "Currency", cell: (row) => row.currency },
+    ...Object.entries(TITLES).map(([name, title]) =>
+      ({ name: title, n: true, cell: (row) => amount(row[name]) })),
+  ], others))] : [])];
+}
+
+function programs(creator) {
+  const codes = creator.programs.flatMap((member) => (member.codes.length ? member.codes : [null]).map((code) => ({ member, code })));
+  return card("Programs and codes", codes.length ? table("Programs and codes", [
+    { name: "Code", cell: ({ code }) => (code ? idLink("search", { q: code.code }, code.code) : "no code") },
+    { name: "Program", cell: ({ member }) => [link("program", { program: member.program_id }, member.program_id),
+      member.removed ? " (removed)" : "", member.group ? " group " + member.group : ""] },
+    { name: "Valid", cell: ({ code, member }) => [time((code || { valid_from: member.effective_from }).valid_from, false),
+      ...(code && code.valid_until ? [" until ", time(code.valid_until, false)] : [])] },
+  ], codes) : empty("In no program."));
+}
+
+function holds(creator, account) {
+  if (!creator.holds.length) return [];
+  return [card("Holds", table("Holds", [
+    { name: "Since", cell: (hold) => time(hold.held_at) },
+    { name: "Program", cell: (hold) => hold.program_id || "all" },
+    { name: "By", cell: (hold) => hold.actor || "–" },
+    { name: "Reason", cell: (hold) => hold.reason || "–" },
+  ], creator.holds), commandBox(commandLine("sluice release", [], [["--account", account], ["--creator", creator.creator_id],
+    ["--reason", "WHY"]])))];
+}
+
+function payee(creator) {
+  const names = creator.aliases.filter((name) => name !== creator.creator_id);
+  return card("Payee", element("p", {}, creator.payee || "none known",
+    ...(creator.payee_since ? [", since ", time(creator.payee_since, false)] : [])),
+  ...(names.length ? [element("p", { class: "muted" }, "Also known as " + names.join(", "))] : []));
+}
+
+function payouts(list, creator) {
+  if (!list) return [];
+  return [card("Payouts", list.items.length ? table("Payouts", [
+    { name: "Payout", cell: (row) => payoutLink(row.payout_id) },
+    { name: "Closed", cell: (row) => time(row.closed_at, false) },
+    { name: "State", cell: (row) => state(row.state) },
+    { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
+  ], [...list.items].reverse().slice(0, 10)) : empty("No payout yet."),
+  element("p", { class: "more" }, link("payouts", { creator }, "All payouts of " + creator)))];
+}
+
+function statements(creator) {
+  const month = today().slice(0, 7);
+  const months = Array.from({ length: 6 }, (_, i) => monthAfter(month, -i));
+  return card("Statements", element("p", {}, ...months.flatMap((one, i) =>
+    [i ? " · " : "", link("statement", { creator, month: one }, monthName(one))])));
+}
+
+function sentence(creator, rows) {
+  const [main] = rows;
+  const held = creator.holds.length ? ", held since " + day(creator.holds[0].held_at) : "";
+  if (!main) return plural(creator.programs.length, "program") + held + ".";
+  return [...(creator.name ? [creator.name + ": "] : []), money(main.payable, main.currency), " payable, ",
+    money(main.pending, main.currency), " pending" + held + "."];
+}
+
+export default {
+  nav: "creators",
+  title: (parameters) => "Creator " + (parameters.creator || ""),
+  async load(parameters, get, me) {
+    const creator = parameters.creator;
+    const seesLedger = me.role !== "viewer";
+    const second = seesLedger ? get("payouts", { creator, limit: 1000 }) : get("orders", { creator, limit: 10 });
+    const [one, list] = await Promise.all([get("creator", { creator }), second]);
+    return { creator: one, payouts: seesLedger ? list : null, orders: seesLedger ? null : list };
+  },
+  show(data, parameters, { me }) {
+    const { creator } = data;
+    const rows = byCurrency(creator.balances || []);
+    const orders = data.orders && data.orders.items;
+    return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
+      ...(me.role === "viewer" ? [] : [earnings({ creator: creator.creator_id }, "month")]), element("div", { class: "cards" },
+        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator)),
+        element("div", {}, ...payouts(data.payouts, creator.creator_id), statements(creator.creator_id),
+          ...(orders ? [] : [card("Orders", element("p", {}, link("orders", { creator: creator.creator_id }, "Orders of " + creator.creator_id)))])),
+        ...(orders ? [element("div", { class: "wide" }, card("Orders", orders.length ? table("Orders", orderColumns, orders)
+          : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id))))] : []))];
+  },
+};

@@ -1,0 +1,187 @@
+// One month: do the books tie, and can it be closed (G9).
+import { element } from "../dom.js";
+import { amount, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
+import { hrefOf, idLink, link } from "../links.js";
+import { card, empty, head, table } from "../parts.js";
+import { commandBox, commandLine } from "../shell.js";
+import { exportButton } from "../export.js";
+import { get } from "../api.js";
+
+const BOOKS = { expense: "Expense", owed: "Owed", payout: "In payouts", paid: "Paid" };
+const LATE_PAGES = 10;
+
+/** The month that is closed next: the one before the current. */
+const usual = () => monthAfter(today().slice(0, 7), -1);
+const monthOf = (parameters) => (/^\d{4}-(0[1-9]|1[0-2])$/.test(parameters.month || "") ? parameters.month : usual());
+const rangeOf = (month) => ({ from: monthStart(month), until: monthStart(monthAfter(month, 1)) });
+
+async function load(parameters, ask) {
+  const range = rangeOf(monthOf(parameters));
+  const [periods, trial] = await Promise.all([ask("periods", { limit: 1000 }), ask("trial-balance", { ...range, limit: 1000 })]);
+  return { periods: periods.items, trial: trial.items, isWhole: trial.next === null };
+}
+
+const currenciesOf = (trial) => [...new Set(trial.map((row) => row.currency))];
+
+/** What creators have: a balance of theirs is a credit, which the trial balance shows below zero. */
+function closing(trial, currency) {
+  const of = (account) => negated(sum(trial.filter((row) => row.currency === currency && row.ledger_account === account)
+    .map((row) => row.closing)));
+  return { currency, owed: of("owed"), payout: of("payout"), paid: of("paid") };
+}
+
+function check(isGood, words, ...more) {
+  const [color, word] = isGood === null ? ["plain", "look"] : isGood ? ["good", "done"] : ["warn", "missing"];
+  return element("li", {}, element("span", { class: "state " + color }, word), element("span", {}, words, ...more));
+}
+
+function balanceCheck(trial, isWhole) {
+  const off = currenciesOf(trial).map((currency) => [currency, sum(trial.filter((row) => row.currency === currency).map((row) => row.closing))])
+    .filter(([, total]) => !isZero(total));
+  if (!isWhole) return check(null, "The trial balance has more than 1,000 rows: ", element("code", {}, "sluice report trial-balance"), " sums it.");
+  return off.length ? check(false, "The trial balance does not sum to 0: ", ...off.flatMap(([currency, total]) => [money(total, currency), " "]))
+    : check(true, "The trial balance sums to 0.");
+}
+
+function nodeCheck(nodes, month) {
+  const end = monthStart(monthAfter(month, 1));
+  const behind = nodes.filter((node) => node.last_received < end);
+  if (!behind.length) return check(true, "Every node has applied inputs beyond the month's end.");
+  return check(false, plural(behind.length, "node") + " may still have inputs of the month: ",
+    link("shops", {}, behind.map((node) => "node " + node.number).join(", ")), ".");
+}
+
+function approvalCheck(items) {
+  return items.length ? check(null, link("approvals", {}, plural(items.length, "approval") + (items.length === 1 ? " waits" : " wait")), ".")
+    : check(true, "No approval waits.");
+}
+
+/** The lines that need further answers are asked for when a person wants them: a view needs two requests. */
+function checklist(data, month, period, me) {
+  const list = element("ul", { class: "checks" }, balanceCheck(data.trial, data.isWhole));
+  if (period) {
+    list.append(check(true, "Closed on ", time(period.closed_at), " by " + (period.closed_by || "–") + "."));
+    return card("Checklist", list);
+  }
+  const button = element("button", { type: "button" }, "Check nodes, approvals and payouts");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      const [nodes, approvals, sent] = await Promise.all([get("nodes"), get("approvals"), get("payouts", { state: "SENT", limit: 1000 })]);
+      list.append(nodeCheck(nodes.items, month), approvalCheck(approvals.items), sent.items.length
+        ? check(null, link("payouts", { list: "all", state: "SENT" }, plural(sent.items.length, "payout") + " sent and not settled"), ".")
+        : check(true, "Every payout that was sent is settled."),
+      check(null, link("orders", { status: "blocked" }, "Blocked orders"), " are not paid until they are released."));
+      button.remove();
+    } catch (error) {
+      button.disabled = false;
+      button.textContent = "Not checked: " + error.message;
+    }
+  });
+  return card("Checklist", list, element("p", { class: "more" }, button),
+    element("p", { class: "muted then" }, "When all is done:"),
+    commandBox(commandLine("sluice period close", [], [["--account", me.account], ["--until", monthStart(monthAfter(month, 1))]])));
+}
+
+function numbers(trial) {
+  const all = currenciesOf(trial).map((currency) => closing(trial, currency));
+  if (!all.length) return card("Closing", empty("No posting up to the end of the month."));
+  const [main, ...others] = all.sort((a, b) => Number(b.owed) - Number(a.owed));
+  const large = [["Owed", main.owed], ["In payouts", main.payout], ["Paid", main.paid]].map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", { class: "big" }, money(value, main.currency))));
+  return element("div", {}, card("Closing", element("dl", { class: "closing" }, ...large)), ...(others.length ? [card("Closing, other currencies", table("Other currencies", [
+    { name: "Currency", cell: (row) => row.currency }, ...["owed", "payout", "paid"].map((name) =>
+      ({ name: BOOKS[name], n: true, cell: (row) => amount(row[name]) }))], others))] : []));
+}
+
+/** Every posting of expense has owed on its other side, so its movement is what was earned and adjusted; the rest was paid out. */
+function programs(trial) {
+  const rows = trial.filter((row) => row.ledger_account === "owed").map((row) => {
+    const expense = trial.find((one) => one.ledger_account === "expense" && one.program_id === row.program_id && one.currency === row.currency);
+    const earned = sum([expense.debit, negated(expense.credit)]);
+    const [opening, closing] = [negated(row.opening), negated(row.closing)];
+    return { ...row, opening, earned, paidOut: sum([opening, earned, negated(closing)]), closing };
+  });
+  return card("Owed by program", table("Owed by program", [
+    { name: "Program", cell: (row) => link("program", { program: row.program_id }, row.program_id) },
+    { name: "Opening", n: true, cell: (row) => money(row.opening, row.currency) },
+    { name: "Earned and adjusted", n: true, cell: (row) => amount(row.earned) },
+    { name: "Paid out", n: true, cell: (row) => amount(row.paidOut) },
+    { name: "Closing", n: true, cell: (row) => money(row.closing, row.currency) },
+  ], rows));
+}
+
+function books(trial, month) {
+  const sums = currenciesOf(trial).flatMap((currency) => Object.keys(BOOKS).map((account) => {
+    const rows = trial.filter((row) => row.currency === currency && row.ledger_account === account);
+    const of = (name) => sum(rows.map((row) => row[name]));
+    return { currency, account, opening: of("opening"), debit: of("debit"), credit: of("credit"), closing: of("closing") };
+  }));
+  return card("Trial balance", table("Trial balance", [
+    { name: "Account", cell: (row) => BOOKS[row.account] }, { name: "Currency", cell: (row) => row.currency },
+    ...["opening", "debit", "credit", "closing"].map((name) =>
+      ({ name: name[0].toUpperCase() + name.slice(1), n: true, cell: (row) => amount(row[name]) })),
+  ], sums), element("p", { class: "more" }, exportButton("trial-balance", rangeOf(month), "trial-balance-" + month)));
+}
+
+/** Postings of the month that refer to an entry of a month before. */
+function late(month) {
+  const section = card("Late entries", element("p", { class: "muted" }, "Postings of the month that correct an earlier entry."));
+  const button = element("button", { type: "button" }, "Find late entries");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const rows = [];
+    let after, pages = 0;
+    try {
+      do {
+        const page = await get("journal", { from: rangeOf(month).from, to: rangeOf(month).until, limit: 1000, after });
+        rows.push(...page.items.filter((row) => row.refers_to !== null));
+        after = page.next;
+      } while (after && ++pages < LATE_PAGES);
+      section.append(rows.length ? table("Late entries", [
+        { name: "Entry", cell: (row) => count(row.entry) }, { name: "Refers to", cell: (row) => count(row.refers_to) },
+        { name: "Date", cell: (row) => time(row.accounting_date, false) },
+        { name: "Creator", cell: (row) => row.creator_id || "" },
+        { name: "Order", cell: (row) => (row.order_id ? idLink("order", { shop: row.shop_id, order: row.order_id }, row.order_id) : "") },
+        { name: "Reason", cell: (row) => row.reason.toLowerCase() },
+        { name: "Amount", n: true, cell: (row) => (row.amount === null ? "–" : money(row.amount, row.currency)) }], rows)
+        : empty("None" + (after ? " among the newest " + count(LATE_PAGES * 1000) + " entries" : "") + "."));
+      button.remove();
+    } catch (error) {
+      button.disabled = false;
+      button.textContent = "Not found: " + error.message;
+    }
+  });
+  section.append(button);
+  return section;
+}
+
+function statements(month, go) {
+  const input = element("input", { name: "creator", required: "", autocomplete: "off", spellcheck: "false" });
+  const form = element("form", { class: "filters" }, element("label", {}, "Creator", input), element("button", {}, "Show statement"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(hrefOf("statement", { creator: input.value.trim(), month }));
+  });
+  return card("Creators' statements", element("p", { class: "muted" }, "A page to read, print or save as CSV."), form);
+}
+
+export default {
+  nav: "month",
+  title: (parameters) => monthName(monthOf(parameters)),
+  load,
+  show(data, parameters, { go, me }) {
+    const month = monthOf(parameters);
+    const end = monthStart(monthAfter(month, 1));
+    const ending = data.periods.filter((row) => row.until).sort((a, b) => (a.until < b.until ? -1 : 1)).find((row) => row.until >= end);
+    const said = ending ? ["Closed on ", time(ending.closed_at, false), " by " + (ending.closed_by || "–") + "."]
+      : month >= today().slice(0, 7) ? "Open: the month has not ended." : "Open, and may change.";
+    const after = monthAfter(month, 1);
+    const step = (to, text) => link("month", { month: to }, text, { class: "button" });
+    return [head(monthName(month), said, step(monthAfter(month, -1), "← " + monthName(monthAfter(month, -1))),
+      ...(after <= today().slice(0, 7) ? [step(after, monthName(after) + " →")] : [])),
+    element("div", { class: "cards" }, checklist(data, month, ending, me), numbers(data.trial)),
+    ...(data.trial.length ? [programs(data.trial), books(data.trial, month)] : []),
+    element("div", { class: "cards" }, late(month), statements(month, go))];
+  },
+};

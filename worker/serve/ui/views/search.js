@@ -1,0 +1,83 @@
+// Search: one field for ids, codes and creators (G5).
+import { element } from "../dom.js";
+import { plural, time } from "../format.js";
+import { hrefOf, idLink, idOf, link } from "../links.js";
+import { card, empty, head, table } from "../parts.js";
+import { commandBox } from "../shell.js";
+import { orderColumns } from "./orders.js";
+
+const KINDS = { order: "Order", creator: "Creator", code: "Code", payout: "Payout", payout_run: "Payout run", command: "Command" };
+
+/** View and parameters that show a hit. */
+function placeOf(hit) {
+  switch (hit.kind) {
+    case "order": return ["order", { shop: hit.shop_id, order: hit.id }];
+    case "creator": return ["creator", { creator: hit.id }];
+    case "payout": return ["payout", { payout: hit.id }];
+    case "payout_run": return ["run", { run: hit.id }];
+    case "command": return ["approvals", { id: hit.id }];
+    default: return ["orders", { code: hit.id }];
+  }
+}
+
+async function load(parameters, get) {
+  const q = parameters.q || "";
+  const { items } = await get("search", { q });
+  const exact = items.filter((hit) => hit.id === q);
+  if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
+  const isCode = items.some((hit) => hit.kind === "code" || (hit.kind === "order" && !hit.id.startsWith(q)));
+  if (isCode) return { items, orders: await get("orders", { code: q, limit: 10 }) };
+  if (!items.length) return { items, shops: await get("shops", {}) };
+  return { items };
+}
+
+function hits(items, title) {
+  return card(title, table(title, [
+    { name: "Hit", cell: (hit) => idLink(...placeOf(hit), hit.id) },
+    { name: "Kind", cell: (hit) => KINDS[hit.kind] || hit.kind },
+    { name: "Shop", cell: (hit) => hit.shop_id || "" },
+    { name: "What", cell: (hit) => hit.sentence },
+  ], items));
+}
+
+function shopsCard(shops) {
+  return card("Did the shop send it?", shops.length ? table("Shops", [
+    { name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) },
+    { name: "Since", cell: (shop) => time(shop.created_at, false) },
+    { name: "State", cell: (shop) => (shop.suspended ? element("span", { class: "state bad" }, "suspended") : "active") },
+  ], shops) : empty("The account has no shop."));
+}
+
+function nothing(q, data) {
+  return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
+    shopsCard(data.shops.items),
+    card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
+      element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
+    card("Was it not applied?", element("p", {}, "The worker sets aside an event that it cannot apply, with the reason:"),
+      commandBox("sluice dead list"))];
+}
+
+export default {
+  title: (parameters) => "Search " + (parameters.q || ""),
+  load,
+  show(data, parameters, { replace }) {
+    const q = parameters.q || "";
+    if (data.opens) {
+      return replace(hrefOf(...placeOf(data.opens)));
+    }
+    if (data.shops) return nothing(q, data);
+    const owners = data.items.filter((hit) => hit.kind === "code");
+    const isListed = (hit) => data.orders && hit.kind === "order" && !hit.id.startsWith(q);
+    const others = data.items.filter((hit) => hit.kind !== "code" && !isListed(hit));
+    const said = data.orders ? (owners.length ? ["Code ", element("b", { class: "id" }, q), ": " + plural(owners.length, "owner") + "."]
+      : ["Code ", element("b", { class: "id" }, q), " has no owner."]) : plural(others.length, "hit") + ", exact ones first.";
+    return [head("Search", said),
+      ...(owners.length ? [card("Owners of the code", table("Owners", [
+        { name: "Code", cell: (hit) => idOf(hit.id) },
+        { name: "Owner", cell: (hit) => hit.sentence }], owners))] : []),
+      ...(data.orders && data.orders.items.length ? [card("Orders with this code",
+        table("Orders", orderColumns, data.orders.items),
+        element("p", { class: "more" }, link("orders", { code: q }, "All orders with this code")))] : []),
+      ...(others.length ? [hits(others, data.orders ? "Other hits" : "Hits")] : [])];
+  },
+};
