@@ -161,6 +161,7 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
         first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
     arrival.device = device_of(meta, pseudonyms);
     arrival.customer = customer_digest(*event);
+    arrival.traceparent = meta.traceparent;
     return {order_applier_.apply_order(
                 {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
             false,

@@ -54,6 +54,7 @@ void write_events(JsonWriter& json, const Explanation& e) {
         json.field("version", trace.version.to_string());
         json.field("received_at", trace.received_at.to_string());
         json.field("decision", trace.decision == EventDecision::kApplied ? "applied" : "stale");
+        text_or_null(json, "trace", trace.traceparent ? to_traceparent(*trace.traceparent) : "");
         json.field("explanation", event.words).key("anomalies").begin_array();
         for (const AnomalyKind kind : event.anomalies) {
             json.value(to_string(kind));

@@ -64,6 +64,9 @@ void write_events(Page& page, const Explanation& e) {
                   std::string(to_string(trace.topic)) + ", version " + trace.version.to_string() +
                   ", received " + trace.received_at.to_string());
         page.detail(event.words);
+        if (trace.traceparent) {
+            page.detail("trace " + to_traceparent(*trace.traceparent));
+        }
         for (const AnomalyKind kind : event.anomalies) {
             page.detail("anomaly " + std::string(to_string(kind)));
         }

@@ -46,6 +46,10 @@ HeaderState state_of(const HeaderValue& header) noexcept {
                                                               : HeaderState::kOnce;
 }
 
+std::optional<TraceParent> trace_of(const RequestHead& head) noexcept {
+    return head.traceparent.count == 1 ? parse_traceparent(head.traceparent.value) : std::nullopt;
+}
+
 bool is_json_media_type(std::string_view content_type) noexcept {
     return equals_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
                                 "application/json");

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/protocol/traceparent.hpp"
+
 namespace sluice {
 
 /// A request header: how often it was sent, and its (first) value.
@@ -24,7 +26,12 @@ struct RequestHead {
     HeaderValue content_encoding;
     HeaderValue authorization;    ///< Catalog
     HeaderValue idempotency_key;  ///< Catalog
+    HeaderValue traceparent;
 };
+
+/// Returns the request's trace context, or nothing if it has none, several or an invalid one: a
+/// sender's mistake there is no reason to refuse an order (U1).
+[[nodiscard]] std::optional<TraceParent> trace_of(const RequestHead& head) noexcept;
 
 /// Names that depend on `sluice_header_prefix`. Built once per location.
 struct HeaderNames {

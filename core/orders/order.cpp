@@ -112,11 +112,11 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
     if (step.decision == EventDecision::kApplied) {
         state_.last_node = txn.head().number;
     }
-    append_trace(
-        txn, state_,
-        {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
-         arrival.event.updated_at, arrival.arrival.received_at,
-         arrival.event.cancelled_at.has_value(), anomalies, first_entry, txn.head().number});
+    append_trace(txn, state_,
+                 {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
+                  arrival.event.updated_at, arrival.arrival.received_at,
+                  arrival.event.cancelled_at.has_value(), anomalies, first_entry, txn.head().number,
+                  arrival.arrival.traceparent});
     txn.mutable_head().totals.orders += step.created ? 1 : 0;
     txn.put_order(state_);
 }

@@ -76,12 +76,14 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
         meta.anon_pseudonym ? *meta.anon_pseudonym : Digest256{})};
     const fbs::Digest seal{
         flatbuffers::span<const std::uint8_t, 32>(meta.seal ? meta.seal->mac : Digest256{})};
+    const fbs::TraceParent trace{flatbuffers::span<const std::uint8_t, 25>(
+        meta.traceparent ? *meta.traceparent : TraceParent{})};
     builder.Finish(fbs::CreateRecordMeta(
         builder, static_cast<std::uint8_t>(meta.topic), meta.account_number.value,
         meta.shop_number.value, account_id, shop_id, meta.received_at.seconds,
         meta.received_at.nanos, request_id, idempotency_key, anon_id, actor, meta.records_count,
         bulk, meta.anon_pseudonym ? &pseudonym : nullptr, meta.seal ? meta.seal->key : 0,
-        meta.seal ? &seal : nullptr));
+        meta.seal ? &seal : nullptr, meta.traceparent ? &trace : nullptr));
 }
 
 /// An aligned copy of the metadata, because FlatBuffers needs 8-byte alignment and LMDB ensures 2.
@@ -160,6 +162,10 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     }
     if (stored->seal() != nullptr) {
         meta.seal = CommandSeal{stored->seal_key(), decode_digest(*stored->seal())};
+    }
+    if (stored->traceparent() != nullptr) {
+        const auto* const trace = stored->traceparent()->bytes();
+        std::copy(trace->begin(), trace->end(), meta.traceparent.emplace().begin());
     }
     meta.actor = metadata.view(stored->actor());
     meta.records_count = stored->records_count();

@@ -17,6 +17,7 @@
 #include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
+#include "core/protocol/traceparent.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
@@ -58,6 +59,7 @@ struct RecordMeta {
     std::uint32_t records_count = 1;  ///< Products in a batch.
     std::optional<BulkRef> bulk;
     std::optional<CommandSeal> seal{};  ///< Commands only.
+    std::optional<TraceParent> traceparent{};
 };
 
 /// An encoded head and metadata, to be written before the body. Reusable.

@@ -54,6 +54,7 @@ struct EventArrival {
     EventDigest digest{};
     std::optional<Digest256> device{};    ///< SHA-256 of the device id, if the payload states one.
     std::optional<Digest256> customer{};  ///< See OrderState::customer.
+    std::optional<TraceParent> traceparent{};
 };
 
 /// Refunded amounts of an order's lines. Of several rows of a line one is effective (rule R2).

@@ -204,7 +204,8 @@ std::string event_text(const EventTrace& event) {
            " decision " + text_of(event.decision) + " digest " + text_of(event.digest) +
            " version " + text_of(event.version) + " received " + text_of(event.received_at) +
            (event.cancelled ? " cancelled" : "") + " anomalies " + text_of(event.anomalies) +
-           " entry " + text_of(event.first_entry);
+           " entry " + text_of(event.first_entry) +
+           (event.traceparent ? " trace " + text_of(*event.traceparent) : "");
 }
 
 std::string candidate_text(const Candidate& candidate) {

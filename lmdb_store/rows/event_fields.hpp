@@ -18,6 +18,7 @@ void event_fields(auto& fields, auto& event) {
     fields(event.anomalies);
     fields(event.first_entry);
     fields(event.node);
+    fields(event.traceparent);
 }
 
 }  // namespace sluice::store

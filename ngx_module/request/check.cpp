@@ -145,6 +145,7 @@ bool is_known_batch(IngestRequest& request, const Accepted& accepted, Timestamp 
 void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.received_at = now;
     accepted.meta.request_id = request.request_id;
+    accepted.meta.traceparent = trace_of(request.head);
     request.records_count = accepted.meta.records_count;
     claim_key(request, accepted, now);
     if (request.conf->dry_run != 0) {

@@ -113,7 +113,9 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
     switch (name.size()) {
         case 11:
-            return name == "x-signature" ? &head.signature : nullptr;
+            return name == "x-signature"   ? &head.signature
+                   : name == "traceparent" ? &head.traceparent
+                                           : nullptr;
         case 12:
             return name == "content-type" ? &head.content_type : nullptr;
         case 13:

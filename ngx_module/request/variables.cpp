@@ -30,6 +30,7 @@ enum Variable : uintptr_t {
     kCommitTime,
     kRecords,
     kLimitRemaining,
+    kTrace,
 };
 
 using Text = std::optional<std::string_view>;
@@ -89,6 +90,11 @@ Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
 Text topic(const RequestHead& head) noexcept {
     const std::optional<Topic> topic = parse_topic(head.topic.value);
     return topic && !is_command(*topic) ? Text(to_string(*topic)) : std::nullopt;
+}
+
+Text trace(const RequestHead& head, ngx_pool_t* pool) {
+    const std::optional<TraceParent> parent = trace_of(head);
+    return parent ? copy(pool, to_traceparent(*parent)) : std::nullopt;
 }
 
 Text result(const IngestRequest& request) noexcept {
@@ -194,6 +200,8 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
             return request.records_count > 0 ? number(pool, request.records_count) : std::nullopt;
         case kLimitRemaining:
             return request.rate ? number(pool, request.rate->remaining) : std::nullopt;
+        case kTrace:
+            return trace(request.head, pool);
         default:
             return std::nullopt;
     }
@@ -216,14 +224,22 @@ Text value_of_head(ngx_http_request_t* r, uintptr_t variable) {
     if (variable == kTopic) {
         return topic(head);
     }
+    if (variable == kTrace) {
+        return trace(head, r->pool);
+    }
     return shop(head.shop.value, is_known_shop(r, head.shop.value), r->pool);
+}
+
+/// Returns true for variables of the request's head, which need no handler.
+bool is_head(uintptr_t variable) noexcept {
+    return variable == kShop || variable == kTopic || variable == kTrace;
 }
 
 Text without_request(ngx_http_request_t* r, uintptr_t variable) {
     if (loc_conf(r)->ingest == kIngestNone) {
         return std::nullopt;
     }
-    return variable == kShop || variable == kTopic ? value_of_head(r, variable) : std::nullopt;
+    return is_head(variable) ? value_of_head(r, variable) : std::nullopt;
 }
 
 /// Returns true for variables of the outcome, which a log with subrequests (log_subrequest) shows
@@ -238,8 +254,7 @@ Text text_of(ngx_http_request_t* r, uintptr_t variable) {
         return std::nullopt;
     }
     IngestRequest* request = RequestPool::find(r->main);
-    const bool is_head = variable == kShop || variable == kTopic;
-    return request == nullptr || (request->refused_before && is_head)
+    return request == nullptr || (request->refused_before && is_head(variable))
                ? without_request(r, variable)
                : value_of(*request, variable);
 }
@@ -270,6 +285,7 @@ constexpr Definition kDefinitions[] = {
     {"sluice_reason", kReason},   {"sluice_seq", kSeq},
     {"sluice_receipt", kReceipt}, {"sluice_commit_time", kCommitTime},
     {"sluice_records", kRecords}, {"sluice_limit_remaining", kLimitRemaining},
+    {"sluice_trace", kTrace},
 };
 
 }  // namespace

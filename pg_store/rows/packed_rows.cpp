@@ -47,7 +47,12 @@ std::string pack_events(const EventTrace* events, std::size_t count) {
             .number(event->received_at.seconds)
             .number(event->received_at.nanos)
             .number(event->first_entry)
-            .number(event->node);
+            .number(event->node)
+            .number(static_cast<std::uint8_t>(event->traceparent.has_value()));
+        if (event->traceparent) {
+            packer.bytes({reinterpret_cast<const char*>(event->traceparent->data()),
+                          event->traceparent->size()});
+        }
     }
     return std::move(packer).take();
 }
@@ -70,6 +75,9 @@ void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
         check(event.received_at);
         event.first_entry = in.number<std::uint64_t>();
         event.node = in.number<std::uint32_t>();
+        if (in.number<std::uint8_t>() != 0) {
+            event.traceparent = to_digest<TraceParent>(in.bytes(std::tuple_size_v<TraceParent>));
+        }
     }
 }
 

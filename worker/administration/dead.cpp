@@ -44,6 +44,8 @@ void add_contents(const DeadLetter& letter, Json& object) {
     const auto record = decode_record(letter.record);
     if (record.ok()) {
         const bool is_bulk = record->meta.bulk.has_value();
+        const auto& trace = record->meta.traceparent;
+        object["trace"] = trace ? Json(to_traceparent(*trace)) : Json();
         object["body"] = is_bulk ? letter.bulk_body : std::string(record->body);
         return;
     }

@@ -89,6 +89,7 @@ std::vector<Column> record_columns() {
             {"topic"},
             {"shop_id"},
             {"received_at"},
+            {"trace", Align::kLeft, false},
             {"bytes", Align::kRight},
             {"body", Align::kLeft, false}};
 }
@@ -98,7 +99,7 @@ std::vector<Column> record_columns() {
 Row record_row(const store::StorePaths& paths, const Json& seq, std::string_view bytes) {
     auto record = decode_record(bytes);
     if (!record.ok()) {
-        return {seq, "damaged: " + record.error().message, nullptr, nullptr, bytes.size()};
+        return {seq, "damaged: " + record.error().message, nullptr, nullptr, nullptr, bytes.size()};
     }
     const RecordMeta& meta = record->meta;
     Json body = record->body;
@@ -110,6 +111,7 @@ Row record_row(const store::StorePaths& paths, const Json& seq, std::string_view
             to_string(meta.topic),
             text_or_null(meta.shop_id),
             meta.received_at.to_string(),
+            meta.traceparent ? Json(to_traceparent(*meta.traceparent)) : Json(),
             meta.bulk ? meta.bulk->bytes : record->body.size(),
             std::move(body)};
 }
