@@ -144,6 +144,8 @@ def without_times(value):
         return [without_times(item) for item in value]
     if isinstance(value, dict):
         changing = {"closed_at", "until", "applied_at", "at", "hash"}
+        if value.get("status") == "in_payout":  # the answer of `explain`
+            changing |= {"since"}
         if value.get("command_id"):
             changing |= {"recorded_at", "accounting_date"}
         return {key: without_times(item) for key, item in value.items() if key not in changing}

@@ -151,7 +151,7 @@ def test_statement_of_a_month(three):
 def test_queue_peek_and_export(three, tmp_path):
     three.send(ordered("d", "2024-01-01T00:00:00Z"))
     (record,) = [r for r in three.sluice.queued() if r["shop_id"] == three.shop]
-    assert set(record) == {"seq", "topic", "shop_id", "received_at", "bytes", "body"}
+    assert set(record) == {"seq", "topic", "shop_id", "received_at", "trace", "bytes", "body"}
     three.sluice("queue", "export", tmp_path / "export")
     assert (tmp_path / "export").stat().st_size > record["bytes"]
     stats = three.sluice.stats()
