@@ -13,7 +13,8 @@ COLUMNS = {
                "currency amount debit_account credit_account reason payout_id recorded_at accounting_date refers_to note actor "
                "refers_to_node",
     "payouts": "payout_id payout_run account_id creator_id name payee programs currency amount state until closed_at closed_by "
-               "approved_by sent_at ended_at bank_ref paid_at orders items",
+               "approved_by approved_at sent_by sent_at ended_by ended_at repoints repointed_by message parts bank_ref paid_at "
+               "orders items",
     "items": "payout_id program_id shop_id order_id line_item_id kind amount ordered_at",
     "statement": "account_id creator_id month status rows sums",
     "rows": "accounting_date program_id currency ledger_account reason amount shop_id order_id line_item_id refers_to payout_id",
@@ -21,7 +22,7 @@ COLUMNS = {
     "orders": "order_id shop_id account_id creator_id program_id attribution_types commission_amount accrued "
               "commission_currency amount tax shipping refund_amount refund_tax currency cancelled_at ordered_at "
               "last_updated_at status blocked_by payouts",
-    "anomalies": "event_seq shop_id order_id kind count blocks acknowledged_by acknowledged_at value acknowledged_value",
+    "anomalies": "event_seq account_id shop_id order_id kind recorded_at count blocks acknowledged_by acknowledged_at value acknowledged_value",
     "approvals": "id command account_id amount currency actor reason received_at",
     "skipped": "creator_id currency amount skip_reason",
 }

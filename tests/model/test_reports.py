@@ -84,10 +84,12 @@ SHAPES = {
                 "refers_to_node"],
     "balances": ["account_id", "program_id", "creator_id", "currency", "pending", "blocked", "payable", "in_payout",
                  "paid", "total"],
-    "anomalies": ["node", "event_seq", "shop_id", "order_id", "kind", "count", "message", "blocks", "acknowledged_by",
+    "anomalies": ["node", "event_seq", "account_id", "shop_id", "order_id", "kind", "recorded_at", "count", "message",
+                  "blocks", "acknowledged_by",
                   "acknowledged_at", "value", "acknowledged_value"],
     "payouts": ["node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "programs", "currency", "amount", "state",
-                "until", "closed_at", "closed_by", "approved_by", "sent_at", "ended_at", "bank_ref", "paid_at", "orders", "items"],
+                "until", "closed_at", "closed_by", "approved_by", "approved_at", "repoints", "repointed_by", "sent_by", "sent_at",
+                "message", "ended_by", "ended_at", "bank_ref", "paid_at", "orders", "items", "parts"],
 }
 
 

@@ -207,8 +207,8 @@ def raised(value):
 def anomalies(ledger, account):
     return [
         {
-            "event_seq": found.first or None, "shop_id": order.shop, "order_id": order.order_id, "kind": kind,
-            "count": found.count, "blocks": kind in plausibility.blocking(ledger, order),
+            "event_seq": found.first or None, "account_id": order.account, "shop_id": order.shop, "order_id": order.order_id, "kind": kind,
+            "recorded_at": when(found.recorded_at), "count": found.count, "blocks": kind in plausibility.blocking(ledger, order),
             "acknowledged_by": found.acknowledged_by, "acknowledged_at": when(found.acknowledged_at),
             "value": raised(found.value), "acknowledged_value": raised(found.acknowledged_value),
         }

@@ -19,7 +19,7 @@ BLOCKING = (
 
 def show(ledger, at, order, kind, event=True):
     """A momentary kind: once per input in the count; blocks again after an acknowledgement."""
-    anomaly = order.anomalies.setdefault(kind, Anomaly(at.seq if event else 0))
+    anomaly = order.anomalies.setdefault(kind, Anomaly(at.seq if event else 0, at.received))
     if (order.key, kind) not in ledger.shown:
         ledger.shown.add((order.key, kind))
         anomaly.count += 1
@@ -39,7 +39,7 @@ def judge(ledger, at, order, event):
             continue
         begins = anomaly is None or not anomaly.showing
         if anomaly is None:
-            anomaly = order.anomalies[kind] = Anomaly(at.seq if event else 0)
+            anomaly = order.anomalies[kind] = Anomaly(at.seq if event else 0, at.received)
         counts = begins or (event and kind != "ORDERED_LONG_AGO")
         value = VALUES[kind](ledger, order)
         if anomaly.acknowledged_by is not None and goes_beyond(kind, value, anomaly.acknowledged_value):

@@ -152,6 +152,7 @@ class RefundRow:
 @dataclass
 class Anomaly:
     first: int
+    recorded_at: int = 0
     count: int = 0
     showing: bool = False
     acknowledged_by: str | None = None
