@@ -33,6 +33,9 @@ std::vector<Candidate> unpack_candidates(std::string_view bytes) {
     return candidates;
 }
 
+/// An event without a trace, in the place of one: zeros are no valid trace id.
+constexpr TraceParent kNoTrace{};
+
 std::string pack_events(const EventTrace* events, std::size_t count) {
     Packer packer;
     for (const EventTrace* event = events; event != events + count; ++event) {
@@ -47,12 +50,9 @@ std::string pack_events(const EventTrace* events, std::size_t count) {
             .number(event->received_at.seconds)
             .number(event->received_at.nanos)
             .number(event->first_entry)
-            .number(event->node)
-            .number(static_cast<std::uint8_t>(event->traceparent.has_value()));
-        if (event->traceparent) {
-            packer.bytes({reinterpret_cast<const char*>(event->traceparent->data()),
-                          event->traceparent->size()});
-        }
+            .number(event->node);
+        const TraceParent trace = event->traceparent.value_or(kNoTrace);
+        packer.bytes({reinterpret_cast<const char*>(trace.data()), trace.size()});
     }
     return std::move(packer).take();
 }
@@ -75,9 +75,8 @@ void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
         check(event.received_at);
         event.first_entry = in.number<std::uint64_t>();
         event.node = in.number<std::uint32_t>();
-        if (in.number<std::uint8_t>() != 0) {
-            event.traceparent = to_digest<TraceParent>(in.bytes(std::tuple_size_v<TraceParent>));
-        }
+        const auto trace = to_digest<TraceParent>(in.bytes(kNoTrace.size()));
+        event.traceparent = trace == kNoTrace ? std::nullopt : std::optional(trace);
     }
 }
 
