@@ -87,7 +87,7 @@ def test_what_waits_is_seen_and_then_applied(shop):
     stats = shop.json("queue", "stats")
     assert (stats["depth"], stats["last_seq"] - stats["applied_seq"]) == (2, 2)
     rows = shop.json("queue", "peek")
-    assert [list(row) for row in rows] == [["seq", "topic", "shop_id", "received_at", "bytes", "body"]] * 2
+    assert [list(row) for row in rows] == [["seq", "topic", "shop_id", "received_at", "trace", "bytes", "body"]] * 2
     assert json.loads(rows[0]["body"])["platform_order_id"] == "o1"
     assert rows[0]["bytes"] == len(rows[0]["body"].encode())
     assert len(shop.json("queue", "peek", "--limit", 1)) == 1
