@@ -30,7 +30,9 @@ void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history
     const CreatorNames names(ledger);
     const auto accounts = account_ids(ledger);
     std::vector<PayeeChange> changes;
-    for (const auto& [account, account_id] : accounts) {
+    for (const auto& entry : accounts) {
+        const AccountNumber account = entry.first;
+        const AccountId& account_id = entry.second;
         if (filter.account && *filter.account != account_id) {
             continue;
         }
