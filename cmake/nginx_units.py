@@ -42,7 +42,7 @@ def generate(source, out, iso_codes):
     python = [sys.executable]
     commands = [
         [*python, values / "code_tables.py", iso_codes, values / "currencies.txt", out / "core/values/code_tables.hpp"],
-        [*python, page / "embed.py", page, out / "ngx_module/status/status_page.hpp"],
+        [*python, page / "embed.py", page, source / "core/page", out / "ngx_module/status/status_page.hpp"],
     ]
     for schema in SCHEMAS:
         commands.append(["flatc", "--cpp", "--scoped-enums", "--gen-object-api", "--cpp-std", "c++17",
