@@ -64,23 +64,24 @@ Digest256 finish(SHA256_CTX context, const void* bytes, std::size_t count) noexc
 
 }  // namespace
 
-std::optional<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept {
-    Digest256 digest;
-    if (text.size() != 2 * digest.size()) {
-        return std::nullopt;
+bool read_hex(std::string_view digits, std::span<std::uint8_t> to, HexCase hex_case) noexcept {
+    if (digits.size() != 2 * to.size()) {
+        return false;
     }
     const HexTable& table = hex_case == HexCase::kLowerOnly ? kLowerHex : kEitherHex;
     unsigned seen = 0;
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-        const unsigned high = table[static_cast<unsigned char>(text[2 * i])];
-        const unsigned low = table[static_cast<unsigned char>(text[2 * i + 1])];
-        digest[i] = static_cast<std::uint8_t>(high << 4 | low);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const unsigned high = table[static_cast<unsigned char>(digits[2 * i])];
+        const unsigned low = table[static_cast<unsigned char>(digits[2 * i + 1])];
+        to[i] = static_cast<std::uint8_t>(high << 4 | low);
         seen |= high | low;
     }
-    if (seen > 0xf) {
-        return std::nullopt;
-    }
-    return digest;
+    return seen <= 0xf;
+}
+
+std::optional<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept {
+    Digest256 digest;
+    return read_hex(text, digest, hex_case) ? std::optional(digest) : std::nullopt;
 }
 
 Digest256 sha256(std::string_view bytes) noexcept {

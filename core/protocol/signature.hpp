@@ -15,6 +15,9 @@ using Digest256 = std::array<std::uint8_t, 32>;
 
 enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 
+/// Reads two hex digits for each byte of `to`. Returns false if there are others or fewer digits.
+[[nodiscard]] bool read_hex(std::string_view digits, std::span<std::uint8_t> to,
+                            HexCase hex_case) noexcept;
 /// Parses exactly 64 hex digits.
 [[nodiscard]] std::optional<Digest256> parse_hex_digest(std::string_view text,
                                                         HexCase hex_case) noexcept;

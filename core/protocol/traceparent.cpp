@@ -13,27 +13,6 @@ constexpr std::size_t kParentIdBytes = 8;
 constexpr std::size_t kLength = 55;  // 00-<32>-<16>-<2>
 constexpr std::size_t kTraceIdAt = 3, kParentIdAt = 36, kFlagsAt = 53;
 
-/// Returns the value of a lower-case digit, or -1. The recommendation allows no upper case.
-int digit_of(char c) noexcept {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/// Reads two digits for each byte of `to`. Returns false for another character.
-bool read_hex(std::string_view digits, std::span<std::uint8_t> to) noexcept {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        const int high = digit_of(digits[2 * i]);
-        const int low = digit_of(digits[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        to[i] = static_cast<std::uint8_t>(high * 16 + low);
-    }
-    return true;
-}
-
 bool is_zero(std::span<const std::uint8_t> bytes) noexcept {
     return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
 }
@@ -41,9 +20,15 @@ bool is_zero(std::span<const std::uint8_t> bytes) noexcept {
 }  // namespace
 
 std::optional<TraceParent> parse_traceparent(std::string_view value) noexcept {
+    if (value.size() < kLength || value[kTraceIdAt - 1] != '-' || value[kParentIdAt - 1] != '-' ||
+        value[kFlagsAt - 1] != '-') {
+        return std::nullopt;
+    }
+    const auto read = [&](std::size_t at, std::span<std::uint8_t> to) {
+        return read_hex(value.substr(at, 2 * to.size()), to, HexCase::kLowerOnly);
+    };
     std::array<std::uint8_t, 1> version{};
-    if (value.size() < kLength || !read_hex(value, version) || version[0] == 0xff ||
-        value[2] != '-' || value[kParentIdAt - 1] != '-' || value[kFlagsAt - 1] != '-') {
+    if (!read(0, version) || version[0] == 0xff) {
         return std::nullopt;
     }
     const bool has_more = value.size() > kLength;
@@ -54,13 +39,10 @@ std::optional<TraceParent> parse_traceparent(std::string_view value) noexcept {
     const std::span<std::uint8_t> bytes(parent);
     const auto trace_id = bytes.first(kTraceIdBytes);
     const auto parent_id = bytes.subspan(kTraceIdBytes, kParentIdBytes);
-    if (!read_hex(value.substr(kTraceIdAt), trace_id) ||
-        !read_hex(value.substr(kParentIdAt), parent_id) ||
-        !read_hex(value.substr(kFlagsAt), bytes.last(1)) || is_zero(trace_id) ||
-        is_zero(parent_id)) {
-        return std::nullopt;
-    }
-    return parent;
+    const bool is_read =
+        read(kTraceIdAt, trace_id) && read(kParentIdAt, parent_id) && read(kFlagsAt, bytes.last(1));
+    return is_read && !is_zero(trace_id) && !is_zero(parent_id) ? std::optional(parent)
+                                                                : std::nullopt;
 }
 
 std::string to_traceparent(const TraceParent& parent) {
