@@ -52,7 +52,8 @@ function showAccount(chosen) {
   const menu = element("select", { "aria-label": "Account" }, ...ids.map((id) =>
     element("option", { value: id, ...(id === chosen ? { selected: "" } : {}) }, id)));
   menu.addEventListener("change", () => {
-    const query = new URLSearchParams({ view: VIEWS[parametersNow().view]?.nav || "today", account: menu.value });
+    const view = parametersNow().view;
+    const query = new URLSearchParams({ view: Object.hasOwn(VIEWS, view) ? VIEWS[view].nav : "today", account: menu.value });
     go("./?" + query);
   });
   byId("account").replaceChildren(menu);
@@ -97,7 +98,7 @@ async function render(isFresh = true, focus = false) {
   going?.abort();
   const mine = going = new AbortController();
   const parameters = parametersNow();
-  const name = VIEWS[parameters.view] ? parameters.view : "today";
+  const name = Object.hasOwn(VIEWS, parameters.view) ? parameters.view : "today";
   const view = VIEWS[name];
   let nodes;
   const ghost = setTimeout(() => {
