@@ -11,6 +11,7 @@
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/reconcile/reconcile.hpp"
 #include "worker/send/sender.hpp"
 #include "worker/serve/serve.hpp"
 #include "worker/system/process.hpp"
@@ -40,6 +41,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_dead(app);
     declare_report(app);
     declare_explain(app);
+    declare_reconcile(app);
     declare_export_journal(app);
     declare_payout(app);
     declare_bank(app);

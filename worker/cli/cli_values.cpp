@@ -118,6 +118,12 @@ Result<Timestamp> parse_expiry(std::string_view text) {
     return *time;
 }
 
+Result<std::uint64_t> parse_span(std::string_view text) {
+    const auto span = span_seconds(text);
+    return span ? Result<std::uint64_t>(*span)
+                : Result<std::uint64_t>(invalid("expected a span such as 90d, 12h, 10m, 45s"));
+}
+
 Result<RateLimit> parse_rate_limit(std::string_view text) {
     const std::size_t slash = std::min(text.find('/'), text.size());
     const std::uint64_t requests = digits(text.substr(0, slash)).value_or(0);

@@ -26,6 +26,8 @@ namespace sluice::cli {
 [[nodiscard]] Result<Timestamp> parse_time(std::string_view text);
 /// Parses RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.
 [[nodiscard]] Result<Timestamp> parse_expiry(std::string_view text);
+/// Parses a span in seconds: 90d, 12h, 30m, 45s.
+[[nodiscard]] Result<std::uint64_t> parse_span(std::string_view text);
 /// Parses `N/SECONDS`.
 [[nodiscard]] Result<RateLimit> parse_rate_limit(std::string_view text);
 /// Parses `N/SECONDS`. Returns nullopt for `default`.

@@ -24,7 +24,8 @@ bool ends_field(int c) {
 
 }  // namespace
 
-CsvReader::CsvReader(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {
+CsvReader::CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max)
+    : file_(file), name_(std::move(name)), row_bytes_max_(row_bytes_max) {
     for (const int expected : {0xEF, 0xBB, 0xBF}) {
         if (peek() != expected) {
             break;
@@ -35,6 +36,10 @@ CsvReader::CsvReader(std::FILE* file, std::string name) : file_(file), name_(std
 
 Error CsvReader::error_at(std::uint64_t line, const std::string& what) const {
     return {ErrorCode::kInvalid, name_ + ":" + std::to_string(line) + ": " + what};
+}
+
+Error CsvReader::too_long(std::uint64_t line) const {
+    return error_at(line, "the row is longer than " + std::to_string(row_bytes_max_ >> 20) + " MB");
 }
 
 int CsvReader::peek() {
@@ -100,8 +105,8 @@ Status CsvReader::read_plain(std::string& field) {
             return error_at(line_, "a quote inside a field that does not begin with one");
         }
         field += static_cast<char>(c);
-        if (row_bytes_ > kRowBytesMax) {
-            return error_at(line_, "the row is longer than 16 MB");
+        if (row_bytes_ > row_bytes_max_) {
+            return too_long(line_);
         }
     }
     return Status::success();
@@ -115,8 +120,8 @@ Status CsvReader::read_quoted(std::string& field) {
         if (c == EOF) {
             return error_at(opened_at, "the quote that begins here is never closed");
         }
-        if (row_bytes_ > kRowBytesMax) {
-            return error_at(opened_at, "the row is longer than 16 MB");
+        if (row_bytes_ > row_bytes_max_) {
+            return too_long(opened_at);
         }
         if (c == '"' && peek() != '"') {
             break;

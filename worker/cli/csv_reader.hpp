@@ -19,11 +19,14 @@ struct CsvRow {
     std::vector<std::string> fields;
 };
 
-/// Reads rows one after the other. Bounded memory: one row of at most 16 MB.
+/// Reads rows one after the other. Bounded memory: one row.
 class CsvReader {
 public:
+    static constexpr std::size_t kRowBytesMax = 16u << 20;
+
     /// @param name  The file's name, for messages. Does not own `file`.
-    CsvReader(std::FILE* file, std::string name);
+    /// @param row_bytes_max  Whole MB.
+    CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max = kRowBytesMax);
 
     /// @return false at the end of the file, or kInvalid as `name:line: expectation`.
     [[nodiscard]] Result<bool> next(CsvRow& row);
@@ -31,17 +34,17 @@ public:
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const;
 
 private:
-    static constexpr std::size_t kRowBytesMax = 16u << 20;
-
     [[nodiscard]] int take();
     [[nodiscard]] int peek();
     [[nodiscard]] Status read_field(std::string& field);
     [[nodiscard]] Status read_quoted(std::string& field);
     [[nodiscard]] Status read_plain(std::string& field);
     [[nodiscard]] bool skip_line_end();
+    [[nodiscard]] Error too_long(std::uint64_t line) const;
 
     std::FILE* file_;
     std::string name_;
+    std::size_t row_bytes_max_;
     std::uint64_t line_ = 1;
     std::size_t row_bytes_ = 0;
 };

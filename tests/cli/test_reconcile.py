@@ -1,0 +1,256 @@
+"""`sluice reconcile` (X1 to X3): a shop's own list of orders against both ledgers."""
+import csv
+import datetime
+import io
+import json
+import os
+import random
+import subprocess
+
+import pytest
+from harness import orders, postgres
+from harness.edge import Edge
+from program import PROGRAM, sluice
+from test_ledger import HTTP, Shop
+
+WINDOW = ("--since", "2024-01-01T00:00:00Z", "--until", "2025-01-01T00:00:00Z")
+COUNT = 24
+LEDGERS = ["embedded", pytest.param("postgres", marks=pytest.mark.skipif(
+    bool(postgres.missing()), reason=str(postgres.missing())))]
+
+
+class Site(Shop):
+    def __init__(self, edge, folder, ledger):
+        self.ledger, self.payloads = ledger, {}
+        super().__init__(edge, folder)
+
+    def run(self, *line, status=0):
+        in_ledger = line[0] in ("program", "creator", "worker", "report")
+        return super().run(*line, *(self.ledger if in_ledger else ()), status=status)
+
+    def sell(self, name, **changes):
+        payload = orders.order(name, **changes)
+        answer = self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", payload)
+        assert answer.status == 200, answer
+        self.payloads[name] = payload
+
+    def drain(self):
+        self.run("worker", "--until-empty")
+
+    def export(self):
+        """The rows of `report orders`, and their header."""
+        text = self.run("report", "orders", "--format", "csv").out
+        rows = list(csv.DictReader(io.StringIO(text)))
+        return list(rows[0]), rows
+
+    def csv(self, header, rows, name="list.csv"):
+        out = io.StringIO()
+        table = csv.DictWriter(out, header, extrasaction="ignore")
+        table.writeheader()
+        table.writerows(rows)
+        return self.file(name, out.getvalue())
+
+    def ndjson(self, payloads, name="list.ndjson"):
+        return self.file(name, "".join(json.dumps(one) + "\n" for one in payloads))
+
+    def reconcile(self, path, *line, status=0):
+        run = sluice("reconcile", path, "--shop", "shop-1", "--format", "json", *self.ledger, *line, store=self.store)
+        assert run.status == status, run
+        return run.json() if run.out else run.err
+
+    def found(self, path, *line, status=0):
+        """(class, order) of each row."""
+        return sorted({(row["class"], row["order_id"]) for row in self.reconcile(path, *line, status=status)})
+
+
+@pytest.fixture(scope="module", params=LEDGERS)
+def site(request, tmp_path_factory):
+    with Edge(HTTP, workers=1) as edge, postgres.Server() if request.param == "postgres" else NoServer() as server:
+        ledger = ()
+        if request.param == "postgres":
+            ledger = ("--ledger", server.create())
+            assert sluice("ledger", "migrate", *ledger).status == 0
+        site = Site(edge.start(), tmp_path_factory.mktemp("site"), ledger)
+        for number in range(COUNT):
+            day = datetime.datetime(2024, 3, 1) + datetime.timedelta(hours=number)
+            time = day.isoformat() + "Z"
+            site.sell(f"o{number}", platform_ordered_at=time, platform_updated_at=time,
+                      platform_cancelled_at=time if number == 7 else None)
+        site.drain()
+        yield site
+
+
+class NoServer:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_finds_exactly_the_orders_that_an_export_lacks(site, seed):
+    """X2: `extra` for orders that the list lacks, `missing` for those that the ledger lacks."""
+    chance = random.Random(seed)
+    header, rows = site.export()
+    assert len(rows) == COUNT
+    gone = chance.sample(rows, chance.randint(1, 9))
+    kept = [row for row in rows if row not in gone]
+    added = [dict(row, order_id=row["order_id"] + "-lost") for row in chance.sample(rows, 4)]
+    path = site.csv(header, chance.sample(kept + added, len(kept) + len(added)))
+    wanted = [("extra", row["order_id"]) for row in gone] + [("missing", row["order_id"]) for row in added]
+    assert site.found(path, *WINDOW) == sorted(wanted)
+    assert site.found(path) == sorted(pair for pair in wanted if pair[0] == "missing")
+
+
+def test_what_differs_is_named_with_both_values(site):
+    """X2: versions first; at one version every field that differs; amounts by value."""
+    _, rows = site.export()
+    named = {row["order_id"]: row for row in rows}
+    named["o1"].update(amount="105.5")
+    named["o2"].update(amount="105", tax="20.000000")  # the same values
+    named["o3"].update(last_updated_at="2024-04-01 02:00:00 +0200")
+    named["o4"].update(last_updated_at="2024-02-01T00:00:00Z", amount="1")
+    named["o5"].update(tax="1", shipping="2.00", currency="EUR")
+    named["o6"].update(cancelled_at="2024-03-02T00:00:00Z")
+    named["o7"].update(cancelled_at="")
+    path = site.csv(list(rows[0]), rows)
+    found = [(row["class"], row["order_id"], row["field"], row["file"], row["ledger"]) for row in site.reconcile(path)]
+    assert sorted(found) == [
+        ("different", "o1", "amount", "105.5", "105.00"),
+        ("different", "o5", "currency_code", "EUR", "USD"),
+        ("different", "o5", "shipping", "2.00", "5.00"),
+        ("different", "o5", "tax", "1", "20.00"),
+        ("different", "o6", "platform_cancelled_at", "cancelled", "not cancelled"),
+        ("different", "o7", "platform_cancelled_at", "not cancelled", "cancelled"),
+        ("newer", "o4", "platform_updated_at", "2024-02-01T00:00:00Z", "2024-03-01T04:00:00Z"),
+        ("stale", "o3", "platform_updated_at", "2024-04-01T00:00:00Z", "2024-03-01T03:00:00Z"),
+    ]
+    only = site.found(path, "--only", "stale,newer")
+    assert only == [("newer", "o4"), ("stale", "o3")]
+
+
+def test_bad_rows_are_unreadable_and_the_others_are_compared(site):
+    """X2, section 12: line and field of a wrong value."""
+    path = site.file("bad.csv", "platform_order_id,amount,platform_updated_at,currency_code\n"
+                     "o1,1.2.3,,USD\n,105.00,,USD\no2,105.00,yesterday,USD\no3,105.00,,usd\no4,105.00\nnone,1,,\n")
+    found = [(row["class"], row["line"], row["field"], row["file"]) for row in site.reconcile(path)]
+    assert found == [
+        ("unreadable", 2, "amount", "1.2.3"), ("unreadable", 3, "platform_order_id", None),
+        ("unreadable", 4, "platform_updated_at", "yesterday"), ("unreadable", 5, "currency_code", "usd"),
+        ("unreadable", 6, None, None), ("missing", 7, None, None),
+    ]
+    path = site.file("bad.ndjson", '{"platform_order_id": "o1", "amount": 105}\n{"platform_order_id": \n[]\n\n'
+                     '{"amount": "1.00"}\n{"platform_order_id": "o1", "note": "' + "x" * (1 << 20) + '"}\n')
+    found = [(row["class"], row["line"], row["field"]) for row in site.reconcile(path)]
+    assert found == [("unreadable", 1, "amount"), ("unreadable", 2, None), ("unreadable", 3, None),
+                     ("unreadable", 5, "platform_order_id"), ("unreadable", 6, None)]
+
+
+def test_payloads_are_compared_and_the_missing_ones_written_for_send(site, tmp_path):
+    """X3: `--write-events` has the payloads, byte for byte, that the ledger lacks."""
+    lost = orders.order("lost", platform_updated_at="2024-03-05T10:00:00Z")
+    newer = dict(site.payloads["o3"], platform_updated_at="2024-03-09T10:00:00Z")
+    broken = {"platform_order_id": "thin", "amount": "1.00"}
+    path = site.ndjson([*site.payloads.values(), lost, newer, broken])
+    out = tmp_path / "out.ndjson"
+    rows = site.reconcile(path, "--write-events", out)
+    assert [(row["class"], row["order_id"]) for row in rows] == [("missing", "lost"), ("stale", "o3"), ("missing", "thin")]
+    assert rows[2]["note"].startswith("not written: "), rows
+    assert [json.loads(line) for line in out.read_text().splitlines()] == [lost, newer]
+    site.reconcile(path, "--write-events", out, "--only", "missing")
+    assert [json.loads(line) for line in out.read_text().splitlines()] == [lost]
+    checked = sluice("send", "events", out, "--check")
+    assert checked.status == 0, checked
+
+
+def test_check_and_settle(site):
+    """X3: exit 1 for what needs a person; an order within --settle may still be on its way."""
+    young = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    same = list(site.payloads.values())
+    path = site.ndjson(same + [orders.order("young", platform_updated_at=young)])
+    assert site.found(path, "--check") == []
+    assert site.found(path, "--check", "--settle", "0s", status=1) == [("missing", "young")]
+    newer = dict(same[0], platform_updated_at="2024-01-09T10:00:00Z", platform_ordered_at="2024-01-09T10:00:00Z")
+    assert site.found(site.ndjson([newer]), "--check") == [("newer", "o0")]
+    assert site.found(site.ndjson(same[1:]), "--check", *WINDOW, status=1) == [("extra", "o0")]
+
+
+def test_waits_for_the_inputs_of_its_start(site):
+    """X2: what the queue holds is applied first."""
+    name = f"late-{len(site.payloads)}"
+    payload = orders.order(name)
+    answer = site.edge.post_event("shop-1", site.secret, "ORDER_CREATE", payload)
+    assert answer.status == 200, answer
+    path = site.ndjson([payload], "late.ndjson")
+    assert site.found(path, "--no-wait", "--settle", "0s") == [("missing", name)]
+    with Worker(site):
+        assert site.found(path, "--settle", "0s") == []
+    site.payloads[name] = payload
+
+
+class Worker:
+    """The worker, for as long as the block lasts."""
+
+    def __init__(self, site):
+        self.site = site
+
+    def __enter__(self):
+        self.process = subprocess.Popen([str(PROGRAM), "worker", *self.site.ledger],
+                                        env={**os.environ, "SLUICE_STORE": str(self.site.store)},
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        assert self.process.wait(30) == 0
+
+
+SHOPIFY = """Name,Email,Financial Status,Currency,Subtotal,Shipping,Taxes,Total,Created at,Lineitem name,Cancelled at,Id
+#1001,ann@example.org,paid,USD,100.00,5.00,20.00,105.00,2024-03-01 01:00:00 +0100,Hat,,o0
+#1001,ann@example.org,,,,,,,2024-03-01 01:00:00 +0100,Scarf,,
+#1002,ben@example.org,voided,USD,100.00,5.00,20.00,105.00,2024-03-01 08:00:00 +0100,Hat,2024-03-01 09:00:00 +0100,o7
+#1003,cyd@example.org,paid,USD,100.00,5.00,20.00,115.00,2024-03-01 02:00:00 +0100,Hat,,o1
+#1004,dan@example.org,paid,USD,100.00,5.00,20.00,105.00,2024-03-01 02:00:00 +0100,Hat,,9004
+"""
+SHOPIFY_MAP = ("platform_order_id=Id,platform_ordered_at=Created at,platform_cancelled_at=Cancelled at,"
+               "amount=Total,tax=Taxes,shipping=Shipping,currency_code=Currency")
+WOOCOMMERCE = """order_id,order_number,date,status,shipping_total,tax_total,order_total,order_currency,billing_email
+o0,o0,2024-03-01 00:00:00,completed,5,20,105,USD,ann@example.org
+o2,o2,2024-03-01 02:00:00,processing,5,19,105,USD,ben@example.org
+9005,9005,2024-03-01 03:00:00,completed,5,20,105,USD,cyd@example.org
+"""
+WOOCOMMERCE_MAP = ("platform_order_id=order_id,platform_ordered_at=date,amount=order_total,tax=tax_total,"
+                   "shipping=shipping_total,currency_code=order_currency")
+
+
+def test_exports_of_shopify_and_woocommerce_are_read_by_map(site):
+    """X1: the columns of the shops' own exports; a further line item is no further order."""
+    shopify = site.file("shopify.csv", SHOPIFY)
+    assert site.found(shopify, "--map", SHOPIFY_MAP) == [("different", "o1"), ("missing", "9004")]
+    woocommerce = site.file("woocommerce.csv", WOOCOMMERCE)
+    assert site.found(woocommerce, "--map", WOOCOMMERCE_MAP) == [("different", "o2"), ("missing", "9005")]
+
+
+@pytest.mark.parametrize("text, line, status, words", [
+    ("id,amount\no1,1\n", (), 1, "no column platform_order_id"),
+    ("platform_order_id\no1\n", ("--map", "amount=Total"), 1, "no column 'Total'"),
+    ("", (), 1, "no column platform_order_id"),
+    ('platform_order_id\n"o1\n', (), 1, "never closed"),
+    ("platform_order_id,note\no1," + "x" * (1 << 20) + "\n", (), 1, "longer than 1 MB"),
+    ("platform_order_id\no1\n", ("--write-events", "out.ndjson"), 1, "NDJSON"),
+    ("platform_order_id\no1\n", ("--since", "2024-01-02T00:00:00Z", "--until", "2024-01-01T00:00:00Z"), 1, "--since before"),
+    ("platform_order_id\no1\n", ("--since", "2024-01-02T00:00:00Z"), 2, "--until"),
+    ("platform_order_id\no1\n", ("--map", "colour=Red"), 2, "platform_order_id, platform_ordered_at"),
+    ("platform_order_id\no1\n", ("--map", "amount=A,amount=B"), 2, "twice"),
+    ("platform_order_id\no1\n", ("--only", "same"), 2, "missing, stale"),
+    ("platform_order_id\no1\n", ("--settle", "soon"), 2, "10m"),
+])
+def test_bad_input(site, text, line, status, words):
+    run = sluice("reconcile", site.file("x.csv", text), "--shop", "shop-1", *line, *site.ledger, store=site.store)
+    assert run.status == status and words in run.err, run
+
+
+def test_an_unknown_shop_is_named(site):
+    run = sluice("reconcile", site.file("y.csv", "platform_order_id\n"), "--shop", "shop-9", store=site.store)
+    assert run.status == 1 and "shop-9" in run.err, run

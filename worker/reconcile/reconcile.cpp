@@ -1,0 +1,384 @@
+// sluice reconcile
+#include "worker/reconcile/reconcile.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/protocol/order_event.hpp"
+#include "core/protocol/signature.hpp"
+#include "os/clock/clock.hpp"
+#include "worker/access/applied_inputs.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/cli/cli_values.hpp"
+#include "worker/cli/output.hpp"
+#include "worker/reconcile/order_list.hpp"
+#include "worker/reconcile/verdict.hpp"
+#include "worker/system/named_file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kOrdersAtOnce = 256;
+constexpr std::size_t kListedOrdersMax = 10'000'000;
+constexpr std::uint64_t kSettleSeconds = 600;
+
+struct ReconcileCommand {
+    std::string file, events_file, ledger;
+    ShopId shop;
+    std::optional<Timestamp> since, until;
+    ListMap map;
+    std::uint64_t settle_seconds = kSettleSeconds;
+    unsigned classes = (1U << kListedClasses) - 1;  ///< Bits 1 << OrderClass.
+    bool check = false, no_wait = false;
+    Format format = Format::kTable;
+
+    [[nodiscard]] bool lists(OrderClass kind) const {
+        return (classes & (1U << static_cast<unsigned>(kind))) != 0;
+    }
+};
+
+Result<unsigned> parse_classes(std::string_view text) {
+    unsigned classes = 0;
+    while (!text.empty()) {
+        const std::string_view name = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(name.size() + 1, text.size()));
+        const auto* const end = kClassNames.begin() + kListedClasses;
+        const auto* const known = std::find(kClassNames.begin(), end, name);
+        if (known == end) {
+            return Error{ErrorCode::kInvalid,
+                         "expected missing, stale, newer, different, extra, unreadable, or several "
+                         "of them with commas"};
+        }
+        classes |= 1U << static_cast<unsigned>(known - kClassNames.begin());
+    }
+    return classes;
+}
+
+// ---- Orders that only the ledger has --------------------------------------------------------
+
+/// The ids of the list, 16 bytes each.
+class ListedIds {
+public:
+    [[nodiscard]] static EventDigest digest_of(std::string_view id) {
+        const Digest256 whole = sha256(id);
+        EventDigest half{};
+        std::copy_n(whole.begin(), half.size(), half.begin());
+        return half;
+    }
+
+    [[nodiscard]] Status add(std::string_view id) {
+        if (ids_.size() >= kListedOrdersMax) {
+            return Error{ErrorCode::kLimit,
+                         "the file has more than 10,000,000 orders: split it by --since and "
+                         "--until, or leave them out"};
+        }
+        ids_.push_back(digest_of(id));
+        return Status::success();
+    }
+    void sort() { std::sort(ids_.begin(), ids_.end()); }
+    /// Requires: sort() was called.
+    [[nodiscard]] bool has(std::string_view id) const {
+        return std::binary_search(ids_.begin(), ids_.end(), digest_of(id));
+    }
+
+private:
+    std::vector<EventDigest> ids_;
+};
+
+// ---- The comparison -----------------------------------------------------------------------------
+
+class Comparison {
+public:
+    Comparison(const ReconcileCommand& command, const store::ShopRow& shop, LedgerReader& ledger,
+               OrderList& list, std::optional<OutputFile>& events)
+        : command_(command),
+          shop_(shop),
+          ledger_(ledger),
+          list_(list),
+          events_(events),
+          settled_until_(now().plus_seconds(-static_cast<std::int64_t>(command.settle_seconds))),
+          listing_(command.format, {{"class"},
+                                    {"line", Align::kRight},
+                                    {"order_id"},
+                                    {"field"},
+                                    {"file"},
+                                    {"ledger"},
+                                    {"note"}}) {}
+
+    Status run() {
+        for (bool more = true; more;) {
+            auto read = read_batch();
+            if (!read.ok()) {
+                return read.error();
+            }
+            more = *read;
+            if (Status judged = judge_batch(); !judged.ok()) {
+                return judged;
+            }
+        }
+        if (command_.since) {
+            list_extra();
+        }
+        listing_.finish();
+        return Status::success();
+    }
+
+    [[nodiscard]] std::string summary() const {
+        std::string text;
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            text += (i == 0 ? "" : ", ") + grouped(counts_[i]) + " " + std::string(kClassNames[i]);
+        }
+        return text;
+    }
+    [[nodiscard]] bool agrees() const {
+        return count(OrderClass::kMissing) + count(OrderClass::kStale) +
+                   count(OrderClass::kDifferent) + count(OrderClass::kExtra) +
+                   count(OrderClass::kUnreadable) ==
+               0;
+    }
+    [[nodiscard]] std::uint64_t unsent() const noexcept { return unsent_; }
+
+private:
+    [[nodiscard]] std::uint64_t count(OrderClass kind) const {
+        return counts_[static_cast<std::size_t>(kind)];
+    }
+
+    /// Returns false at the end of the list.
+    Result<bool> read_batch() {
+        batch_.resize(kOrdersAtOnce);
+        std::size_t filled = 0;
+        for (; filled < kOrdersAtOnce; ++filled) {
+            const auto got = list_.next(batch_[filled]);
+            if (!got.ok()) {
+                return got.error();
+            }
+            if (!*got) {
+                break;
+            }
+        }
+        batch_.resize(filled);
+        return filled == kOrdersAtOnce;
+    }
+
+    Status judge_batch() {
+        std::vector<OrderKey> keys;
+        for (const ListedOrder& listed : batch_) {
+            keys.push_back({shop_.account_number, shop_.number, OrderId(listed.order_id)});
+        }
+        ledger_.expect_orders(keys);
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            const ListedOrder& listed = batch_[i];
+            if (command_.since && !listed.order_id.empty()) {
+                if (Status added = ids_.add(listed.order_id); !added.ok()) {
+                    return added;
+                }
+            }
+            if (!listed.problem.empty()) {
+                list_unreadable(listed);
+                continue;
+            }
+            const bool known = ledger_.load_order(keys[i], stored_);
+            const Verdict verdict = judge(listed, known ? &stored_ : nullptr, settled_until_);
+            if (Status listed_it = list_verdict(listed, verdict); !listed_it.ok()) {
+                return listed_it;
+            }
+        }
+        return Status::success();
+    }
+
+    void add(OrderClass kind, Row row) {
+        row.insert(row.begin(), Json(to_string(kind)));
+        listing_.add(row);
+    }
+
+    void list_unreadable(const ListedOrder& listed) {
+        ++counts_[static_cast<std::size_t>(OrderClass::kUnreadable)];
+        if (command_.lists(OrderClass::kUnreadable)) {
+            add(OrderClass::kUnreadable,
+                {listed.line, text_or_null(listed.order_id), text_or_null(listed.bad_field),
+                 text_or_null(listed.bad_value), Json(), listed.problem});
+        }
+    }
+
+    Status list_verdict(const ListedOrder& listed, const Verdict& verdict) {
+        ++counts_[static_cast<std::size_t>(verdict.kind)];
+        if (!command_.lists(verdict.kind)) {
+            return Status::success();
+        }
+        std::string note;
+        if (events_ &&
+            (verdict.kind == OrderClass::kMissing || verdict.kind == OrderClass::kStale)) {
+            if (Status written = write_event(listed, note); !written.ok()) {
+                return written;
+            }
+        }
+        for (const FieldDifference& one : verdict.differences) {
+            add(verdict.kind, {listed.line, listed.order_id, one.field, one.listed, one.stored,
+                               text_or_null(note)});
+        }
+        if (verdict.differences.empty()) {
+            add(verdict.kind,
+                {listed.line, listed.order_id, Json(), Json(), Json(), text_or_null(note)});
+        }
+        return Status::success();
+    }
+
+    /// Writes a whole payload. One that the server would refuse is noted instead.
+    Status write_event(const ListedOrder& listed, std::string& note) {
+        if (parser_.parse(listed.payload, Topic::kOrderCreate, {}) == nullptr) {
+            const FieldError& error = parser_.errors().front();
+            note = "not written: " + error.field + ": " + error.message;
+            ++unsent_;
+            return Status::success();
+        }
+        return events_->write(listed.payload + "\n");
+    }
+
+    void list_extra() {
+        ids_.sort();
+        ledger_.scan_orders(shop_.account_number, shop_.number, [this](const OrderState& order) {
+            if (order.ordered_at >= *command_.since && order.ordered_at < *command_.until &&
+                !ids_.has(order.key.order_id.view())) {
+                const OrderClass kind =
+                    order.version > settled_until_ ? OrderClass::kRecent : OrderClass::kExtra;
+                ++counts_[static_cast<std::size_t>(kind)];
+                if (command_.lists(kind)) {
+                    add(kind, {Json(), order.key.order_id.str(),
+                               name_of(ListField::kOrderedAt), Json(),
+                               order.ordered_at.to_string(), Json()});
+                }
+            }
+            return true;
+        });
+    }
+
+    const ReconcileCommand& command_;
+    const store::ShopRow& shop_;
+    LedgerReader& ledger_;
+    OrderList& list_;
+    std::optional<OutputFile>& events_;
+    Timestamp settled_until_;
+    Listing listing_;
+    OrderEventParser parser_;
+    std::vector<ListedOrder> batch_;
+    OrderState stored_;
+    ListedIds ids_;
+    std::array<std::uint64_t, kClassNames.size()> counts_{};
+    std::uint64_t unsent_ = 0;
+};
+
+// ---- The subcommand -------------------------------------------------------------------------
+
+Status check_options(const ReconcileCommand& command, const OrderList& list) {
+    if (command.since && *command.since >= *command.until) {
+        return Error{ErrorCode::kInvalid, "expected --since before --until"};
+    }
+    if (!command.events_file.empty() && !list.has_payloads()) {
+        return Error{ErrorCode::kInvalid,
+                     command.file +
+                         ": --write-events needs the whole orders: use a file of NDJSON payloads"};
+    }
+    return Status::success();
+}
+
+Status report(const ReconcileCommand& command, const Comparison& comparison) {
+    const std::string text = comparison.summary();
+    if (comparison.unsent() != 0) {
+        std::fprintf(stderr, "sluice: %s orders were not written: their rows are no whole orders\n",
+                     grouped(comparison.unsent()).c_str());
+    }
+    if (command.check && !comparison.agrees()) {
+        return Error{ErrorCode::kConflict, command.file + ": " + text};
+    }
+    std::fprintf(command.format == Format::kTable ? stdout : stderr, "%s\n", text.c_str());
+    return Status::success();
+}
+
+Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
+    const auto shop = ask_registry(
+        frame, [&](store::Registry& registry) { return find_shop(registry, command.shop); });
+    if (!shop.ok()) {
+        return shop.error();
+    }
+    auto list = open_order_list(command.file, command.map);
+    if (!list.ok()) {
+        return list.error();
+    }
+    if (Status fits = check_options(command, **list); !fits.ok()) {
+        return fits;
+    }
+    std::optional<OutputFile> events;
+    if (!command.events_file.empty()) {
+        auto created = OutputFile::create(command.events_file);
+        if (!created.ok()) {
+            return created.error();
+        }
+        events = std::move(created).value();
+    }
+    if (!command.no_wait) {
+        if (Status applied = wait_for_inputs(frame, command.ledger); !applied.ok()) {
+            return applied;
+        }
+    }
+    return with_snapshot(
+        frame, command.ledger,
+        [&](LedgerReader& ledger) -> Status {
+            Comparison comparison(command, *shop, ledger, **list, events);
+            if (Status done = comparison.run(); !done.ok()) {
+                return done;
+            }
+            if (events) {
+                if (Status placed = events->place(); !placed.ok()) {
+                    return placed;
+                }
+                events->keep();
+            }
+            return report(command, comparison);
+        },
+        ReadFrom::kPrimary);
+}
+
+}  // namespace
+
+void declare_reconcile(Subcommand app) {
+    auto [reconcile, command] = add_command(
+        app, "reconcile", "Compare a shop's own list of orders with the ledger", run_reconcile);
+    add_file(reconcile, "FILE", "FILE", command.file, FileUse::kInput,
+             "The shop's orders: CSV with a header line, or NDJSON of order payloads")
+        .required();
+    add_id(reconcile, "--shop", "S", command.shop, "Shop").required();
+    const auto time = [](std::string_view text) -> Result<std::optional<Timestamp>> {
+        const auto at = parse_time(text);
+        return at.ok() ? Result<std::optional<Timestamp>>(std::optional(*at))
+                       : Result<std::optional<Timestamp>>(at.error());
+    };
+    const Option since =
+        add_value(reconcile, "--since", "T", command.since, time,
+                  "Also list the ledger's orders from T on that are not in the file");
+    const Option until = add_value(reconcile, "--until", "T", command.until, time,
+                                   "End of these orders, itself left out");
+    since.needs(until);
+    until.needs(since);
+    add_value(reconcile, "--map", "FIELD=COLUMN,...", command.map, parse_list_map,
+              "Columns of the file that have the payload's fields");
+    add_value(reconcile, "--settle", "D", command.settle_seconds, parse_span,
+              "Only count orders that are younger: 10m, 2h, 0s (default: 10m)");
+    add_value(reconcile, "--only", "CLASS,...", command.classes, parse_classes,
+              "Classes that are listed: missing, stale, newer, different, extra, unreadable "
+              "(default: all)");
+    add_file(reconcile, "--write-events", "OUT", command.events_file, FileUse::kOutput,
+             "Write the payloads of the listed missing and stale orders, for `sluice send events`");
+    add_flag(reconcile, "--check", command.check,
+             "Exit with 1 if a row is missing, stale, different, extra or unreadable");
+    add_flag(reconcile, "--no-wait", command.no_wait,
+             "Do not wait until the inputs that exist now are applied");
+    add_ledger(reconcile, command.ledger);
+    add_format(reconcile, command.format);
+}
+
+}  // namespace sluice::cli
