@@ -347,10 +347,9 @@ Result<ListMap> parse_list_map(std::string_view text) {
         const std::string_view part = text.substr(0, text.find(','));
         text.remove_prefix(std::min(part.size() + 1, text.size()));
         const std::size_t equals = std::min(part.find('='), part.size());
-        const auto known =
-            std::find_if(kNames.begin(), kNames.end(), [&](const FieldName& name) {
-                return name.payload == part.substr(0, equals);
-            });
+        const auto known = std::find_if(kNames.begin(), kNames.end(), [&](const FieldName& name) {
+            return name.payload == part.substr(0, equals);
+        });
         if (known == kNames.end() || equals + 1 >= part.size()) {
             std::string names;
             for (const FieldName& name : kNames) {
@@ -397,8 +396,7 @@ Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, cons
     }
     if (ends_with(path, ".ndjson") || ends_with(path, ".jsonl") ||
         begins_with_object(file->get())) {
-        return std::unique_ptr<OrderList>(
-            new NdjsonOrders(std::move(file).value(), path, map));
+        return std::unique_ptr<OrderList>(new NdjsonOrders(std::move(file).value(), path, map));
     }
     return CsvOrders::open(std::move(file).value(), path, map);
 }

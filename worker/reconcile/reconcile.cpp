@@ -248,9 +248,8 @@ private:
                     order.version > settled_until_ ? OrderClass::kRecent : OrderClass::kExtra;
                 ++counts_[static_cast<std::size_t>(kind)];
                 if (command_.lists(kind)) {
-                    add(kind, {Json(), order.key.order_id.str(),
-                               name_of(ListField::kOrderedAt), Json(),
-                               order.ordered_at.to_string(), Json()});
+                    add(kind, {Json(), order.key.order_id.str(), name_of(ListField::kOrderedAt),
+                               Json(), order.ordered_at.to_string(), Json()});
                 }
             }
             return true;
