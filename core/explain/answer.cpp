@@ -159,9 +159,11 @@ void say_payable(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
 void say_pending(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
     const std::optional<ProgramRow> row = ledger.program(e.order.position()->attribution.program);
     answer.since = e.order.position()->attribution.at;
-    answer.sentence =
-        amount_words(e) + ", payable" +
-        (row ? " from " + day_words(row->program.clears_at(e.order.ordered_at)) : " later") + ".";
+    if (row) {
+        answer.next_at = row->program.clears_at(e.order.ordered_at);
+    }
+    answer.sentence = amount_words(e) + ", payable" +
+                      (answer.next_at ? " from " + day_words(*answer.next_at) : " later") + ".";
 }
 
 }  // namespace

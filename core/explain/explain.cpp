@@ -355,6 +355,9 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
             ExplainedPayout payout;
             payout.payout_id = allocated.payout_id;
             payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
+            payout.closed_at = stored.closed_at;
+            payout.sent_at = stored.sent_at;
+            payout.ended_at = stored.ended_at;
             payout.node = nodes.of(allocated.payout_id);
             payout.program = position.attribution.program.str();
             payout.creator =

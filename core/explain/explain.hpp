@@ -59,6 +59,8 @@ struct ExplainedPayout {
     std::string node;  ///< UUID of the queue that its close came through.
     Currency currency;
     Decimal amount;  ///< Sum of the order's items.
+    Timestamp closed_at;
+    std::optional<Timestamp> sent_at, ended_at;
     std::vector<PayoutItem> items;
 };
 
@@ -94,9 +96,10 @@ struct Explanation {
 
 /// The first answer to a person who asks about an order.
 struct OrderAnswer {
-    std::string_view status;         ///< As order_status() says.
-    std::string sentence;            ///< To be read aloud.
-    std::optional<Timestamp> since;  ///< Since when the order has this status, if that is known.
+    std::string_view status;           ///< As order_status() says.
+    std::string sentence;              ///< To be read aloud.
+    std::optional<Timestamp> since;    ///< Since when the order has this status, if that is known.
+    std::optional<Timestamp> next_at;  ///< When a pending commission clears.
     std::string command;  ///< The command that would help, quoted for a shell. May be empty.
 };
 /// @param now  A commission is pending until it clears, and payable from that instant on.

@@ -20,6 +20,10 @@ void text_or_null(JsonWriter& json, std::string_view name, std::string_view text
     }
 }
 
+void time_or_null(JsonWriter& json, std::string_view name, const std::optional<Timestamp>& at) {
+    text_or_null(json, name, at ? at->to_string() : std::string());
+}
+
 void write_order(JsonWriter& json, const Explanation& e) {
     const OrderState& order = e.order;
     const StandingRefunds refunds(order.refunds);
@@ -36,6 +40,11 @@ void write_order(JsonWriter& json, const Explanation& e) {
     json.field("commission_amount", commission_amount(order).amount.to_string());
     json.field("duplicates", order.duplicates_count);
     text_or_null(json, "device", e.device);
+    json.key("codes").begin_array();
+    for (const std::string& code : order.codes) {
+        json.value(code);
+    }
+    json.end_array();
     json.key("blocked_by").begin_array();
     for (const std::string& block : e.blocked_by) {
         json.value(block);
@@ -159,7 +168,11 @@ void write_payouts(JsonWriter& json, const Explanation& e) {
         json.field("state", payout.state);
         json.field("creator_id", payout.creator).field("program_id", payout.program);
         json.field("currency", payout.currency.code());
-        json.field("amount", payout.amount.to_string()).key("items").begin_array();
+        json.field("amount", payout.amount.to_string());
+        json.field("closed_at", payout.closed_at.to_string());
+        time_or_null(json, "sent_at", payout.sent_at);
+        time_or_null(json, "ended_at", payout.ended_at);
+        json.key("items").begin_array();
         for (const PayoutItem& item : payout.items) {
             json.begin_object();
             text_or_null(json, "line_item_id", item.line.view());
@@ -174,7 +187,8 @@ void write_payouts(JsonWriter& json, const Explanation& e) {
 void write_answer(JsonWriter& json, const OrderAnswer& answer) {
     json.key("answer").begin_object().field("status", answer.status);
     json.field("sentence", answer.sentence);
-    text_or_null(json, "since", answer.since ? answer.since->to_string() : "");
+    time_or_null(json, "since", answer.since);
+    time_or_null(json, "next_at", answer.next_at);
     text_or_null(json, "command", answer.command);
     json.end_object();
 }

@@ -84,6 +84,10 @@ struct ControlWords {
     /// Movers: bytes left in lanes by the last move, and the average batch of the last move that
     /// moved any.
     std::atomic<std::uint64_t> lanes_left, lanes_batch_bytes;
+    std::atomic<std::uint64_t> queue_last_seq;  ///< Worker: last number that its queue assigned.
+    /// Worker: when it noted the last number that it applies before it notes another. Inputs wait
+    /// for longer if it is not reached. Milliseconds since 1970.
+    std::atomic<std::uint64_t> queue_noted_ms;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

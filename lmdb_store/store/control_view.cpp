@@ -43,6 +43,16 @@ bool ControlView::is_of(std::string_view queue_uuid) const noexcept {
     return seq != 0 && words_->applied_check.load() == mix_bits(seq ^ queue_key(queue_uuid));
 }
 
+std::uint64_t ControlView::waiting() const noexcept {
+    const std::uint64_t last = words_->queue_last_seq.load(std::memory_order_relaxed);
+    const std::uint64_t applied = words_->applied_seq.load();
+    return last > applied ? last - applied : 0;
+}
+
+std::uint64_t ControlView::queue_noted_ms() const noexcept {
+    return words_->queue_noted_ms.load(std::memory_order_relaxed);
+}
+
 WorkerState ControlView::worker_state() const noexcept {
     const std::uint64_t state = words_->worker_state.load(std::memory_order_relaxed);
     return state <= static_cast<std::uint64_t>(WorkerState::kStopped)

@@ -29,6 +29,11 @@ public:
     /// Returns whether the page belongs to the queue with this UUID, whose worker published
     /// something.
     [[nodiscard]] bool is_of(std::string_view queue_uuid) const noexcept;
+    /// Returns the number of inputs in the queue that the worker has not applied, as of its last
+    /// look.
+    [[nodiscard]] std::uint64_t waiting() const noexcept;
+    /// Returns a time since which an input waits, if any does. Milliseconds since 1970.
+    [[nodiscard]] std::uint64_t queue_noted_ms() const noexcept;
     [[nodiscard]] WorkerState worker_state() const noexcept;
     [[nodiscard]] std::uint64_t heartbeat_ms() const noexcept;
     /// Returns the worker's version as text, or an empty text.

@@ -91,19 +91,20 @@ class Reader:
 class Serve:
     """Use as a context manager: it stops by pid."""
 
-    def __init__(self, store, folder, *options):
+    def __init__(self, store, folder, *options, environment=None):
         self.read, self.people = folder / "read.sock", folder / "people.sock"
         self.log_file = folder / "serve.log"
         self.command = [
             str(paths.SLUICE), "--store", str(store), "serve", "--listen", f"unix:{self.read}",
             "--people", f"unix:{self.people}", *map(str, options),
         ]
+        self.environment = {**os.environ, **(environment or {})}
         self.process = None
 
     def __enter__(self):
         self.read.parent.chmod(0o777)  # the server runs as the store's owner
         with open(self.log_file, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.environment)
         paths.wait_until(self._answers, "sluice serve to answer: " + self.log())
         return self
 

@@ -125,7 +125,8 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
     reader = served.as_(account)
     for creator in ("ann", "bob", "robert", "cy"):
         shown = reader.object("creator", creator=creator)
-        balances = shown.pop("balances")
+        balances, months = shown.pop("balances"), shown.pop("months")
+        assert len(months) == 1
         expected = served.sluice.json("creator", "show", creator, *of_account(account))
         assert shown == with_masks([expected])[0]
         assert balances == served.sluice.json("report", "balances", *of_account(account), "--creator", creator)
@@ -140,6 +141,20 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
             shown = served.sluice.json("program", "show", program["program_id"])
             assert reader.object("program", program=program["program_id"]) == shown
             assert reader.rows("program/versions", program=program["program_id"]) == [program]
+
+
+def test_a_statement_as_a_page_has_its_amounts_and_only_text_from_rows(served):
+    """Q10; the scene has an order named <img onerror=1>."""
+    month = scene.this_month()[:7]
+    answer = served.as_("acme").get("statement", creator="ann", month=month, format="html")
+    assert answer.header("Content-Type") == "text/html; charset=utf-8"
+    assert answer.header("Content-Security-Policy").startswith("default-src 'none'; style-src 'unsafe-inline'")
+    statement = served.as_("acme").object("statement", creator="ann", month=month)
+    page = answer.body.decode()
+    for row in statement["sums"]:
+        assert f">{row['closing']}</td>" in page and f">{row['earned']}</td>" in page
+    assert "&lt;img onerror=1&gt;" in page and "<img" not in page and "<script" not in page
+    assert page.count("<tr>") == sum(len(statement[name]) + 1 for name in ("sums", "rows", "payouts") if statement[name])
 
 
 @pytest.mark.parametrize("account", ACCOUNTS)

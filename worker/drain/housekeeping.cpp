@@ -70,6 +70,21 @@ void Housekeeping::state(store::WorkerState state, const Error* waiting_for) {
 
 void Housekeeping::heartbeat() {
     set(words_.heartbeat_ms, wall_ms());
+    if (look_at_queue_.due()) {
+        note_queue();
+    }
+}
+
+void Housekeeping::note_queue() {
+    const auto fill = queue_.fill();
+    if (!fill) {
+        return;
+    }
+    set(words_.queue_last_seq, fill->last_seq.value);
+    if (noted_ <= published_) {
+        noted_ = fill->last_seq;
+        set(words_.queue_noted_ms, wall_ms());
+    }
 }
 
 /// Removes the files first, because nginx may trim their records as soon as the checkpoint is

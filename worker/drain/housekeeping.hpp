@@ -67,6 +67,9 @@ public:
     [[nodiscard]] bool store_in_place(Ledger& ledger);
 
 private:
+    /// Publishes the queue's last number, from which readers tell how many inputs wait (Z10).
+    void note_queue();
+
     /// Returns true once every `period`.
     class Every {
     public:
@@ -88,8 +91,10 @@ private:
     store::ControlWords& words_;
     SequenceNumber published_;
     SequenceNumber trimmed_;
+    SequenceNumber noted_;  ///< Last number of the queue at ControlWords::queue_noted_ms.
     std::deque<BulkFile> bulk_;
     std::uint64_t dead_counted_ = 0;
+    Every look_at_queue_{std::chrono::milliseconds(200)};
     Every look_at_mark_{std::chrono::seconds(1)};
     Every look_at_files_{std::chrono::seconds(1)};
     Every look_at_lanes_{std::chrono::seconds(1)};

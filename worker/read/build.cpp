@@ -84,7 +84,11 @@ std::string json_of(const Job& job, const Page& page, const std::string& next, b
     for (const std::string& object : page.raw_rows) {
         add(object);
     }
-    return text + "],\"next\":" + (next.empty() ? "null" : reports::json_quoted(next)) + "}";
+    text += "],\"next\":" + (next.empty() ? "null" : reports::json_quoted(next));
+    for (const auto& [name, value] : page.extras) {
+        text += "," + reports::json_quoted(name) + ":" + value.compact();
+    }
+    return text + "}";
 }
 
 Answer list_answer(const Job& job, Read& read) {
@@ -154,6 +158,9 @@ Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker) {
         tag_answer(answer, job.if_none_match);
     }
     answer.with("X-Sluice-Snapshot", snapshot);
+    if (!worker.node.empty()) {  // another node's worker publishes nothing here
+        answer.with("X-Sluice-Waiting", std::to_string(worker.waiting));
+    }
     return answer;
 }
 

@@ -1,4 +1,4 @@
-// The journal, newest first, and the nodes that write it.
+// The journal, newest first.
 #include "core/journal/journal.hpp"
 
 #include <limits>
@@ -105,29 +105,55 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
     return join_key(parts);
 }
 
-/// Returns the node that wrote the entry that `refers_to` names: the earliest with an entry of the
-/// same line under this number. Reads the order's journal if there are several nodes.
-std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::size_t index,
-                          std::size_t nodes) {
-    const JournalEntry& entry = group.entries[index];
-    if (entry.refers_to == 0 || nodes == 1) {
-        return entry.refers_to == 0 ? std::string() : group.node;
-    }
-    OrderState order;
-    if (!ledger.load_order({group.account, group.shop, group.order_id}, order)) {
-        return {};
-    }
-    const JournalGroup* first = nullptr;
-    const std::vector<JournalGroup> written = ledger.order_journal(order);
-    for (const JournalGroup& one : written) {
-        const std::uint64_t place = entry.refers_to - one.first_entry;
-        const bool fits = one.program == group.program && one.creator == group.creator &&
-                          place < one.entries.size() && one.entries[place].line == entry.line;
-        if (fits && (first == nullptr || one.recorded_at < first->recorded_at)) {
-            first = &one;
+/// Finds the node that wrote the entry that `refers_to` names: the earliest with an entry of the
+/// same line under this number.
+class ReferredEntry {
+public:
+    ReferredEntry(const JournalGroup& group, std::size_t index)
+        : group_(group), entry_(group.entries[index]) {}
+
+    void look_at(const JournalGroup& one) {
+        const std::uint64_t place = entry_.refers_to - one.first_entry;
+        const bool fits = one.shop == group_.shop && one.order_id == group_.order_id &&
+                          one.program == group_.program && one.creator == group_.creator &&
+                          place < one.entries.size() && one.entries[place].line == entry_.line;
+        if (fits && (node_.empty() || one.recorded_at < recorded_at_)) {
+            node_ = one.node;
+            recorded_at_ = one.recorded_at;
         }
     }
-    return first == nullptr ? std::string() : first->node;
+    [[nodiscard]] const std::string& node() const noexcept { return node_; }
+
+private:
+    const JournalGroup& group_;
+    const JournalEntry& entry_;
+    std::string node_;
+    Timestamp recorded_at_;
+};
+
+/// Reads the order's journal if there are several nodes. A credit's entries are found among those
+/// of its creator, because the journal of an order leaves credits out.
+std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::size_t index,
+                          std::size_t nodes) {
+    if (group.entries[index].refers_to == 0 || nodes == 1) {
+        return group.entries[index].refers_to == 0 ? std::string() : group.node;
+    }
+    ReferredEntry referred(group, index);
+    OrderState order;
+    if (ledger.load_order({group.account, group.shop, group.order_id}, order)) {
+        for (const JournalGroup& one : ledger.order_journal(order)) {
+            referred.look_at(one);
+        }
+    }
+    if (referred.node().empty()) {
+        ledger.scan_creator_journal(group.account, group.creator, {},
+                                    group.accounting_date.plus_seconds(1),
+                                    [&referred](const JournalGroup& one) {
+                                        referred.look_at(one);
+                                        return true;
+                                    });
+    }
+    return referred.node();
 }
 
 }  // namespace
@@ -179,32 +205,6 @@ Page list_journal(Read& read) {
         }
         journal->pass_to(group.first_entry);
     }
-}
-
-std::vector<reports::Column> node_columns() {
-    return {{"node"},    {"number"}, {"last_received"}, {"applied_seq"},
-            {"entries"}, {"hash"},   {"worker_state"},  {"worker_version"}};
-}
-
-Page list_nodes(Read& read) {
-    std::map<std::string, ChainHead> chains;
-    read.ledger.scan_chains([&](const NodeChain& chain) {
-        if (chain.account == read.grant.account) {
-            chains.emplace(chain.node, chain.head);
-        }
-        return true;
-    });
-    PageOfAll page(read);
-    read.ledger.scan_heads([&](const LedgerHead& head) {
-        const ChainHead chain = chains[head.node];
-        const bool own = head.node == read.worker.node;
-        page.add({head.node, head.number, head.last_received.to_string(), head.applied_seq.value,
-                  chain.entries, to_hex(chain.hash),
-                  own ? reports::Json(read.worker.state) : reports::Json(),
-                  own ? reports::Json(read.worker.version) : reports::Json()});
-        return true;
-    });
-    return std::move(page).take();
 }
 
 }  // namespace sluice::serve

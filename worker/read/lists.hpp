@@ -25,6 +25,15 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
+struct NodeState {
+    LedgerHead head;
+    /// The node's inputs have waited for over five minutes, if it is this store's, or its last
+    /// receipt is over an hour older than the newest node's.
+    bool is_behind = false;
+};
+/// Returns every node, by UUID.
+[[nodiscard]] std::vector<NodeState> node_states(Read& read);
+
 /// Cuts a page out of rows that were all read.
 class PageOfAll : public reports::RowOutput {
 public:
@@ -69,6 +78,7 @@ private:
 [[nodiscard]] Page search(Read& read);
 
 [[nodiscard]] reports::Json show_me(Read& read);
+[[nodiscard]] reports::Json show_today(Read& read);
 [[nodiscard]] reports::Json show_order(Read& read);
 [[nodiscard]] reports::Json show_creator(Read& read);
 [[nodiscard]] reports::Json show_program(Read& read);
@@ -76,6 +86,8 @@ private:
 [[nodiscard]] reports::Json show_payout(Read& read);
 [[nodiscard]] reports::Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
+/// @param statement  As `report statement --format json` prints it.
+[[nodiscard]] Answer statement_html(reports::Json statement);
 
 [[nodiscard]] std::vector<reports::Column> hold_columns();
 [[nodiscard]] std::vector<reports::Column> shop_columns();

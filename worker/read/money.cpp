@@ -286,12 +286,58 @@ Page list_payees(Read& read) {
     return page;
 }
 
+namespace {
+
+/// Returns what a month's end needs before it is closed, and what is worth a look (G9).
+Json closing_checks(Read& read, Timestamp until) {
+    Json behind = Json::array();
+    for (const NodeState& node : node_states(read)) {
+        if (node.head.last_received < until) {
+            behind.push_back(node.head.number);
+        }
+    }
+    struct Counted : reports::RowOutput {
+        std::uint64_t rows = 0;
+        void add(const Row& /*row*/) override { ++rows; }
+        void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+    } approvals;
+    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, approvals);
+    std::map<Currency, Decimal> blocked;
+    balances_at(read.ledger, read.grant.account, read.now, [&blocked](const BalanceAt& balance) {
+        if (!balance.blocked.is_zero()) {
+            blocked[balance.key.currency] += balance.blocked;
+        }
+        return true;
+    });
+    std::uint64_t unfinished = 0;
+    read.ledger.scan_payouts([&](const Payout& payout) {
+        if (payout.account == read.grant.account && is_active(payout.state) &&
+            payout.state != PayoutState::kPaid) {
+            ++unfinished;
+        }
+        return true;
+    });
+    Json amounts = Json::array();
+    for (const auto& [currency, amount] : blocked) {
+        amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
+    }
+    return {{"until", until.to_string()},    {"nodes_applied", behind.items().empty()},
+            {"nodes", std::move(behind)},    {"approvals", approvals.rows},
+            {"blocked", std::move(amounts)}, {"payouts_unfinished", unfinished}};
+}
+
+}  // namespace
+
 /// The closed periods, then the open one, which has no end yet.
 Page list_periods(Read& read) {
     PageOfAll page(read);
     reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
     page.add({read.grant.account_id.str(), nullptr, nullptr, nullptr, nullptr});
-    return std::move(page).take();
+    Page shown = std::move(page).take();
+    if (const auto until = read.arguments.time("until")) {
+        shown.extras.emplace_back("checks", closing_checks(read, *until));
+    }
+    return shown;
 }
 
 Page list_period_sums(Read& read) {
@@ -333,6 +379,8 @@ Answer show_statement(Read& read) {
         page.write_csv(text);
         answer.type = "text/csv; charset=utf-8; header=present";
         answer.body = std::move(text).take();
+    } else if (read.arguments.is("format", "html")) {
+        answer = statement_html(page.object());
     } else {
         answer.body = page.object().compact();
     }

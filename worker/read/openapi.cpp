@@ -60,14 +60,37 @@ Json type_of(std::string_view resource, std::string_view member) {
         "entry",  "event_seq",   "count",         "refers_to", "orders",
         "items",  "version",     "window_days",   "late_days", "entries",
         "number", "applied_seq", "clearing_days", "repoints"};
-    static const std::set<std::string_view> lists{
-        "attribution_types", "blocked_by", "codes",    "programs",      "parts",         "shops",
-        "precedence",        "rules",      "aliases",  "default_tiers", "holds",         "sums",
-        "differences",       "skipped",    "accounts", "scopes",        "max_per_order", "rows",
-        "balances"};
-    static const std::set<std::string_view> flags{"blocks", "removed", "suspended"};
-    const bool is_count = resource == "runs" || resource == "run";
-    if (integers.contains(member) || (is_count && member == "payouts")) {
+    static const std::set<std::string_view> lists{"attribution_types",
+                                                  "blocked_by",
+                                                  "codes",
+                                                  "programs",
+                                                  "parts",
+                                                  "shops",
+                                                  "precedence",
+                                                  "rules",
+                                                  "aliases",
+                                                  "default_tiers",
+                                                  "holds",
+                                                  "sums",
+                                                  "differences",
+                                                  "skipped",
+                                                  "accounts",
+                                                  "scopes",
+                                                  "max_per_order",
+                                                  "rows",
+                                                  "balances",
+                                                  "waiting",
+                                                  "unattributed",
+                                                  "currencies",
+                                                  "days",
+                                                  "clearing",
+                                                  "creators",
+                                                  "months",
+                                                  "commissions",
+                                                  "nearest"};
+    static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind"};
+    const bool is_count = resource == "runs" || resource == "run" || resource == "nodes";
+    if (integers.contains(member) || (is_count && (member == "payouts" || member == "waiting"))) {
         return Json::array({"integer", "null"});
     }
     if (lists.contains(member) || member == "payouts") {
@@ -76,7 +99,8 @@ Json type_of(std::string_view resource, std::string_view member) {
     if (flags.contains(member)) {
         return Json::array({"boolean", "null"});
     }
-    return member == "answer" || member == "policy" || member == "fields" || member == "effect"
+    return member == "answer" || member == "policy" || member == "fields" || member == "effect" ||
+                   member == "yesterday" || member == "counts" || member == "checks"
                ? Json::array({"object", "null"})
                : Json::array({"string", "null"});
 }
@@ -106,10 +130,13 @@ Json body_schema(const Resource& resource) {
     if (resource.list == nullptr) {
         return row_schema(resource);
     }
+    Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
+                    {"next", {{"type", Json::array({"string", "null"})}}}};
+    for (const std::string_view name : resource.extras) {
+        properties[name] = {{"type", type_of(resource.path, name)}};
+    }
     return {{"type", "object"},
-            {"properties",
-             {{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
-              {"next", {{"type", Json::array({"string", "null"})}}}}},
+            {"properties", std::move(properties)},
             {"required", Json::array({"items", "next"})}};
 }
 
@@ -151,6 +178,9 @@ Json answers_of(const Resource& resource) {
     const bool has_csv = resource.has_csv || resource.path == "statement";
     if (has_csv) {
         content["text/csv"] = {{"schema", {{"type", "string"}}}};
+    }
+    if (resource.path == "statement") {
+        content["text/html"] = {{"schema", {{"type", "string"}}}};
     }
     return with_problems({{"200", {{"description", resource.summary}, {"content", content}}},
                           {"304", {{"description", "The client has this answer"}}}});

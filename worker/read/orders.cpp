@@ -3,6 +3,7 @@
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/reports/holds.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -142,6 +143,25 @@ Json show_order(Read& read) {
         explanation_json(*explained, order_answer(*explained, read.now, read.ledger)));
 }
 
+namespace {
+
+/// Returns the commission at stake of each order, in the order of the list (G10).
+Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
+    Json list = Json::array();
+    OrderState order;
+    for (const OrderKey& key : orders) {
+        const bool has_creator = read.ledger.load_order(key, order) && order.live;
+        const CommissionAmount commission =
+            has_creator ? commission_amount(order) : CommissionAmount{};
+        list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
+                                          {"currency", commission.currency.code()}}
+                                   : Json());
+    }
+    return list;
+}
+
+}  // namespace
+
 Page list_anomalies(Read& read) {
     const auto kind = parse_anomaly_kind(read.arguments.text("kind").value_or(""));
     const auto blocks = read.arguments.flag("blocks");
@@ -150,6 +170,7 @@ Page list_anomalies(Read& read) {
     const auto place = place_of(read);
     ReadLimit limit(read);
     Page page;
+    std::vector<OrderKey> shown;
     for (const ShopRow& shop : shops_of(read)) {
         if (place && shop.shop_id.str() < place->shop) {
             continue;
@@ -183,6 +204,7 @@ Page list_anomalies(Read& read) {
             if ((!kind || *kind == row.kind) && (!blocks || *blocks == is_blocking) &&
                 (!acknowledged || *acknowledged == is_acknowledged)) {
                 page.rows.push_back(reports::anomaly_row(shop, row, blocking));
+                shown.push_back(row.order);
                 limit.add_bytes(row.order.order_id.view().size() + 1024);
             }
             return true;
@@ -191,6 +213,7 @@ Page list_anomalies(Read& read) {
             break;
         }
     }
+    page.extras.emplace_back("commissions", commissions_of(read, shown));
     return page;
 }
 
@@ -214,6 +237,59 @@ std::vector<reports::Column> shop_columns() {
     return {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}};
 }
 
+namespace {
+
+/// Returns the last order before `id`, or nothing. Looks among those with the longest beginning in
+/// common, and gives up if more than a page of them come before.
+std::optional<std::string> order_before(LedgerReader& ledger, const ShopRow& shop,
+                                        const std::string& id) {
+    constexpr std::size_t kMost = 1000;
+    for (std::size_t common = id.size(); common-- > 0;) {
+        std::optional<std::string> last;
+        std::size_t rows = 0;
+        paged(ledger).scan_orders_after(shop.account, shop.shop, OrderId(id.substr(0, common)),
+                                        [&](const OrderState& order) {
+                                            if (id <= order.key.order_id.view() || ++rows > kMost) {
+                                                return false;
+                                            }
+                                            last = order.key.order_id.str();
+                                            return true;
+                                        });
+        if (rows > kMost) {
+            return std::nullopt;
+        }
+        if (last) {
+            return last;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns the ids before and after an order that the shops may not have (G5).
+Json nearest_orders(Read& read, const std::string& id) {
+    Json list = Json::array();
+    for (const ShopRow& shop : shops_of(read)) {
+        const auto add = [&](const std::string& order) {
+            list.push_back({{"shop_id", shop.shop_id.str()}, {"order_id", order}});
+        };
+        if (const auto before = order_before(read.ledger, shop, id)) {
+            add(*before);
+        }
+        std::optional<std::string> after;
+        paged(read.ledger)
+            .scan_orders_after(shop.account, shop.shop, OrderId(id), [&](const OrderState& order) {
+                after = order.key.order_id.str();
+                return false;
+            });
+        if (after) {
+            add(*after);
+        }
+    }
+    return list;
+}
+
+}  // namespace
+
 Page list_shops(Read& read) {
     PageOfAll page(read, {0});
     const auto only = read.arguments.id<ShopId>("shop");
@@ -228,7 +304,11 @@ Page list_shops(Read& read) {
     if (only && !found) {
         refuse("not_found");
     }
-    return std::move(page).take();
+    Page shown = std::move(page).take();
+    if (const auto near = read.arguments.text("near")) {
+        shown.extras.emplace_back("nearest", nearest_orders(read, *near));
+    }
+    return shown;
 }
 
 Page list_products(Read& read) {

@@ -77,6 +77,8 @@ struct WorkerPage {
     std::function<bool(const std::string& node)> is_of{};
     std::string node;  ///< UUID of the queue, or empty if no head is its.
     std::string state, version;
+    std::uint64_t waiting = 0;  ///< Inputs that are not applied.
+    bool is_behind = false;     ///< Inputs have waited for over five minutes.
     const store::StorePaths* paths = nullptr;
     std::string rate_limit;  ///< The limit of this server, `600/60`.
 };
@@ -103,6 +105,8 @@ struct Page {
     std::vector<std::string> raw_csv;        ///< Their lines.
     std::vector<reports::Column> columns{};  ///< Columns of this page; empty means the resource's.
     std::optional<std::string> next_key{};   ///< Key of the last row; absent on the last page.
+    /// Further members of the answer; Resource::extras has their names.
+    std::vector<std::pair<std::string_view, reports::Json>> extras{};
 };
 
 /// Thrown by a read for an answer other than its rows.
@@ -125,7 +129,8 @@ struct Resource {
     Answer (*whole)(Read&) = nullptr;  ///< Builds an answer of another shape.
     bool has_csv = false;
     bool needs_account = true;
-    bool is_paged = true;  ///< A list that takes limit and after.
+    bool is_paged = true;                    ///< A list that takes limit and after.
+    std::vector<std::string_view> extras{};  ///< Page::extras.
 };
 
 /// Returns every resource, in the order of the document.

@@ -17,6 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kStates{"unknown", "starting", "running", "retrying",
                                                   "stopped"};
 
+constexpr std::uint64_t kBehindMs = 300'000;  ///< Age of a waiting input.
+
 /// Returns whether the ledger's files are still those at its path, as a restored store's are not.
 bool is_in_place(const Ledger& ledger) {
     const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(&ledger);
@@ -121,6 +123,8 @@ WorkerPage Readers::worker_page() const {
                            state != store::WorkerState::kUnknown;
     page.state = is_silent ? "stale" : kStates[static_cast<std::size_t>(state)];
     page.version = control_.worker_version();
+    page.waiting = control_.waiting();
+    page.is_behind = page.waiting != 0 && wall_ms() > control_.queue_noted_ms() + kBehindMs;
     page.rate_limit = rate_limit_;
     page.paths = &paths_;
     return page;

@@ -1,0 +1,152 @@
+"""Today's figures are those of the journal, the balances and the orders (G4)."""
+
+import collections
+import contextlib
+import datetime
+import decimal
+
+import pytest
+from harness import paths
+from harness.fake_time import FakeTime
+from harness.serve import Serve
+from serve import scene
+
+Decimal = decimal.Decimal
+EARNED = ("ACCRUAL", "ATTRIBUTION")
+PAYOUTS = ("PAYOUT", "SETTLE", "VOID", "FAILED", "RETURNED")
+ACCOUNTS = list(scene.ACCOUNTS)
+
+
+@contextlib.contextmanager
+def serve_on(served, day):
+    """A server whose clock shows noon of another day."""
+    clock, folder = FakeTime(), paths.make_folder()
+    clock.set(f"{day}T12:00:00Z")
+    try:
+        with Serve(served.serve.command[2], folder, "--rate-limit", "1000000/60", environment=clock.environment) as serve:
+            yield serve
+    finally:
+        paths.drop_folder(folder)
+        clock.folder.cleanup()
+
+
+def day_after(day):
+    return (datetime.date.fromisoformat(day) + datetime.timedelta(days=1)).isoformat()
+
+
+@pytest.fixture(scope="session")
+def tomorrow(served):
+    """A server for which today's postings are yesterday's."""
+    (day,) = {row["accounting_date"][:10] for row in served.as_("acme").rows("journal")}
+    with serve_on(served, day_after(day)) as serve:
+        yield serve
+
+
+def owed(row):
+    """The posting's change of what is owed: `owed` is credited with what is earned."""
+    return Decimal(row["amount"])
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_yesterday_and_its_bar_are_the_journals(served, tomorrow, account):
+    journal = served.as_(account).rows("journal")
+    (day,) = {row["accounting_date"][:10] for row in journal}
+    today = tomorrow.token(served.secrets[f"{account}-manager"]).object("today", currency="USD")
+    assert today["day"] == day and today["account_id"] == account
+    postings = [row for row in journal if row["currency"] == "USD"]
+    earned = sum(owed(row) for row in postings if row["reason"] in EARNED)
+    adjusted = sum(owed(row) for row in postings if row["reason"] not in (*EARNED, *PAYOUTS))
+    assert Decimal(today["yesterday"]["earned"]) == earned > 0
+    assert len(today["days"]) == 30 and today["days"][-1] == {
+        "day": day, "earned": today["yesterday"]["earned"], "adjusted": str(adjusted)}
+    assert {bar["earned"] for bar in today["days"][:-1]} == {"0.00"} and today["yesterday"]["usual"] == "0.00"
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_the_tiles_are_sums_of_the_balances(served, account):
+    reader = served.as_(account)
+    balances = reader.rows("balances")
+    today = reader.object("today")
+    assert today["currency"] == "USD"
+    for name in ("payable", "pending", "blocked", "in_payout"):
+        assert Decimal(today[name]) == sum(Decimal(row[name]) for row in balances if row["currency"] == "USD"), name
+    assert today["currencies"] == [{"currency": "USD", "owed": str(sum(
+        Decimal(row["payable"]) + Decimal(row["pending"]) + Decimal(row["blocked"]) for row in balances))}]
+    assert len(today["clearing"]) == 30 and today["clearing"][0]["day"] == today_text()
+
+
+def today_text():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_creators_are_sorted_by_the_earnings_of_this_month(served, account):
+    reader = served.as_(account)
+    earned = collections.defaultdict(Decimal)
+    for row in reader.rows("journal"):
+        if row["reason"] in EARNED:
+            earned[row["creator_id"]] += owed(row)
+    earned["robert"] = earned.pop("bob")
+    listed = [(row["creator_id"], Decimal(row["earned"]), row["earned_last_month"])
+              for row in reader.object("today")["creators"]]
+    assert listed == [(name, amount, "0.00") for name, amount in
+                      sorted(earned.items(), key=lambda one: (-one[1], one[0]))]
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_work_that_waits_is_counted_and_lines_of_zero_left_out(served, account):
+    reader = served.as_(account)
+    waiting = {row["kind"]: row for row in reader.object("today")["waiting"]}
+    approvals = reader.rows("approvals")
+    assert waiting["approvals"]["count"] == len(approvals)
+    (amount,) = waiting["approvals"]["amounts"]
+    assert amount["currency"] == "USD"
+    assert Decimal(amount["amount"]) == sum(Decimal(row["amount"]) for row in approvals if row["amount"])
+    assert waiting["creator_holds"] == {"kind": "creator_holds", "count": 1, "amounts": []}
+    blocked = [row for row in reader.rows("orders", status="blocked") if row["creator_id"] != "cy"]
+    assert waiting["blocked_orders"]["count"] == len(blocked)
+    open_ = [row for row in reader.rows("anomalies") if not row["blocks"] and not row["acknowledged_by"]]
+    assert waiting.get("anomalies", {"count": 0})["count"] == len(open_)
+    assert not {"dead_letters", "nodes_behind", "payouts_failed"} & set(waiting)
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_yesterdays_orders_are_counted_and_listed_without_a_creator(served, account):
+    orders = served.as_(account).rows("orders")
+    (day,) = {row["ordered_at"][:10] for row in orders}
+    with serve_on(served, day_after(day)) as serve:
+        for name in ("viewer", "manager"):
+            today = serve.token(served.secrets[f"{account}-{name}"]).object("today")
+            assert (today["day"], today["yesterday"]["orders"]) == (day, len(orders))
+            assert today["yesterday"]["attributed"] == sum(row["creator_id"] is not None for row in orders)
+            without = sorted(((row["ordered_at"], row["shop_id"], row["order_id"]) for row in orders
+                              if row["creator_id"] is None), reverse=True)
+            assert [(row["ordered_at"], row["shop_id"], row["order_id"])
+                    for row in today["unattributed"]] == without[:10]
+            assert ["ANNA15"] in [row["codes"] for row in today["unattributed"]]
+
+
+def test_money_is_null_without_read_ledger(served):
+    today = served.as_("acme", "viewer").object("today")
+    for name in ("currency", "currencies", "payable", "pending", "blocked", "in_payout", "days", "clearing", "creators"):
+        assert today[name] is None, name
+    assert today["yesterday"]["earned"] is None and today["yesterday"]["usual"] is None
+    assert all(row["amounts"] == [] for row in today["waiting"])
+    assert not {"approvals", "payouts_failed", "blocked_orders"} & {row["kind"] for row in today["waiting"]}
+
+
+def test_a_creators_months_are_the_statements(served):
+    reader = served.as_("acme")
+    month = scene.this_month()[:7]
+    (shown,) = reader.object("creator", creator="ann")["months"]
+    total = reader.object("statement", creator="ann", month=month)["sums"]
+    assert shown["month"] == month and shown["currency"] == "USD"
+    for name in ("earned", "adjusted", "paid_out"):
+        assert Decimal(shown[name]) == sum(Decimal(row[name]) for row in total)
+
+
+def test_the_pill_counts_inputs_that_are_not_applied(served):
+    answer = served.as_("acme").get("today")
+    assert answer.header("X-Sluice-Waiting") == "0"
+    (node,) = served.as_("acme").rows("nodes")
+    assert node["waiting"] == 0 and not node["behind"]

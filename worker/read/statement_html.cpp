@@ -1,0 +1,121 @@
+// A statement as a page that prints on A4 and Letter (Q10).
+#include <algorithm>
+#include <array>
+
+#include "worker/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+constexpr std::string_view kStyle =
+    "@page{margin:18mm}"
+    "body{font:11pt/1.4 system-ui,sans-serif;color:#000;background:#fff;max-width:60rem;"
+    "margin:1.5rem auto;padding:0 1rem}"
+    "h1{font-size:1.4rem;margin:0 0 .2rem}h2{font-size:1.05rem;margin:1.4rem 0 .4rem}"
+    "table{border-collapse:collapse;width:100%;font-size:.82rem}"
+    "thead{display:table-header-group}tr{break-inside:avoid}"
+    "th,td{border-bottom:1px solid #999;padding:.2rem .4rem;text-align:left;"
+    "overflow-wrap:anywhere}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    "@media print{body{margin:0;padding:0;max-width:none}}";
+
+/// Data enters as text (G17).
+std::string escaped(std::string_view text) {
+    std::string html;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                html += "&amp;";
+                break;
+            case '<':
+                html += "&lt;";
+                break;
+            case '>':
+                html += "&gt;";
+                break;
+            case '"':
+                html += "&quot;";
+                break;
+            default:
+                html += c;
+        }
+    }
+    return html;
+}
+
+/// Returns the name of a column in words: `paid out`.
+std::string label_of(std::string_view name) {
+    std::string label(name);
+    std::replace(label.begin(), label.end(), '_', ' ');
+    return label;
+}
+
+bool is_amount(std::string_view name) {
+    constexpr std::array<std::string_view, 7> kAmounts{"amount",   "opening", "earned", "adjusted",
+                                                       "paid_out", "closing", "orders"};
+    return std::find(kAmounts.begin(), kAmounts.end(), name) != kAmounts.end();
+}
+
+void add_cell(std::string& html, std::string_view tag, std::string_view name,
+              std::string_view text) {
+    html += "<" + std::string(tag) + (tag == "th" ? " scope=\"col\"" : "") +
+            (is_amount(name) ? " class=\"n\">" : ">") + escaped(text) + "</" + std::string(tag) +
+            ">";
+}
+
+/// Adds a list of objects as a table, without the columns that are empty in every row.
+void add_table(std::string& html, std::string_view title, const Json& rows) {
+    html += "<h2>" + escaped(title) + "</h2>";
+    if (rows.items().empty()) {
+        html += "<p>None.</p>";
+        return;
+    }
+    const std::vector<std::string>& names = rows.items().front().names();
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::any_of(rows.items().begin(), rows.items().end(),
+                        [i](const Json& row) { return !row.items()[i].is_null(); })) {
+            shown.push_back(i);
+        }
+    }
+    html += "<table><thead><tr>";
+    for (const std::size_t i : shown) {
+        add_cell(html, "th", names[i], label_of(names[i]));
+    }
+    html += "</tr></thead><tbody>";
+    for (const Json& row : rows.items()) {
+        html += "<tr>";
+        for (const std::size_t i : shown) {
+            add_cell(html, "td", names[i], row.items()[i].cell());
+        }
+        html += "</tr>";
+    }
+    html += "</tbody></table>";
+}
+
+}  // namespace
+
+Answer statement_html(Json statement) {
+    const std::string title =
+        "Statement of " + statement["creator_id"].cell() + ", " + statement["month"].cell();
+    Answer answer;
+    answer.type = "text/html; charset=utf-8";
+    answer.body =
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
+        escaped(title) + "</title><style>" + std::string(kStyle) + "</style></head><body><h1>" +
+        escaped(title) + "</h1><p>Account " + escaped(statement["account_id"].cell()) + ", " +
+        escaped(statement["status"].cell()) + ". Dates are UTC.</p>";
+    add_table(answer.body, "Sums", statement["sums"]);
+    add_table(answer.body, "Postings", statement["rows"]);
+    add_table(answer.body, "Payouts", statement["payouts"]);
+    answer.body += "</body></html>\n";
+    answer.with("Content-Security-Policy",
+                "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                "form-action 'none'; frame-ancestors 'none'");
+    return answer;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,415 @@
+// Today: yesterday's figures, and the work that waits (G4).
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/reports/approvals.hpp"
+#include "core/reports/names.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
+#include "worker/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+constexpr std::size_t kDays = 30;  ///< Bars of a chart.
+constexpr std::size_t kListed = 10;
+constexpr std::int64_t kWeeks = 4;
+constexpr std::int64_t kDaysOfWeek = 7;
+
+std::string day_text(Timestamp at) {
+    constexpr std::size_t kDateBytes = 10;
+    return at.to_string().substr(0, kDateBytes);
+}
+
+Timestamp start_of_day(Timestamp at) {
+    const std::int64_t into = (at.seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
+    return {at.seconds - into, 0};
+}
+
+Timestamp start_of_month(Timestamp at) {
+    return *Timestamp::parse(at.to_string().substr(0, 7) + "-01T00:00:00Z");
+}
+
+/// Days and months of the view, by `now`.
+struct Calendar {
+    explicit Calendar(Timestamp now)
+        : today(start_of_day(now)),
+          yesterday(today.plus_days(-1)),
+          first_bar(today.plus_days(-static_cast<std::int64_t>(kDays))),
+          month(start_of_month(now)),
+          last_month(start_of_month(month.plus_seconds(-1))) {}
+
+    Timestamp today, yesterday, first_bar, month, last_month;
+};
+
+/// Sums of one currency.
+struct Figures {
+    explicit Figures(Currency currency)
+        : owed(zero_amount(currency)),
+          payable(owed),
+          pending(owed),
+          blocked(owed),
+          in_payout(owed),
+          earned(kDays, owed),
+          adjusted(kDays, owed),
+          clearing(kDays, owed) {}
+
+    Decimal owed, payable, pending, blocked, in_payout;
+    std::vector<Decimal> earned, adjusted;                        ///< By day of accounting.
+    std::vector<Decimal> clearing;                                ///< By day, from today on.
+    std::map<CreatorId, std::pair<Decimal, Decimal>> by_creator;  ///< Earned this month and last.
+};
+
+/// Count and sums of a kind of work that waits.
+struct Waiting {
+    std::uint64_t count = 0;
+    std::map<Currency, Decimal> amounts;
+
+    void add(const std::optional<Currency>& currency, const Decimal& amount) {
+        ++count;
+        if (currency) {
+            amounts.try_emplace(*currency, zero_amount(*currency)).first->second += amount;
+        }
+    }
+};
+
+class Today {
+public:
+    explicit Today(Read& read) : read_(read), days_(read.now) {}
+
+    Json object() {
+        read_orders();
+        read_anomalies();
+        read_others();
+        if (!read_.sees_ledger()) {
+            return shown(std::nullopt);
+        }
+        read_balances();
+        read_open();
+        read_journal();
+        read_approvals();
+        return shown(chosen());
+    }
+
+private:
+    Figures& of(Currency currency) {
+        return figures_.try_emplace(currency, currency).first->second;
+    }
+
+    /// Counts yesterday's orders, and keeps the newest without a creator.
+    void read_orders() {
+        for (const ShopRow& shop : shops_of(read_)) {
+            read_.ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
+                if (order.ordered_at < days_.yesterday || days_.today <= order.ordered_at) {
+                    return true;
+                }
+                ++orders_;
+                if (order.live) {
+                    ++attributed_;
+                    return true;
+                }
+                unattributed_.emplace(
+                    std::tuple(order.ordered_at, shop.shop_id.str(), order.key.order_id.str()),
+                    order.codes);
+                if (unattributed_.size() > kListed) {
+                    unattributed_.erase(unattributed_.begin());
+                }
+                return true;
+            });
+        }
+    }
+
+    void read_anomalies() {
+        const std::uint32_t blocking = account_settings(read_.ledger, read_.grant.account).blocking;
+        for (const ShopRow& shop : shops_of(read_)) {
+            read_.ledger.scan_anomalies(shop.account, shop.shop, [&](const Anomaly& row) {
+                const bool is_open = row.showing && row.acknowledged_by.empty();
+                if (is_open && (blocking & bit(row.kind)) == 0) {
+                    waiting_["anomalies"].add({}, {});
+                }
+                return true;
+            });
+        }
+    }
+
+    void read_others() {
+        CreatorHold hold;
+        hold.account = read_.grant.account;
+        read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& row) {
+            waiting_["creator_holds"].add({}, {});
+            held_.emplace(row.creator, row.program);
+            return true;
+        });
+        read_.ledger.scan_dead([&](const DeadLetter& letter) {
+            if (letter.account == read_.grant.account) {
+                waiting_["dead_letters"].add({}, {});
+            }
+            return true;
+        });
+        for (const NodeState& node : node_states(read_)) {
+            if (node.is_behind) {
+                waiting_["nodes_behind"].add({}, {});
+            }
+        }
+    }
+
+    void read_balances() {
+        balances_at(read_.ledger, read_.grant.account, read_.now, [&](const BalanceAt& balance) {
+            Figures& sums = of(balance.key.currency);
+            sums.owed += balance.owed;
+            sums.payable += balance.payable;
+            sums.pending += balance.pending;
+            sums.blocked += balance.blocked;
+            sums.in_payout += balance.in_payout;
+            return true;
+        });
+    }
+
+    [[nodiscard]] bool is_held(const OpenAmount& open) const {
+        return held_.contains({open.creator, ProgramId()}) ||
+               held_.contains({open.creator, open.program});
+    }
+
+    /// Adds up what clears in the next days, and the amounts of blocked orders.
+    void read_open() {
+        const std::uint32_t blocks =
+            kBlockedByHold | account_settings(read_.ledger, read_.grant.account).blocking;
+        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
+            const Program& program = row.program;
+            const Timestamp cleared_until = program.cleared_until(read_.now);
+            OpenAmount first;
+            first.account = read_.grant.account;
+            first.program = program.id;
+            read_.ledger.scan(first, {2, 2}, [&](const OpenAmount& open) {
+                const bool is_owed = zero_amount(open.currency) < open.amount;
+                if (is_owed && (open.blocks & blocks) != 0) {
+                    waiting_["blocked_orders"].add(open.currency, open.amount);
+                } else if (!open.cleared && cleared_until < open.sold_at &&
+                           !(is_owed && is_held(open))) {
+                    const Timestamp at = program.clears_at(open.sold_at);
+                    const std::int64_t day = (at.seconds - days_.today.seconds) / kSecondsPerDay;
+                    if (day < static_cast<std::int64_t>(kDays)) {
+                        of(open.currency).clearing[static_cast<std::size_t>(day)] += open.amount;
+                    }
+                }
+                return true;
+            });
+        }
+    }
+
+    void read_journal() {
+        const Timestamp from = std::min(days_.first_bar, days_.last_month);
+        read_.ledger.scan_account_journal(read_.grant.account, from, days_.today.plus_days(1),
+                                          [&](const JournalGroup& group) {
+                                              for (const JournalEntry& entry : group.entries) {
+                                                  add(group, entry);
+                                              }
+                                              return true;
+                                          });
+    }
+
+    void add(const JournalGroup& group, const JournalEntry& entry) {
+        if (is_memo(entry.reason)) {
+            return;
+        }
+        const Decimal zero = zero_amount(entry.currency);
+        StatementSums sums{zero, zero, zero, zero, zero};
+        add_to(sums, entry, true);
+        Figures& figures = of(entry.currency);
+        const std::int64_t day =
+            (group.accounting_date.seconds - days_.first_bar.seconds) / kSecondsPerDay;
+        if (days_.first_bar <= group.accounting_date && day < static_cast<std::int64_t>(kDays)) {
+            figures.earned[static_cast<std::size_t>(day)] += sums.earned;
+            figures.adjusted[static_cast<std::size_t>(day)] += sums.adjusted;
+        }
+        if (group.accounting_date < days_.last_month) {
+            return;
+        }
+        auto& months =
+            figures.by_creator.try_emplace(group.creator, std::pair(zero, zero)).first->second;
+        (group.accounting_date < days_.month ? months.second : months.first) += sums.earned;
+    }
+
+    void read_approvals() {
+        constexpr std::int64_t kRecentDays = 14;
+        struct Pending : reports::RowOutput {
+            Waiting waiting;
+            void add(const reports::Row& row) override {
+                constexpr std::size_t kAmount = 3, kCurrency = 4;
+                const auto currency = Currency::parse(row[kCurrency].cell());
+                waiting.add(currency, currency ? *Decimal::parse(row[kAmount].cell()) : Decimal());
+            }
+            void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+        } pending;
+        reports::write_pending(read_.ledger, read_.grant.account, read_.grant.account_id, pending);
+        if (pending.waiting.count != 0) {
+            waiting_["approvals"] = std::move(pending.waiting);
+        }
+        const Timestamp since = read_.now.plus_days(-kRecentDays);
+        read_.ledger.scan_payouts([&](const Payout& payout) {
+            const bool came_back =
+                payout.state == PayoutState::kFailed || payout.state == PayoutState::kReturned;
+            if (payout.account == read_.grant.account && came_back && payout.ended_at &&
+                since <= *payout.ended_at) {
+                waiting_["payouts_failed"].add(payout.currency, payout.amount);
+            }
+            return true;
+        });
+    }
+
+    /// Returns the currency of the parameter, else the one with the most owed.
+    [[nodiscard]] std::optional<Currency> chosen() const {
+        if (const auto given = Currency::parse(read_.arguments.text("currency").value_or(""))) {
+            return given;
+        }
+        const auto most = std::max_element(
+            figures_.begin(), figures_.end(),
+            [](const auto& a, const auto& b) { return a.second.owed < b.second.owed; });
+        return most == figures_.end() ? std::nullopt : std::optional(most->first);
+    }
+
+    [[nodiscard]] Json waiting_json() const {
+        constexpr std::array<std::string_view, 7> kOrder{
+            "approvals", "payouts_failed", "blocked_orders", "creator_holds",
+            "anomalies", "dead_letters",   "nodes_behind"};
+        Json list = Json::array();
+        for (const std::string_view kind : kOrder) {
+            const auto found = waiting_.find(kind);
+            if (found == waiting_.end()) {
+                continue;
+            }
+            Json amounts = Json::array();
+            for (const auto& [currency, amount] : found->second.amounts) {
+                amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
+            }
+            list.push_back(
+                {{"kind", kind}, {"count", found->second.count}, {"amounts", std::move(amounts)}});
+        }
+        return list;
+    }
+
+    [[nodiscard]] Json unattributed_json() const {
+        Json list = Json::array();
+        for (auto row = unattributed_.rbegin(); row != unattributed_.rend(); ++row) {
+            list.push_back({{"order_id", std::get<2>(row->first)},
+                            {"shop_id", std::get<1>(row->first)},
+                            {"ordered_at", std::get<0>(row->first).to_string()},
+                            {"codes", row->second}});
+        }
+        return list;
+    }
+
+    [[nodiscard]] Json currencies_json() const {
+        std::vector<std::pair<Currency, const Figures*>> sorted;
+        for (const auto& [currency, sums] : figures_) {
+            sorted.emplace_back(currency, &sums);
+        }
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+            return b.second->owed < a.second->owed;
+        });
+        Json list = Json::array();
+        for (const auto& [currency, sums] : sorted) {
+            list.push_back({{"currency", currency.code()}, {"owed", sums->owed.to_string()}});
+        }
+        return list;
+    }
+
+    /// Returns the creators who earned most this month.
+    [[nodiscard]] Json creators_json(const Figures& sums) const {
+        using Earner = std::pair<CreatorId, std::pair<Decimal, Decimal>>;
+        std::vector<Earner> earners(sums.by_creator.begin(), sums.by_creator.end());
+        std::stable_sort(earners.begin(), earners.end(), [](const Earner& a, const Earner& b) {
+            return b.second.first < a.second.first;
+        });
+        earners.resize(std::min(earners.size(), kListed));
+        Json list = Json::array();
+        for (const auto& [creator, earned] : earners) {
+            list.push_back(
+                {{"creator_id", shown_id(read_.ledger, read_.grant.account, creator).str()},
+                 {"name",
+                  reports::text_or_null(
+                      reports::profile_of(read_.ledger, read_.grant.account, creator).name)},
+                 {"earned", earned.first.to_string()},
+                 {"earned_last_month", earned.second.to_string()}});
+        }
+        return list;
+    }
+
+    /// Returns the mean of yesterday's weekday over the four weeks before.
+    [[nodiscard]] static Json usual(const Figures& sums, Currency currency) {
+        Decimal total = zero_amount(currency);
+        for (std::int64_t week = 1; week <= kWeeks; ++week) {
+            total += sums.earned[kDays - 1 - static_cast<std::size_t>(kDaysOfWeek * week)];
+        }
+        const Int128 half = total.is_negative() ? -kWeeks / 2 : kWeeks / 2;
+        return Json(Decimal((total.unscaled() + half) / kWeeks, total.scale()).to_string());
+    }
+
+    [[nodiscard]] Json shown(const std::optional<Currency>& currency) {
+        const Figures* const sums = currency ? &of(*currency) : nullptr;
+        const auto money = [&](Decimal Figures::*member) {
+            return sums == nullptr ? Json() : Json((sums->*member).to_string());
+        };
+        Json yesterday{{"orders", orders_},
+                       {"attributed", attributed_},
+                       {"earned", sums == nullptr ? Json() : Json(sums->earned.back().to_string())},
+                       {"usual", sums == nullptr ? Json() : usual(*sums, *currency)}};
+        return {{"account_id", read_.grant.account_id.str()},
+                {"day", day_text(days_.yesterday)},
+                {"currency", currency ? Json(currency->code()) : Json()},
+                {"currencies", read_.sees_ledger() ? currencies_json() : Json()},
+                {"yesterday", std::move(yesterday)},
+                {"payable", money(&Figures::payable)},
+                {"pending", money(&Figures::pending)},
+                {"blocked", money(&Figures::blocked)},
+                {"in_payout", money(&Figures::in_payout)},
+                {"waiting", waiting_json()},
+                {"days", sums == nullptr ? Json() : days_json(*sums)},
+                {"clearing", sums == nullptr ? Json() : clearing_json(*sums)},
+                {"creators", sums == nullptr ? Json() : creators_json(*sums)},
+                {"unattributed", unattributed_json()}};
+    }
+
+    [[nodiscard]] Json days_json(const Figures& sums) const {
+        Json days = Json::array();
+        for (std::size_t day = 0; day < kDays; ++day) {
+            const Timestamp at = days_.first_bar.plus_days(static_cast<std::int64_t>(day));
+            days.push_back({{"day", day_text(at)},
+                            {"earned", sums.earned[day].to_string()},
+                            {"adjusted", sums.adjusted[day].to_string()}});
+        }
+        return days;
+    }
+
+    [[nodiscard]] Json clearing_json(const Figures& sums) const {
+        Json days = Json::array();
+        for (std::size_t day = 0; day < kDays; ++day) {
+            const Timestamp at = days_.today.plus_days(static_cast<std::int64_t>(day));
+            days.push_back({{"day", day_text(at)}, {"amount", sums.clearing[day].to_string()}});
+        }
+        return days;
+    }
+
+    Read& read_;
+    const Calendar days_;
+    std::uint64_t orders_ = 0, attributed_ = 0;
+    /// By time, shop and order: the newest of yesterday, with their codes.
+    std::map<std::tuple<Timestamp, std::string, std::string>, std::vector<std::string>>
+        unattributed_;
+    std::set<std::pair<CreatorId, ProgramId>> held_;  ///< Without a program: in all.
+    std::map<Currency, Figures> figures_;
+    std::map<std::string_view, Waiting> waiting_;
+};
+
+}  // namespace
+
+Json show_today(Read& read) {
+    return Today(read).object();
+}
+
+}  // namespace sluice::serve
