@@ -67,8 +67,8 @@ class Chart {
       parts.push(drawn("text", { x, y: HIGH - 3, "text-anchor": anchor }, text));
     }
     parts.push(...this.drawSeries());
-    const index = this.at === null ? this.points.length - 1 : Math.min(this.at, this.points.length - 1);
-    const shown = this.points[index];
+    const index = this.at === null ? this.resting() : Math.min(this.at, this.points.length - 1);
+    const shown = index === null ? undefined : this.points[index];
     if (shown && this.at !== null) {
       const x = this.x(shown, index);
       parts.push(drawn("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: BOTTOM }));
@@ -76,6 +76,10 @@ class Chart {
     this.svg.setAttribute("viewBox", "0 0 " + this.width + " " + HIGH);
     this.svg.replaceChildren(...parts);
     this.describe(shown);
+  }
+  /** Index of the point that the legend describes while none is chosen. */
+  resting() {
+    return this.points.length ? this.points.length - 1 : null;
   }
   describe(shown) {
     const texts = [];
@@ -123,7 +127,8 @@ export class LineChart extends Chart {
 
 /**
  * Bars, one place for each point: values above zero are stacked upwards, those below zero downwards.
- * `name(point)` is its day or month; `tick(point, i)` the text below it, or nothing.
+ * `name(point)` is its day or month; `tick(point, i)` the text below it, or nothing; `rest` the index
+ * that the legend describes while no point is chosen.
  */
 export class BarChart extends Chart {
   constructor(box, label, format, series, names) {
@@ -136,6 +141,9 @@ export class BarChart extends Chart {
   }
   first(last, step) {
     return step > 0 ? -1 : last + 1;
+  }
+  resting() {
+    return this.points.length ? (this.rest ?? this.points.length - 1) : null;
   }
   scale() {
     const sum = (point, sign) =>

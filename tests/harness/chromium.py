@@ -33,8 +33,9 @@ def _pipe():
 class Browser:
     """Use as a context manager: it stops by pid."""
 
-    def __init__(self, profile):
-        self.profile = profile
+    def __init__(self, profile, home=None, policies=None):
+        """home: of the user, instead of this one's; policies: a folder in place of /etc/chromium/policies."""
+        self.profile, self.home, self.policies = profile, home, policies
 
     def __enter__(self):
         child_reads, self.writes = _pipe()
@@ -44,9 +45,16 @@ class Browser:
             "--hide-scrollbars", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank",
         ]
         redirected = f'exec "$0" "$@" 3<&{child_reads} 4>&{child_writes} {child_reads}<&- {child_writes}>&-'
+        prefix, environment = [], dict(os.environ)
+        if self.policies:  # seen by this process alone
+            mounted = ('mount -t tmpfs none /etc/chromium && mkdir /etc/chromium/policies && '
+                       'mount --bind "$0" /etc/chromium/policies && exec "$@"')
+            prefix = ["unshare", "--mount", "bash", "-c", mounted, str(self.policies)]
+        if self.home:
+            environment["HOME"] = str(self.home)
         self.log = open(os.path.join(self.profile, "log"), "wb")
-        self.process = subprocess.Popen(["bash", "-c", redirected, *arguments], stdout=self.log, stderr=self.log,
-                                        pass_fds=(child_reads, child_writes))
+        self.process = subprocess.Popen([*prefix, "bash", "-c", redirected, *arguments], stdout=self.log, stderr=self.log,
+                                        env=environment, pass_fds=(child_reads, child_writes))
         os.close(child_reads)
         os.close(child_writes)
         self.buffer, self.number, self.pages = b"", 0, {}
@@ -64,13 +72,16 @@ class Browser:
             self.process.wait()
         self.log.close()
 
-    def call(self, method, session=None, **parameters):
+    def send(self, method, session=None, **parameters):
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
         os.write(self.writes, json.dumps(message).encode() + b"\0")
-        wanted, end = self.number, time.monotonic() + paths.DEADLINE
+        return self.number
+
+    def call(self, method, session=None, **parameters):
+        wanted, end = self.send(method, session, **parameters), time.monotonic() + paths.DEADLINE
         while True:
             answer = self._next(end, method)
             if answer.get("id") != wanted:
@@ -110,7 +121,7 @@ class Page:
 
     def __init__(self, browser, session, target):
         self.browser, self.session, self.target = browser, session, target
-        self.complaints, self.requests, self.expected = [], [], []
+        self.complaints, self.requests, self.expected, self.login = [], [], [], None
 
     def open(self, width, height, scheme, headers):
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
@@ -132,6 +143,15 @@ class Page:
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)
 
+    def send(self, method, **parameters):
+        """A command whose answer no one reads, for a reply to an event."""
+        self.browser.send(method, self.session, **parameters)
+
+    def answer_login(self, user, password):
+        """Fills in the browser's own dialog for Basic."""
+        self.login = user, password
+        self.call("Fetch.enable", handleAuthRequests=True)
+
     def on_event(self, method, event):
         if method == "Runtime.exceptionThrown":
             details = event["exceptionDetails"]
@@ -140,6 +160,12 @@ class Page:
             self.complaints.append(event["entry"]["text"] + " " + event["entry"].get("url", ""))
         elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning"):
             self.complaints.append(str(event["args"]))
+        elif method == "Fetch.authRequired":
+            user, password = self.login
+            self.send("Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse={
+                "response": "ProvideCredentials", "username": user, "password": password})
+        elif method == "Fetch.requestPaused":
+            self.send("Fetch.continueRequest", requestId=event["requestId"])
         elif method == "Network.requestWillBeSent":
             self.requests.append(event["request"]["url"])
 
@@ -198,4 +224,5 @@ class Page:
             file.write(base64.b64decode(data))
 
     def pdf(self):
-        return base64.b64decode(self.call("Page.printToPDF")["data"])
+        """A4, with the page's own margins."""
+        return base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, preferCSSPageSize=True)["data"])

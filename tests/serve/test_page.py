@@ -7,6 +7,7 @@ import json
 import pathlib
 import subprocess
 import time
+import xml.etree.ElementTree
 
 import pytest
 from harness import paths
@@ -30,6 +31,8 @@ def site():
         sluice, _ = scene.build(folder)
         sluice.drain()
         scene.apply(sluice, folder)
+        (folder / "creators.csv").write_text("creator_id,program_id,code,payee\nevil,spring,=HYPERLINK(1),\n")
+        sluice("creator", "import", folder / "creators.csv")
         for user, account, role in ((GINA, "acme", "manager"), (SAM, "acme", "viewer"), (BOTH, "acme", "manager"),
                                     (BOTH, "beta", "manager")):
             sluice("user", "add", user, "--account", account, "--role", role)
@@ -164,41 +167,97 @@ def test_every_link_of_the_bar_opens_its_view_and_back_returns(visit):
 # The questions of section 2, in at most two actions -------------------------------------------------------------------
 
 
-def test_support_finds_an_order_and_why_in_one_action(visit):
-    with visit("?view=shops") as page:
-        page.run("document.getElementById('q').focus()")
-        page.type("a/b")
-        page.press("Enter")
-        wait_for(page, "No creator: code ANNA15 belongs to no creator")
-        assert page.run("document.querySelector('.answer.first').innerText").startswith("No creator: code ANNA15")
+class Actions:
+    """Counts what a person does on a page."""
+
+    def __init__(self, page):
+        self.page, self.count = page, 0
+
+    def search(self, text):
+        """Typing into the field of the bar, with Enter, is one action."""
+        self.count += 1
+        self.page.click("#q")
+        self.page.type(text)
+        self.page.press("Enter")
+
+    def click(self, text, within="main"):
+        self.count += 1
+        found = self.page.run(f"""(() => {{
+            const links = [...document.querySelectorAll({json.dumps(within + ' a, ' + within + ' button')})];
+            links.find((one) => one.innerText.trim().startsWith({json.dumps(text)}))?.setAttribute('data-clicked', '');
+            return links.map((one) => one.innerText);
+        }})()""")
+        assert self.page.run("document.querySelector('[data-clicked]') !== null"), (text, found)
+        self.page.click("[data-clicked]")
 
 
-def test_a_code_lists_its_orders_and_a_second_action_opens_one(visit):
-    with visit("?view=search&q=ANNA15") as page:
+def test_a_partner_manager_reads_yesterdays_figures_and_the_work_that_waits(visit):
+    # "How was yesterday, and which work waits for me?"
+    with visit() as page:
+        actions = Actions(page)
+        assert page.text(".answer").startswith("Yesterday: ") and "earned." in page.text(".answer")
+        waits = page.text(".waiting")
+        for line in ("approvals", "orders blocked", "creator held"):
+            assert line in waits, waits
+        assert [line for line in page.text(".tiles").splitlines() if line in ("Earned yesterday", "Payable", "Pending", "In payouts")] == [
+            "Earned yesterday", "Payable", "Pending", "In payouts"]
+        actions.click("2\napprovals", ".waiting")
+        wait_for(page, "Approvals", "main h1")
+        assert actions.count == 1
+
+
+@pytest.mark.parametrize("query, words", [
+    ("a/b", "No creator: code ANNA15 belongs to no creator of a program that covers shop-1."),
+    ("held", "8.00 USD for ann, blocked by HOLD since "),
+    ("rejected", "Rejected on "),
+    ("cancelled", "Cancelled by the shop on 2 Mar 2024; it earns nothing."),
+])
+def test_support_finds_an_order_and_why_in_one_action(visit, query, words):
+    # "Why is my order not there?"
+    with visit("?view=shops", width=390) as page:
+        actions = Actions(page)
+        actions.search(query)
+        wait_for(page, words, ".answer.first")
+        assert actions.count == 1
+
+
+def test_support_finds_an_order_by_the_code_of_a_follower(visit):
+    # "Why is my order not there?", and the follower knows the code alone.
+    with visit(width=390) as page:
+        actions = Actions(page)
+        actions.search("ANNA15")
         wait_for(page, "has no owner")
-        page.click("main table a")
+        actions.click("a/b")
         wait_for(page, "Order a/b of shop-1")
         assert page.run("document.querySelectorAll('.facts .card').length") == 3
         assert "Order placed" in page.text(".timeline")
+        assert actions.count == 2
 
 
 def test_a_creator_asks_when_the_money_comes(visit):
-    with visit() as page:
-        page.run("document.getElementById('q').focus()")
-        page.type("ann")
-        page.press("Enter")
+    # "When am I paid?"
+    with visit(width=390) as page:
+        actions = Actions(page)
+        actions.search("ann")
         wait_for(page, "ann", "main h1")
         assert "Payable" in page.text(".tiles") and "PAID" in page.text()
+        assert actions.count == 1
 
 
-def test_the_month_says_if_the_books_tie_and_lists_the_checks(visit):
-    with visit(f"?view=month&month={scene.this_month()[:7]}") as page:
-        assert "The trial balance sums to 0." in page.text(".checks")
-        page.click(".cards button")
-        wait_for(page, "wait", ".checks")
-        assert "sluice period close --account acme --until" in page.text(".command")
-    with visit(f"?view=month&month={scene.last_month()}") as page:
+def test_a_controller_reads_if_the_books_tie_and_the_month_can_be_closed(visit):
+    # "Do the books tie, and can I close?"
+    with visit() as page:
+        actions = Actions(page)
+        actions.click("Month", "#nav")
+        wait_for(page, "The trial balance sums to 0.")
         assert page.text(".answer").startswith("Closed on ")
+        actions.click(page.run("document.querySelectorAll('.head .tools a')[1].innerText"))
+        wait_for(page, "Open: the month has not ended.")
+        checks = page.text(".checks")
+        for line in ("The trial balance sums to 0.", "may still have inputs of the month", "approvals wait", "Blocked: 20.00"):
+            assert line in checks, checks
+        assert "sluice period close --account acme --until" in page.text(".command")
+        assert actions.count == 2
 
 
 def test_the_month_of_a_program_is_the_sum_of_its_statements(site, visit):
@@ -229,7 +288,7 @@ def test_an_approval_shows_its_amount_and_digest(site, visit):
 def test_an_unknown_order_says_where_to_look(visit):
     with visit("?view=search&q=10020") as page:
         assert page.text(".answer") == "No order 10020 in the ledger."
-        for part in ("shop-1", "$sluice_reason", "sluice dead list"):
+        for part in ("shop-1", "$sluice_reason", "sluice dead list", "sluice reconcile"):
             assert part in page.text(), part
 
 
@@ -307,18 +366,17 @@ def test_the_keyboard_alone_reaches_everything(visit):
         assert {"o1", "status", "Export", "Apply"} <= reached, reached
 
 
-def test_a_chart_is_drawn_on_demand_and_read_with_the_arrow_keys(visit):
-    with visit("?view=creator&creator=ann") as page:
-        page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Show the last')).click()")
-        page.wait("document.querySelector('.charts svg rect') !== null")
-        assert page.run("document.activeElement.tagName") == "svg"
-        before = page.run("document.activeElement.ariaLabel")
-        page.press("ArrowLeft")
-        page.press("ArrowLeft")
-        after = page.run("document.activeElement.ariaLabel")
-        assert before != after and "earned 0.00" in after, (before, after)
-        drawn = page.run("document.querySelector('.charts details').textContent")
-        assert "Month" in drawn and "adjusted" in drawn
+def test_a_chart_is_read_with_the_arrow_keys_and_as_a_table(visit):
+    for query, drawn in (("", "svg line"), ("?view=creator&creator=ann", "svg rect")):
+        with visit(query) as page:
+            page.wait(f"document.querySelector('.charts {drawn}') !== null")
+            page.run("document.querySelector('.charts svg').focus()")
+            before = page.run("document.activeElement.ariaLabel")
+            page.press("ArrowLeft")
+            page.press("ArrowLeft")
+            after = page.run("document.activeElement.ariaLabel")
+            assert before != after and "earned 0.00" in after, (before, after)
+            assert "adjusted" in page.run("document.querySelector('.charts details').textContent")
 
 
 # States (G13) --------------------------------------------------------------------------------------------------------
@@ -368,12 +426,67 @@ def test_a_user_of_two_accounts_chooses_and_links_keep_the_choice(visit):
         assert "account=beta" in page.run("location.search")
 
 
-def test_a_statement_prints(visit):
-    with visit(f"?view=statement&creator=ann&month={scene.last_month()}") as page:
-        printed = page.pdf()
-        assert printed.startswith(b"%PDF-") and len(printed) > 5000
-        page.call("Emulation.setEmulatedMedia", media="print")
-        assert page.run("getComputedStyle(document.querySelector('.bar')).display") == "none"
+def printed(page, tmp_path):
+    """The text of the pages that Chromium prints, and their sizes in points."""
+    (tmp_path / "printed.pdf").write_bytes(page.pdf())
+    told = subprocess.run(["pdfinfo", tmp_path / "printed.pdf"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["pdftotext", "-layout", tmp_path / "printed.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    return text, next(line for line in told.splitlines() if line.startswith("Page size"))
+
+
+def test_a_statement_prints_on_a4_with_its_sums_and_postings(site, visit, tmp_path):
+    month = scene.this_month()[:7]
+    login = [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
+    statement = json.loads(site.get(f"/v1/statement?creator=ann&month={month}", login)[2])
+    assert statement["sums"] and statement["rows"]
+    with visit(f"?view=statement&creator=ann&month={month}") as page:
+        text, size = printed(page, tmp_path)
+        assert "A4" in size, size
+        for row in statement["sums"]:
+            for name in ("earned", "closing"):
+                assert row[name].replace("-", "−") in text, (row[name], text)
+        assert "Orders" not in text and "Export" not in text, "the bar and its buttons are not printed"
+        page.goto(f"{site.url}v1/statement?creator=ann&month={month}&format=html")
+        page.wait("document.title.startsWith('Statement of ann')")
+        text, size = printed(page, tmp_path)
+        assert "A4" in size and "Statement of ann" in text, text
+        for row in statement["rows"]:
+            assert row["amount"] in text, (row, text)
+
+
+def cells(path):
+    """The cells of a table that LibreOffice reads: type, value, text and formula of each, by row."""
+    subprocess.run(["soffice", f"-env:UserInstallation=file://{path.parent}/office", "--headless", "--infilter=CSV:44,34,76,1",
+                    "--convert-to", "fods", "--outdir", path.parent, path], check=True, capture_output=True, timeout=paths.DEADLINE)
+    office = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+    tree = xml.etree.ElementTree.parse(path.with_suffix(".fods"))
+    rows = []
+    for row in tree.iter(office % "table" + "table-row"):
+        rows.append([(cell.get(office % "office" + "value-type"), cell.get(office % "office" + "value"), "".join(cell.itertext()).strip(),
+                      cell.get(office % "table" + "formula")) for cell in row.iter(office % "table" + "table-cell")
+                     for _ in range(min(100, int(cell.get(office % "table" + "number-columns-repeated", "1"))))])
+    return rows
+
+
+def test_libreoffice_reads_amounts_as_numbers_and_runs_no_cell(visit, browser, tmp_path):
+    def exported(query):
+        with visit(query) as page:
+            folder = tmp_path / query.replace("?", "").replace("=", "_")
+            folder.mkdir()
+            browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder),
+                         browserContextId=browser.call("Target.getTargetInfo", targetId=page.target)["targetInfo"]["browserContextId"])
+            page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Export').click()")
+            return cells(paths.wait_until(lambda: list(folder.glob("*.csv")), "the export")[0])
+
+    creators = exported("?view=creators")
+    texts = [text for row in creators for _, _, text, _ in row]
+    assert "'=HYPERLINK(1)" in texts, texts
+    orders = exported("?view=orders")
+    names = [text for _, _, text, _ in orders[0]]
+    assert names[:2] == ["order_id", "shop_id"]
+    amounts = [row[names.index("amount")] for row in orders[1:] if row[0][2]]
+    assert amounts and all(kind == "float" and float(value) > 0 for kind, value, _, _ in amounts), amounts
+    assert {formula for row in creators + orders for *_, formula in row} == {None}
 
 
 def test_nothing_moves_while_a_view_comes(visit):

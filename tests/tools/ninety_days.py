@@ -73,7 +73,7 @@ class Ninety:
         self.folder, self.random = pathlib.Path(folder), random.Random(90)
         self.now = datetime.datetime.now(datetime.timezone.utc)
         self.first = (self.now - datetime.timedelta(days=DAYS)).replace(hour=0, minute=0, second=0, microsecond=0)
-        self.clock = FakeTime(self.folder)
+        self.clock = FakeTime()
         self.edge = Edge(http_block(EVENTS, map_size="256m", limit="off"), workers=1, main=self.clock.nginx_lines,
                          environment=self.clock.environment)
         self.sluice = Sluice(self.edge.store, self.clock.environment)

@@ -37,8 +37,10 @@ const parametersNow = () => Object.fromEntries(new URLSearchParams(location.sear
 function showWaiting(headers) {
   const waiting = headers.get("X-Sluice-Waiting");
   const pill = byId("pill");
-  pill.hidden = waiting === null;
-  if (waiting === null) return;
+  if (waiting === null) {
+    pill.className = "pill unknown";
+    return;
+  }
   pill.textContent = waiting === "0" ? "all applied" : count(Number(waiting)) + (waiting === "1" ? " input waits" : " inputs wait");
   pill.className = "pill " + (waiting === "0" ? "good" : "warn");
 }
@@ -139,10 +141,10 @@ async function render(isFresh = true, focus = false) {
   if (view.refreshSeconds) timer = setTimeout(refresh, view.refreshSeconds * 1000);
 }
 
-/** Refreshes a view unless a person uses it: the focus is inside, or a chart was asked for. */
+/** Refreshes a view unless a person uses it. */
 function refresh() {
-  const isIdle = !content.querySelector("svg") && (!content.contains(document.activeElement) ||
-    document.activeElement.tagName === "H1" || document.activeElement === content);
+  const isIdle = !content.contains(document.activeElement) || document.activeElement.tagName === "H1" ||
+    document.activeElement === content;
   if (!document.hidden && isIdle) render(false);
   else timer = setTimeout(refresh, 5000);
 }

@@ -75,13 +75,13 @@ export const pageSize = () => (matchMedia("(max-width: 46rem)").matches ? 25 : 1
 /**
  * A list of the API as a table that grows page by page, with "Export".
  * source: {path, parameters, what: "order", whats: its plural, columns, first: the first answer, none: node
- * if it is empty}
+ * if it is empty, read: the rows of an answer, if they are not its items}
  */
 export function growing(source) {
-  const { path, parameters, what, whats = what + "s", columns, first, none } = source;
+  const { path, parameters, what, whats = what + "s", columns, first, none, read = (answer) => answer.items } = source;
   if (!first.items.length && !first.next) return element("section", { class: "card" }, none);
   let next = first.next, shown = first.items.length;
-  const rows = table(source.caption, columns, first.items);
+  const rows = table(source.caption, columns, read(first));
   const words = element("span", { class: "muted" });
   const button = element("button", { type: "button" }, "Show more");
   const tell = () => {
@@ -92,7 +92,7 @@ export function growing(source) {
     button.disabled = true;
     try {
       const page = await get(path, { ...parameters, limit: pageSize(), after: next });
-      rows.addRows(page.items);
+      rows.addRows(read(page));
       shown += page.items.length;
       next = page.next;
       tell();

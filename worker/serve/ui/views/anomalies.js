@@ -1,6 +1,6 @@
 // Anomalies and holds: what a person should check (G10).
 import { element } from "../dom.js";
-import { count, time } from "../format.js";
+import { count, money, time } from "../format.js";
 import { creatorLink, orderLink } from "../links.js";
 import { card, empty, growing, head, pageSize, table, tabs } from "../parts.js";
 
@@ -12,6 +12,9 @@ const TABS = {
 };
 const tabOf = (parameters) => (TABS[parameters.tab] ? parameters.tab : "blocks");
 
+/** The rows of an answer, each with its order's commission. */
+const withStakes = (answer) => answer.items.map((row, i) => ({ ...row, stake: answer.commissions[i] }));
+
 function columnsOf(tab) {
   const columns = [
     { name: "Order", cell: orderLink },
@@ -20,6 +23,7 @@ function columnsOf(tab) {
     { name: "Kind", cell: (row) => element("code", {}, row.kind) },
     { name: "Message", cell: (row) => row.message },
     { name: "Events", n: true, cell: (row) => count(row.count) },
+    { name: "At stake", n: true, cell: ({ stake }) => (stake ? money(stake.amount, stake.currency) : "–") },
   ];
   if (tab === "acknowledged") columns.push({ name: "By", cell: (row) => [row.acknowledged_by || "–", " ", time(row.acknowledged_at, false)] });
   return columns;
@@ -45,10 +49,11 @@ export default {
   show([first, holds], parameters) {
     const current = tabOf(parameters);
     const tab = TABS[current];
+    const counts = first.counts || {};
     return [head("Anomalies", first.items.length ? tab.said : tab.none),
       tabs("Anomalies", Object.entries(TABS).map(([id, one]) =>
-        [id, one.name, "anomalies", { tab: id }]), current),
-      growing({ path: "anomalies", parameters: tab.query, what: "anomaly", whats: "anomalies", caption: tab.name, columns: columnsOf(current),
+        [id, one.name + (id in counts ? " " + count(counts[id]) : ""), "anomalies", { tab: id }]), current),
+      growing({ path: "anomalies", parameters: tab.query, what: "anomaly", whats: "anomalies", caption: tab.name, columns: columnsOf(current), read: withStakes,
         first, none: empty(tab.none) }), ...(holds ? [holdsCard(holds.items)] : [])];
   },
 };

@@ -1,9 +1,8 @@
 // One creator: what is owed, when it is paid, and why (G7).
 import { element } from "../dom.js";
-import { earnings } from "../earnings.js";
-import { amount, day, money, monthAfter, monthName, plural, state, sum, time, today } from "../format.js";
+import { amount, day, money, monthAfter, monthName, negated, plural, shortMonth, state, sum, time, today } from "../format.js";
 import { idLink, link, payoutLink } from "../links.js";
-import { card, empty, head, table, tile, tiles } from "../parts.js";
+import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns } from "./orders.js";
 
@@ -33,6 +32,24 @@ function amounts(balances) {
     ...Object.entries(TITLES).map(([name, title]) =>
       ({ name: title, n: true, cell: (row) => amount(row[name]) })),
   ], others))] : [])];
+}
+
+/** Twelve bars for each currency, that of most months first. */
+function months(creator) {
+  const rows = creator.months || [];
+  const of = (currency) => rows.filter((row) => row.currency === currency);
+  const currencies = [...new Set(rows.map((row) => row.currency))].sort((a, b) => of(b).length - of(a).length);
+  const last = today().slice(0, 7);
+  const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  const series = [["earned", "one"], ["adjusted", "two"]].map(([name, color]) =>
+    ({ name, color, value: (row) => Number(row[name]), text: (row) => amount(row[name]) }));
+  const names = { what: "Month", name: (row) => monthName(row.month), tick: (row, i) => (i % 2 ? shortMonth(row.month) : null) };
+  return currencies.length ? [element("section", { class: "charts", "aria-label": "Twelve months" }, ...currencies.map((currency) => {
+    const zero = sum([of(currency)[0].earned, negated(of(currency)[0].earned)]);
+    const points = Array.from({ length: 12 }, (_, i) => monthAfter(last, i - 11)).map((month) =>
+      of(currency).find((row) => row.month === month) || { month, earned: zero, adjusted: zero });
+    return bars("Earned and adjusted by month, " + currency, (value) => short.format(value), series, points, names);
+  }))] : [];
 }
 
 function programs(creator) {
@@ -105,7 +122,7 @@ export default {
     const rows = byCurrency(creator.balances || []);
     const orders = data.orders && data.orders.items;
     return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
-      ...(me.role === "viewer" ? [] : [earnings({ creator: creator.creator_id }, "month")]), element("div", { class: "cards" },
+      ...months(creator), element("div", { class: "cards" },
         element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator)),
         element("div", {}, ...payouts(data.payouts, creator.creator_id), statements(creator.creator_id),
           ...(orders ? [] : [card("Orders", element("p", {}, link("orders", { creator: creator.creator_id }, "Orders of " + creator.creator_id)))])),

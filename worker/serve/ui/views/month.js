@@ -17,8 +17,8 @@ const rangeOf = (month) => ({ from: monthStart(month), until: monthStart(monthAf
 
 async function load(parameters, ask) {
   const range = rangeOf(monthOf(parameters));
-  const [periods, trial] = await Promise.all([ask("periods", { limit: 1000 }), ask("trial-balance", { ...range, limit: 1000 })]);
-  return { periods: periods.items, trial: trial.items, isWhole: trial.next === null };
+  const [periods, trial] = await Promise.all([ask("periods", { limit: 1000, until: range.until }), ask("trial-balance", { ...range, limit: 1000 })]);
+  return { periods: periods.items, checks: periods.checks, trial: trial.items, isWhole: trial.next === null };
 }
 
 const currenciesOf = (trial) => [...new Set(trial.map((row) => row.currency))];
@@ -43,43 +43,33 @@ function balanceCheck(trial, isWhole) {
     : check(true, "The trial balance sums to 0.");
 }
 
-function nodeCheck(nodes, month) {
-  const end = monthStart(monthAfter(month, 1));
-  const behind = nodes.filter((node) => node.last_received < end);
-  if (!behind.length) return check(true, "Every node has applied inputs beyond the month's end.");
-  return check(false, plural(behind.length, "node") + " may still have inputs of the month: ",
-    link("shops", {}, behind.map((node) => "node " + node.number).join(", ")), ".");
+function nodeCheck({ nodes }) {
+  if (!nodes.length) return check(true, "Every node has applied inputs beyond the month's end.");
+  return check(false, plural(nodes.length, "node") + " may still have inputs of the month: ",
+    link("shops", {}, nodes.map((number) => "node " + number).join(", ")), ".");
 }
 
-function approvalCheck(items) {
-  return items.length ? check(null, link("approvals", {}, plural(items.length, "approval") + (items.length === 1 ? " waits" : " wait")), ".")
-    : check(true, "No approval waits.");
+function blockedCheck({ blocked }) {
+  if (!blocked.length) return check(true, "No amount is blocked.");
+  return check(null, link("orders", { status: "blocked" }, "Blocked"), ": ",
+    ...blocked.flatMap((one, i) => [i ? ", " : "", money(one.amount, one.currency)]), ".");
 }
 
-/** The lines that need further answers are asked for when a person wants them: a view needs two requests. */
+const countCheck = (number, view, parameters, words, none) =>
+  (number ? check(null, link(view, parameters, words(number)), ".") : check(true, none));
+
 function checklist(data, month, period, me) {
   const list = element("ul", { class: "checks" }, balanceCheck(data.trial, data.isWhole));
   if (period) {
     list.append(check(true, "Closed on ", time(period.closed_at), " by " + (period.closed_by || "–") + "."));
     return card("Checklist", list);
   }
-  const button = element("button", { type: "button" }, "Check nodes, approvals and payouts");
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    try {
-      const [nodes, approvals, sent] = await Promise.all([get("nodes"), get("approvals"), get("payouts", { state: "SENT", limit: 1000 })]);
-      list.append(nodeCheck(nodes.items, month), approvalCheck(approvals.items), sent.items.length
-        ? check(null, link("payouts", { list: "all", state: "SENT" }, plural(sent.items.length, "payout") + " sent and not settled"), ".")
-        : check(true, "Every payout that was sent is settled."),
-      check(null, link("orders", { status: "blocked" }, "Blocked orders"), " are not paid until they are released."));
-      button.remove();
-    } catch (error) {
-      button.disabled = false;
-      button.textContent = "Not checked: " + error.message;
-    }
-  });
-  return card("Checklist", list, element("p", { class: "more" }, button),
-    element("p", { class: "muted then" }, "When all is done:"),
+  const { checks } = data;
+  list.prepend(nodeCheck(checks));
+  list.append(countCheck(checks.approvals, "approvals", {}, (number) => plural(number, "approval") + (number === 1 ? " waits" : " wait"),
+    "No approval waits."), blockedCheck(checks), countCheck(checks.payouts_unfinished, "payouts", { list: "all" },
+    (number) => plural(number, "payout") + " not settled", "Every payout is settled."));
+  return card("Checklist", list, element("p", { class: "muted then" }, "When all is done:"),
     commandBox(commandLine("sluice period close", [], [["--account", me.account], ["--until", monthStart(monthAfter(month, 1))]])));
 }
 

@@ -19,7 +19,8 @@ function eventSteps(order) {
   return order.events.map((event) => ({
     at: event.received_at, kind: event.anomalies.length ? "warn" : "",
     title: EVENTS[event.topic] || words(event.topic),
-    more: [event.explanation.replace(/^applied: /, ""), ...event.anomalies.map((kind) => "Anomaly " + kind)],
+    more: [event.explanation.replace(/^applied: /, ""), ...event.anomalies.map((kind) => "Anomaly " + kind),
+      ...(event.trace ? ["Trace " + event.trace] : [])],
   }));
 }
 
@@ -51,8 +52,16 @@ function refundSteps(order) {
   }));
 }
 
+const PAYOUT_STEPS = [["closed_at", "CLOSED"], ["sent_at", "SENT"], ["ended_at", null]];
+
+function payoutSteps(order) {
+  return order.payouts.flatMap((payout) => PAYOUT_STEPS.filter(([name]) => payout[name]).map(([name, word]) => ({
+    at: payout[name], kind: "money", title: ["Payout ", state(word || payout.state), " ", money(payout.amount, payout.currency)],
+    more: [payoutLink(payout.payout_id)] })));
+}
+
 function timeline(order) {
-  const steps = [...eventSteps(order), ...refundSteps(order), ...journalSteps(order)]
+  const steps = [...eventSteps(order), ...refundSteps(order), ...journalSteps(order), ...payoutSteps(order)]
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return card("History", element("ol", { class: "timeline" }, ...steps.map((step) => {
     const at = time(step.at);
@@ -98,11 +107,10 @@ function payouts(order) {
   ], order.payouts))];
 }
 
-/** The date after "payable from" of a pending order; else the event that comes next. */
+/** The date of a pending order's next step; else the event that comes next. */
 function nextStep(order) {
   const { answer } = order;
-  const stated = /payable from (.*)\.$/.exec(answer.sentence);
-  if (stated) return stated[1];
+  if (answer.next_at) return time(answer.next_at, false);
   return { payable: "next close", waiting: "when the code has an owner", blocked: "when it is released", in_payout: "payment" }[
     answer.status] || "none";
 }
@@ -126,6 +134,7 @@ function sale(order) {
     ...(order.cancelled_at ? [["Cancelled", time(order.cancelled_at)]] : []),
     ["Amount", money(order.amount, order.currency)], ["Tax", money(order.tax, order.currency)],
     ["Shipping", money(order.shipping, order.currency)], ["Refunded", money(order.refund_amount, order.currency)],
+    ["Codes", order.codes.join(", ") || "none"],
     ...(order.blocked_by.length ? [["Blocked by", order.blocked_by.join(", ")]] : [])];
   return card("Sale", pairs("Sale", rows));
 }

@@ -1,7 +1,7 @@
 // Search: one field for ids, codes and creators (G5).
 import { element } from "../dom.js";
-import { plural, time } from "../format.js";
-import { hrefOf, idLink, idOf, link } from "../links.js";
+import { plural, state, time } from "../format.js";
+import { hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 import { orderColumns } from "./orders.js";
@@ -27,7 +27,7 @@ async function load(parameters, get) {
   if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
   const isCode = items.some((hit) => hit.kind === "code" || (hit.kind === "order" && !hit.id.startsWith(q)));
   if (isCode) return { items, orders: await get("orders", { code: q, limit: 10 }) };
-  if (!items.length) return { items, shops: await get("shops", {}) };
+  if (!items.length) return { items, shops: await get("shops", { near: q, limit: 1000 }) };
   return { items };
 }
 
@@ -41,20 +41,31 @@ function hits(items, title) {
 }
 
 function shopsCard(shops) {
-  return card("Did the shop send it?", shops.length ? table("Shops", [
-    { name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) },
-    { name: "Since", cell: (shop) => time(shop.created_at, false) },
-    { name: "State", cell: (shop) => (shop.suspended ? element("span", { class: "state bad" }, "suspended") : "active") },
-  ], shops) : empty("The account has no shop."));
+  const columns = [{ name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) }];
+  if (shops.some((shop) => "last_event_at" in shop)) {
+    columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
+  }
+  if (shops.some((shop) => shop.silence)) {
+    columns.push({ name: "Silence", cell: (shop) => (shop.silence ? [state(shop.silence.state), " ", shop.silence.sentence] : "") });
+  }
+  if (shops.some((shop) => "dead_letters" in shop)) {
+    columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => String(shop.dead_letters ?? "–") });
+  }
+  return card("Did the shop send it?", shops.length ? table("Shops", columns, shops) : empty("The account has no shop."));
 }
 
 function nothing(q, data) {
+  const { nearest } = data.shops;
   return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
+    ...(nearest.length ? [card("Nearest orders", table("Nearest orders", [{ name: "Order", cell: orderLink },
+      { name: "Shop", cell: (row) => row.shop_id }], nearest))] : []),
     shopsCard(data.shops.items),
     card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
       element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
     card("Was it not applied?", element("p", {}, "The worker sets aside an event that it cannot apply, with the reason:"),
-      commandBox("sluice dead list"))];
+      commandBox("sluice dead list")),
+    card("Which orders are missing?", element("p", {}, "Compare the shop's own list with the ledger:"),
+      commandBox("sluice reconcile orders.csv --shop SHOP"))];
 }
 
 export default {

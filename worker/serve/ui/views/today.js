@@ -1,82 +1,97 @@
-// Today: which work waits, and what is owed (G4).
+// Today: how yesterday was, and which work waits (G4).
 import { element } from "../dom.js";
-import { earnings } from "../earnings.js";
-import { amount, count, isZero, money, sum } from "../format.js";
-import { hrefOf, link } from "../links.js";
-import { card, empty, head, table, tile, tiles } from "../parts.js";
+import { amount, count, day, isZero, money, plural, shortDay } from "../format.js";
+import { creatorLink, hrefOf, idLink, orderLink } from "../links.js";
+import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 
 /** kind: [one, many, view, parameters] */
 const WORK = {
   approvals: ["approval", "approvals", "approvals", {}],
-  blocked: ["anomaly that blocks a payout", "anomalies that block a payout", "anomalies", { tab: "blocks" }],
-  holds: ["order or creator held", "orders and creators held", "anomalies", { tab: "blocks" }],
+  payouts_failed: ["payout failed or returned", "payouts failed or returned", "payouts", { list: "all", state: "FAILED" }],
+  blocked_orders: ["order blocked", "orders blocked", "orders", { status: "blocked" }],
+  creator_holds: ["creator held", "creators held", "anomalies", { tab: "blocks" }],
+  anomalies: ["new anomaly", "new anomalies", "anomalies", { tab: "open" }],
+  silent_shops: ["shop silent", "shops silent", "shops", {}],
+  dead_letters: ["dead letter", "dead letters", "shops", {}],
+  nodes_behind: ["node behind", "nodes behind", "shops", {}],
 };
-const BOOKS = { payable: "Payable", pending: "Pending", blocked: "Blocked", in_payout: "In payouts", paid: "Paid" };
 
-const currenciesOf = (rows) => [...new Set(rows.map((row) => row.currency).filter(Boolean))];
-
-/** [{currency, amount}] of rows with both. */
-function sums(rows, name) {
-  return currenciesOf(rows).map((currency) =>
-    ({ currency, amount: sum(rows.filter((row) => row.currency === currency).map((row) => row[name])) }));
-}
-
-/** Lines of 0 are left out. A list that has more pages is counted as "100 or more". */
-function waiting(lines, none) {
-  const shown = lines.filter((line) => line.items.length);
-  if (!shown.length) return card("Waiting for you", empty(none));
-  return card("Waiting for you", element("ul", { class: "waiting" }, ...shown.map(({ kind, items, next }) => {
-    const [one, many, view, parameters] = WORK[kind];
-    const amounts = sums(items.filter((row) => row.amount), "amount")
-      .flatMap((total, i) => [i ? ", " : "", money(total.amount, total.currency)]);
-    return element("li", {}, element("a", { href: hrefOf(view, parameters) }, element("b", {}, count(items.length) + (next ? "+" : "")),
-      element("span", { class: "what" }, items.length === 1 ? one : many), element("span", { class: "sum" }, ...amounts)));
+function waiting(lines) {
+  if (!lines.length) return card("Waiting for you", empty("No work is waiting."));
+  return card("Waiting for you", element("ul", { class: "waiting" }, ...lines.map((line) => {
+    const [one, many, view, parameters] = WORK[line.kind] || [line.kind, line.kind, "today", {}];
+    const sums = (line.amounts || []).flatMap((sum, i) => [i ? ", " : "", money(sum.amount, sum.currency)]);
+    return element("li", {}, element("a", { href: hrefOf(view, parameters) }, element("b", {}, count(line.count)),
+      element("span", { class: "what" }, line.count === 1 ? one : many), element("span", { class: "sum" }, ...sums)));
   })));
 }
 
-/** Sums by currency, the one with the most owed first. */
-function totals(balances) {
-  const all = currenciesOf(balances).map((currency) => {
-    const rows = balances.filter((row) => row.currency === currency);
-    return { currency, ...Object.fromEntries(Object.keys(BOOKS).map((name) => [name, sum(rows.map((row) => row[name]))])) };
-  });
-  const owed = (row) => Number(row.payable) + Number(row.pending) + Number(row.blocked);
-  return all.sort((a, b) => owed(b) - owed(a));
+function sentence(data) {
+  const { yesterday } = data;
+  const parts = ["Yesterday: " + plural(yesterday.orders, "order") + ", " + count(yesterday.attributed) + " with a creator"];
+  if (data.currency) parts.push(", ", money(yesterday.earned, data.currency), " earned");
+  return [...parts, "."];
 }
 
-function numbers([main, ...others]) {
-  const value = (name) => money(main[name], main.currency);
-  const blocked = isZero(main.blocked) ? "not cleared yet" : [value("blocked"), " blocked"];
-  return [tiles("Amounts", [tile("Payable", value("payable"), "the next close takes it"), tile("Pending", value("pending"), blocked),
-    tile("In payouts", value("in_payout"), "closed, not paid yet"), tile("Paid", value("paid"), "so far")]),
-  ...(others.length ? [card("Other currencies", table("Other currencies", [{ name: "Currency", cell: (row) => row.currency },
-    ...Object.entries(BOOKS).map(([name, title]) => ({ name: title, n: true, cell: (row) => amount(row[name]) }))], others))] : [])];
+const weekday = (text) => ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"][new Date(text).getUTCDay()];
+
+function numbers(data) {
+  const { currency, yesterday } = data;
+  const usual = yesterday.usual === null || yesterday.usual === undefined ? null
+    : [money(yesterday.usual, currency), " on a usual " + weekday(data.day)];
+  const blocked = data.blocked && !isZero(data.blocked) ? [money(data.blocked, currency), " blocked"] : "not cleared yet";
+  return tiles("Amounts", [tile("Earned yesterday", money(yesterday.earned, currency), usual), tile("Payable", money(data.payable, currency),
+    "the next close takes it"), tile("Pending", money(data.pending, currency), blocked),
+  tile("In payouts", money(data.in_payout, currency), "closed, not paid yet")]);
 }
 
-function ledgerView([approvals, balances]) {
-  const rows = totals(balances.items);
-  const lines = [{ kind: "approvals", ...approvals }];
-  const said = !rows.length ? "Nothing was earned yet."
-    : balances.next ? "The account has more than 1,000 balances; Month sums them."
-      : [money(rows[0].payable, rows[0].currency), " payable, ", money(rows[0].pending, rows[0].currency), " pending."];
-  return [head("Today", said), waiting(lines, "No approval is waiting."), ...(rows.length && !balances.next ? numbers(rows) : []), earnings({}, "day")];
+function currencies(data) {
+  const others = data.currencies.filter((one) => one.currency !== data.currency);
+  if (!others.length) return [];
+  return [element("p", { class: "muted between" }, "Amounts are in " + data.currency + ". Other currencies, owed: ", ...others.flatMap((one, i) =>
+    [i ? ", " : "", element("a", { href: hrefOf("today", { currency: one.currency }) }, amount(one.owed) + " " + one.currency)]))];
 }
 
-function orderView([anomalies, holds]) {
-  return [head("Today", "What keeps commissions from being paid."), waiting([{ kind: "blocked", ...anomalies }, { kind: "holds", ...holds }],
-    "Nothing blocks a payout.")];
+function charts(data) {
+  const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  const names = { what: "Day", name: (row) => day(row.day), tick: (row, i) => (i % 7 === 3 ? shortDay(row.day) : null) };
+  const series = (list) => list.map(([name, field, color]) =>
+    ({ name, color, value: (row) => Number(row[field]), text: (row) => amount(row[field]) }));
+  return element("section", { class: "charts", "aria-label": "Thirty days" },
+    bars("Earned and adjusted by day, " + data.currency, (value) => short.format(value),
+      series([["earned", "earned", "one"], ["adjusted", "adjusted", "two"]]), data.days, names),
+    bars("Becomes payable, " + data.currency, (value) => short.format(value), series([["payable", "amount", "one"]]), data.clearing,
+      { ...names, rest: 0 }));
+}
+
+function topCreators(data) {
+  const rows = data.creators;
+  return card("Creators who earned most this month", rows.length ? table("Creators", [
+    { name: "Creator", cell: (row) => [creatorLink(row.creator_id), row.name ? element("div", { class: "muted" }, row.name) : null] },
+    { name: "This month", n: true, cell: (row) => money(row.earned, data.currency) },
+    { name: "Last month", n: true, cell: (row) => money(row.earned_last_month, data.currency) },
+  ], rows) : empty("No creator has earned anything this month."));
+}
+
+function unattributed(data) {
+  const rows = data.unattributed;
+  return card("Yesterday's newest orders without a creator", rows.length ? table("Orders without a creator", [
+    { name: "Order", cell: orderLink },
+    { name: "Shop", cell: (row) => row.shop_id },
+    { name: "Codes", cell: (row) => (row.codes.length ? row.codes.flatMap((code, i) =>
+      [i ? ", " : "", idLink("search", { q: code }, code)]) : "no code") },
+  ], rows) : empty("Every order of yesterday has a creator."));
 }
 
 export default {
   nav: "today",
   refreshSeconds: 30,
   title: () => "Today",
-  load: (parameters, get, me) => Promise.all(me.role === "viewer"
-    ? [get("anomalies", { blocks: "true" }), get("holds", {})]
-    : [get("approvals", { limit: 1000 }), get("balances", { limit: 1000 })]),
-  show(data, parameters, { me }) {
-    const look = element("p", {}, link("anomalies", { tab: "blocks" }, "What blocks payouts"), " · ", link("anomalies", { tab: "open" }, "Open anomalies"),
-      " · ", link("payouts", { list: "all", state: "FAILED" }, "Failed payouts"), " · ", link("orders", { attributed: "false" }, "Orders without a creator"));
-    return [...(me.role === "viewer" ? orderView(data) : ledgerView(data)), card("Look", look)];
+  load: ({ currency }, get) => get("today", { currency }),
+  show(data) {
+    const hasMoney = Boolean(data.currency);
+    return [head("Today", sentence(data)), waiting(data.waiting),
+      ...(hasMoney ? [numbers(data), ...currencies(data), charts(data)] : []),
+      element("div", { class: "cards" }, ...(hasMoney && data.creators ? [topCreators(data)] : []), unattributed(data))];
   },
 };
