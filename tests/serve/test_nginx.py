@@ -1,12 +1,13 @@
 """The shipped nginx files for programs and people (LG5), with the real nginx in front of `sluice serve`."""
 
 import base64
-import http.server
+import json
 import subprocess
-import threading
 
 import pytest
-from serve.login_site import SHIPPED, Site
+from harness.chromium import Browser
+from serve.login_site import SHIPPED, Site, run
+from serve.oidc_stand_in import StandIn
 
 GINA = "gina@acme.example"
 
@@ -61,37 +62,74 @@ def test_a_certificate_names_the_user_that_the_map_has_for_it(acme):
         assert site.get("/v1/me", [("X-Sluice-User", GINA)])[0] == 400
 
 
-class Proxy(http.server.BaseHTTPRequestHandler):
-    """Answers as oauth2-proxy with --set-xauthrequest does."""
-
-    def do_GET(self):  # noqa: N802, the name that http.server calls
-        logged_in = "session=gina" in self.headers.get("Cookie", "")
-        self.send_response(202 if logged_in and self.path.startswith("/oauth2/auth") else 401)
-        if logged_in:
-            self.send_header("X-Auth-Request-Email", GINA)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 def test_oidc_names_the_user_of_the_proxys_session(acme):
     folder, sluice = acme
-    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    threading.Thread(target=proxy.serve_forever, daemon=True).start()
-    changes = [("127.0.0.1:4180", f"127.0.0.1:{proxy.server_port}")]
-    try:
-        with Site(folder, sluice, "sluice-login-oidc.conf", changes=changes) as site:
-            status, _, body = site.get("/v1/me", [("Cookie", "session=gina")])
-            assert status == 200 and GINA.encode() in body
-            claimed = [("Cookie", "session=gina"), ("X-Sluice-User", "eve@acme.example")]
-            assert GINA.encode() in site.get("/v1/me", claimed)[2]
-            for headers in ([], [("X-Sluice-User", GINA)], [("X-Auth-Request-Email", GINA)]):
-                status, answered, _ = site.get("/v1/me", headers)
-                assert status == 302 and "/oauth2/sign_in" in answered["Location"], headers
-    finally:
-        proxy.shutdown()
+    with StandIn({GINA: "secret"}) as stand_in, Site(folder, sluice, "sluice-login-oidc.conf", changes=stand_in.changes) as site:
+        stand_in.proxy.sessions["known"] = GINA
+        own = ("Cookie", "_oauth2_proxy=known")
+        status, _, body = site.get("/v1/me", [own])
+        assert status == 200 and GINA.encode() in body
+        assert GINA.encode() in site.get("/v1/me", [own, ("X-Sluice-User", "eve@acme.example")])[2]
+        for headers in ([], [("X-Sluice-User", GINA)], [("X-Auth-Request-Email", GINA)], [("Cookie", "_oauth2_proxy=guessed")]):
+            status, answered, _ = site.get("/v1/me", headers)
+            assert status == 302 and "/oauth2/sign_in" in answered["Location"], headers
+
+
+# In a browser -----------------------------------------------------------------------------------------------------------
+
+
+def shows_today(page):
+    page.wait("document.querySelector('main h1')?.textContent === 'Today'", "Today")
+    assert page.run("document.getElementById('account').textContent") == "acme"
+
+
+def test_chromium_logs_in_by_basic(acme, tmp_path):
+    folder, sluice = acme
+    hashed = subprocess.run(["openssl", "passwd", "-apr1", "secret"], check=True, capture_output=True, text=True)
+    (folder / "htpasswd").write_text(f"{GINA}:{hashed.stdout}")
+    with Site(folder, sluice, "sluice-login-basic.conf") as site, Browser(tmp_path) as browser, browser.page() as page:
+        page.answer_login(GINA, "secret")
+        page.goto(site.url)
+        shows_today(page)
+
+
+def test_chromium_logs_in_by_oidc(acme, tmp_path):
+    folder, sluice = acme
+    with StandIn({GINA: "secret"}) as stand_in, \
+            Site(folder, sluice, "sluice-login-oidc.conf", changes=stand_in.changes) as site, \
+            Browser(tmp_path) as browser, browser.page() as page:
+        stand_in.proxy.redirect_url = f"{site.url}oauth2/callback"  # its option --redirect-url
+        page.expected = ["favicon.ico"]  # the provider's
+        linked = "?view=orders&attributed=false&from=2024-01-01&to=2024-02-01&status=waiting"
+        page.goto(f"{site.url}ui/{linked}")
+        page.wait("document.querySelector('#email') !== null", "the provider's form")
+        page.run("document.querySelector('#email').value = " + repr(GINA))
+        page.run("document.querySelector('#password').value = 'secret'")
+        page.click("button")
+        page.wait("document.querySelector('main h1')?.textContent === 'Orders'", "the view that was asked for")
+        assert page.run("location.search") == linked
+        page.click("#nav a")
+        shows_today(page)
+
+
+def test_chromium_logs_in_by_certificate(acme, tmp_path):
+    """The policy chooses the certificate, as a company's does; Chromium has it from its user's NSS database."""
+    folder, sluice = acme
+    mapped = f'map $ssl_client_s_dn $sluice_certificate_user {{ default ""; "CN=Gina,O=Acme" {GINA}; }}'
+    with Site(folder, sluice, "sluice-login-certificate.conf", mapped) as site:
+        home, policies = tmp_path / "home", tmp_path / "policies"
+        known = home / ".pki" / "nssdb"
+        known.mkdir(parents=True)
+        (policies / "managed").mkdir(parents=True)
+        chosen = json.dumps({"pattern": "https://127.0.0.1", "filter": {"SUBJECT": {"CN": "Gina"}}})
+        (policies / "managed" / "login.json").write_text(json.dumps({"AutoSelectCertificateForUrls": [chosen]}))
+        run("certutil", "-d", f"sql:{known}", "-N", "--empty-password")
+        run("openssl", "pkcs12", "-export", "-in", folder / "gina.pem", "-inkey", folder / "gina.key", "-passout", "pass:x",
+            "-out", folder / "gina.p12")
+        run("pk12util", "-d", f"sql:{known}", "-i", folder / "gina.p12", "-W", "x")
+        with Browser(tmp_path, home=home, policies=policies) as browser, browser.page() as page:
+            page.goto(f"{site.url}ui/")
+            shows_today(page)
 
 
 def test_each_login_sets_the_user_itself():
