@@ -115,19 +115,29 @@ struct Bench {
         check(opened.ok(), opened ? "" : opened.error().message);
         queue = std::move(*opened);
     }
+    /// Opens a store that exists, and leaves it.
+    /// @param now  Receipt of what is appended.
+    Bench(store::StorePaths existing, Timestamp now)
+        : paths(std::move(existing)), received(now), is_kept(true) {
+        auto opened = store::Queue::open(paths, {});
+        check(opened.ok(), opened ? "" : opened.error().message);
+        queue = std::move(*opened);
+    }
     ~Bench() {
         queue.reset();
-        std::filesystem::remove_all(paths.root);
+        if (!is_kept) {
+            std::filesystem::remove_all(paths.root);
+        }
     }
 
-    void append(Topic topic, const std::vector<std::string>& bodies) {
+    void append(Topic topic, const std::vector<std::string>& bodies, std::uint32_t shop = 1) {
         RecordMeta meta;
         meta.topic = topic;
         meta.account_number = {1};
-        meta.shop_number = {1};
+        meta.shop_number = {shop};
         meta.account_id = "acme";
-        meta.shop_id = "shop-1";
-        meta.received_at = kReceived;
+        meta.shop_id = "shop-" + std::to_string(shop);
+        meta.received_at = received;
         std::vector<std::string> prefixes;
         std::vector<store::AppendItem> items(bodies.size());
         RecordEnvelope envelope;
@@ -143,9 +153,9 @@ struct Bench {
         for (std::size_t i = 0; i < items.size(); ++i) {
             items[i].prefix = prefixes[i];
             items[i].body = bodies[i];
-            items[i].received_at = kReceived;
+            items[i].received_at = received;
         }
-        queue->append(items, kReceived);
+        queue->append(items, received);
         check(items.back().outcome == store::AppendOutcome::kStored, "the queue is full");
     }
 
@@ -182,6 +192,8 @@ struct Bench {
 
     store::StorePaths paths;
     std::unique_ptr<store::Queue> queue;
+    Timestamp received = kReceived;
+    bool is_kept = false;
     std::atomic<bool> stop = false;
     std::mt19937_64 random{1};
     std::uint32_t updates = 0;
