@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reading costs as the ledger grows: the rows of docs/performance.md#reading. Each figure is a ratio within one run.
+"""Measures the cost of reading as the ledger grows, for docs/performance.md#reading. Each figure is a ratio within one run.
 
     bench/reading.py FOLDER [--orders 1000000] [--build build/dev] [--update]
 

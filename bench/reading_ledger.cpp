@@ -47,13 +47,13 @@ void creators(Bench& bench, std::uint64_t count) {
 
 std::string body_of(std::uint64_t order, std::uint64_t orders, std::uint64_t creators,
                     Timestamp now) {
-    const auto age = static_cast<std::int64_t>((orders - order) *
-                                               static_cast<std::uint64_t>(kDays * kDaySeconds) /
-                                               (orders + 1));
+    const auto age = static_cast<std::int64_t>(
+        (orders - order) * static_cast<std::uint64_t>(kDays * kDaySeconds) / (orders + 1));
     const std::string at = Timestamp{now.seconds - age, 0}.to_string();
     const std::string code =
-        order % 5 == 0 ? "" : R"({"code":"CODE)" + std::to_string(order % creators) +
-                                  R"(","type":"DISCOUNT_CODE","value_type":"PERCENTAGE","value":"10"})";
+        order % 5 == 0 ? ""
+                       : R"({"code":"CODE)" + std::to_string(order % creators) +
+                             R"(","type":"DISCOUNT_CODE","value_type":"PERCENTAGE","value":"10"})";
     return R"({"platform_order_id":"order-)" + std::to_string(1'000'000'000 + order) +
            R"(","platform_ordered_at":")" + at + R"(","platform_updated_at":")" + at +
            R"(","amount":"49.90","tax":"4.58","shipping":"0.00","currency_code":"EUR","discounts":[)" +

@@ -65,7 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Provider(Handler):
-    """Logs in whoever has the password, and gives the proxy a code for them."""
+    """Logs in users by their passwords, and gives the proxy a code for each."""
 
     def do_GET(self):  # noqa: N802, the name that http.server calls
         path, query = self.split()
@@ -145,5 +145,5 @@ class StandIn:
 
     @property
     def changes(self):
-        """What nginx's file has for oauth2-proxy, and this proxy's address."""
+        """The address of oauth2-proxy in nginx's file, and this proxy's."""
         return [("127.0.0.1:4180", f"127.0.0.1:{self.proxy.server_port}")]

@@ -1,6 +1,8 @@
 """Every resource has the rows of the command that prints the same (Q10), of the same snapshot."""
 
 import csv
+import datetime
+import decimal
 import io
 
 import pytest
@@ -262,6 +264,50 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds(payout["payout_run"])[0] == ("payout_run", payout["payout_run"])
     assert ("order", "cancelled") in kinds("canc")
     assert kinds("nothing of this name") == []
+
+
+def test_periods_list_the_checks_before_a_month_is_closed(served):
+    reader = served.as_("acme")
+    until = (datetime.datetime.now(datetime.timezone.utc).replace(day=1) + datetime.timedelta(days=32)).strftime("%Y-%m-01T00:00:00Z")
+    checks = reader.object("periods", until=until)["checks"]
+    assert "checks" not in reader.object("periods")
+    blocked = sum(decimal.Decimal(row["blocked"]) for row in reader.rows("balances"))
+    assert [(row["currency"], decimal.Decimal(row["amount"])) for row in checks.pop("blocked")] == [("USD", blocked)]
+    unfinished = [row for row in reader.rows("payouts") if row["state"] in ("CLOSED", "APPROVED", "SENT")]
+    assert checks == {"until": until, "nodes_applied": False, "nodes": [1], "approvals": len(reader.rows("approvals")),
+                      "payouts_unfinished": len(unfinished)}
+    assert reader.object("periods", until=scene.this_month())["checks"]["nodes_applied"]
+
+
+def test_anomalies_come_with_the_commissions_of_their_orders(served):
+    reader = served.as_("acme", "viewer")
+    commissions = {(row["shop_id"], row["order_id"]): row["creator_id"] and
+                   {"amount": row["commission_amount"], "currency": row["commission_currency"]} for row in reader.rows("orders")}
+    page = reader.object("anomalies")
+    assert len(page["items"]) > 2
+    assert page["commissions"] == [commissions[row["shop_id"], row["order_id"]] for row in page["items"]]
+
+
+def test_shops_list_the_orders_next_to_an_id(served):
+    reader = served.as_("acme", "viewer")
+
+    def near(order):
+        return [row["order_id"] for row in reader.object("shops", shop="shop-1", near=order)["nearest"]]
+
+    assert near("o20") == ["o2", "o3"] and near("o2") == ["o1", "o3"]
+    assert near("!") == ["$(reboot)'"] and near("zz") == ["rejected"]
+    assert reader.object("shops", shop="shop-1-new", near="o1")["nearest"] == []
+    assert reader.object("shops")["items"] == reader.object("shops", near="o1")["items"]
+
+
+def test_an_order_has_its_codes_and_the_steps_of_its_payouts(served):
+    reader = served.as_("acme")
+    shown = reader.object("order", shop="shop-1", order="o1")
+    assert shown["codes"] == ["SAVE"] and shown["answer"]["next_at"] is None
+    (payout,) = shown["payouts"]
+    steps = reader.object("payout", payout=payout["payout_id"])
+    assert {name: payout[name] for name in ("closed_at", "sent_at", "ended_at")} == {
+        name: steps[name] for name in ("closed_at", "sent_at", "ended_at")}
 
 
 def test_nodes_show_the_chain_and_this_nodes_worker(served):
