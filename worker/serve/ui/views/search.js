@@ -3,7 +3,7 @@ import { element } from "../dom.js";
 import { plural, state, time } from "../format.js";
 import { hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, table } from "../parts.js";
-import { commandBox } from "../shell.js";
+import { commandBox, commandLine } from "../shell.js";
 import { orderColumns } from "./orders.js";
 
 const KINDS = { order: "Order", creator: "Creator", code: "Code", payout: "Payout", payout_run: "Payout run", command: "Command" };
@@ -40,32 +40,34 @@ function hits(items, title) {
   ], items));
 }
 
-function shopsCard(shops) {
-  const columns = [{ name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) }];
-  if (shops.some((shop) => "last_event_at" in shop)) {
+/** A line for each shop: what came last, and the orders next to the id. */
+function shopsCard({ items, nearest }) {
+  const beside = (shop) => nearest.filter((row) => row.shop_id === shop.shop_id);
+  const columns = [{ name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) },
+    { name: "Nearest orders", cell: (shop) => (beside(shop).length ? beside(shop).flatMap((row, i) => [i ? ", " : "", orderLink(row)]) : "–") }];
+  if (items.some((shop) => "last_event_at" in shop)) {
     columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
   }
-  if (shops.some((shop) => shop.silence)) {
+  if (items.some((shop) => shop.silence)) {
     columns.push({ name: "Silence", cell: (shop) => (shop.silence ? [state(shop.silence.state), " ", shop.silence.sentence] : "") });
   }
-  if (shops.some((shop) => "dead_letters" in shop)) {
+  if (items.some((shop) => "dead_letters" in shop)) {
     columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => String(shop.dead_letters ?? "–") });
   }
-  return card("Did the shop send it?", shops.length ? table("Shops", columns, shops) : empty("The account has no shop."));
+  return card("Did the shop send it?", items.length ? table("Shops", columns, items) : empty("The account has no shop."));
 }
 
 function nothing(q, data) {
-  const { nearest } = data.shops;
+  const [first, ...others] = data.shops.items;
+  const shop = first && !others.length ? first.shop_id : "SHOP";
   return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
-    ...(nearest.length ? [card("Nearest orders", table("Nearest orders", [{ name: "Order", cell: orderLink },
-      { name: "Shop", cell: (row) => row.shop_id }], nearest))] : []),
-    shopsCard(data.shops.items),
+    shopsCard(data.shops),
     card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
       element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
     card("Was it not applied?", element("p", {}, "The worker sets aside an event that it cannot apply, with the reason:"),
       commandBox("sluice dead list")),
     card("Which orders are missing?", element("p", {}, "Compare the shop's own list with the ledger:"),
-      commandBox("sluice reconcile orders.csv --shop SHOP"))];
+      commandBox(commandLine("sluice reconcile orders.csv", [], [["--shop", shop]])))];
 }
 
 export default {
