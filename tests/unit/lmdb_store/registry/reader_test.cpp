@@ -336,10 +336,17 @@ TEST_F(RegistryReaderTest, ViewsAreUsedOnOtherThreadsWhileTheyAreReplaced) {
 
 TEST_F(RegistryReaderTest, MoreShopsThanTheCacheHoldsAreAllFound) {
     const int count = static_cast<int>(RegistryReader::kCachedShopsMax) + 100;
-    without_syncs();
+    auto more = registry_->snapshot(kNow);
+    ASSERT_TRUE(more.ok());
+    more->revision.source = "another";
+    ShopRow row = more->shops.front();
     for (int i = 0; i < count; ++i) {
-        ASSERT_TRUE(registry_->create_shop(ShopId("n" + std::to_string(i)), a_, kNow).ok());
+        row.shop_id = ShopId("n" + std::to_string(i));
+        ++row.number.value;
+        more->shops.push_back(row);
     }
+    const auto merged = registry_->merge(*more, key_, MergeFrom::kAny);
+    ASSERT_TRUE(merged.ok()) << merged.error().message;
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < count; ++i) {
             const std::string id = "n" + std::to_string(i);
