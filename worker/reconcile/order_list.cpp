@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/values/ids.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
-
-constexpr std::size_t kWireIdBytes = 1024;
 
 /// A field's name in the payload, and its column in `report orders`.
 struct FieldName {
@@ -92,7 +91,7 @@ private:
     void set_id() {
         const std::string_view id = text(ListField::kId).value_or("");
         order_.order_id.clear();
-        if (id.empty() || id.size() > kWireIdBytes) {
+        if (id.empty() || id.size() > kWireIdBytesMax) {
             refuse(ListField::kId, id, "expected an id of 1 to 1024 bytes");
         } else {
             order_.order_id = id;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
