@@ -25,6 +25,8 @@ const VIEWS = { anomalies, approvals, creator, creators, month, order, orders, p
 const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Payouts", "payouts"], ["Month", "month"],
   ["Programs", "programs"], ["Shops", "shops"]];
 const GHOST_MS = 200;
+/** A view that refreshes takes at most this part of the server's time. */
+const REFRESH_SHARE = 1 / 20;
 
 const byId = (id) => document.getElementById(id);
 const content = byId("content");
@@ -102,7 +104,8 @@ async function render(isFresh = true, focus = false) {
   const parameters = parametersNow();
   const name = Object.hasOwn(VIEWS, parameters.view) ? parameters.view : "today";
   const view = VIEWS[name];
-  let nodes;
+  const begun = performance.now();
+  let nodes, took = 0;
   const ghost = setTimeout(() => {
     if (isFresh) content.replaceChildren(...ghosts());
     content.setAttribute("aria-busy", "true");
@@ -114,6 +117,7 @@ async function render(isFresh = true, focus = false) {
     byId("q").value = name === "search" ? parameters.q || "" : "";
     const asked = (path, values) => get(path, values, mine.signal);
     const data = await view.load(parameters, asked, me);
+    took = performance.now() - begun;
     if (mine.signal.aborted) return;
     nodes = view.show(data, parameters, { go, replace, me });
     document.title = view.title(parameters) + " – sluice";
@@ -138,7 +142,7 @@ async function render(isFresh = true, focus = false) {
     scrollTo(0, 0);
     content.querySelector("h1")?.focus({ preventScroll: true });
   }
-  if (view.refreshSeconds) timer = setTimeout(refresh, view.refreshSeconds * 1000);
+  if (view.refreshSeconds) timer = setTimeout(refresh, Math.max(view.refreshSeconds * 1000, took / REFRESH_SHARE));
 }
 
 /** Refreshes a view unless a person uses it. */
