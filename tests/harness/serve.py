@@ -100,11 +100,12 @@ class Serve:
         ]
         self.environment = {**os.environ, **(environment or {})}
         self.process = None
+        self.become = None  # called in the new process before its program runs
 
     def __enter__(self):
         self.read.parent.chmod(0o777)  # the server runs as the store's owner
         with open(self.log_file, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.environment)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.environment, preexec_fn=self.become)
         paths.wait_until(self._answers, "sluice serve to answer: " + self.log())
         return self
 

@@ -30,7 +30,15 @@ function target(path, parameters) {
 /** Address of an answer that the browser downloads by itself. */
 export const address = (path, parameters) => target(path, parameters);
 
+/** A list's page may be empty while more rows follow, because a request reads 10,000 rows. Reads on to the first row or the end,
+ *  so that "nothing" is never said of a list that was not read. */
 export async function get(path, parameters = {}, signal) {
+  let answer = await getOnce(path, parameters, signal);
+  while (answer.items && !answer.items.length && answer.next) answer = await getOnce(path, { ...parameters, after: answer.next }, signal);
+  return answer;
+}
+
+async function getOnce(path, parameters, signal) {
   let response;
   try {
     response = await fetch(target(path, parameters), { signal, headers: { Accept: "application/json" } });

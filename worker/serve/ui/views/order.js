@@ -13,7 +13,7 @@ const POSTINGS = {
   FAILED: "Payment failed", RETURNED: "Payment returned",
 };
 
-const words = (name) => name.charAt(0) + name.slice(1).toLowerCase().replaceAll("_", " ");
+const words = (name) => !name ? "Entry" : name.charAt(0) + name.slice(1).toLowerCase().replaceAll("_", " ");
 
 function eventSteps(order) {
   return order.events.map((event) => ({
