@@ -3,6 +3,7 @@
 #include "core/apply/command.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/attention.hpp"
 
 namespace sluice {
 namespace {
@@ -115,6 +116,7 @@ Result<Reply> hold(const Hold& command, const CommandContext& context, ProgramCa
         return nothing("order " + command.target.order->str() + " is held already");
     }
     set(change.state(), kOrderHeld, true);
+    list_attention(txn, change.state().key, AttentionKind::kHold, context.source.received_at, true);
     change.post_memo(JournalReason::kMemoHeld);
     change.finish();
     return Reply{CommandOutcome::kDone, "order " + command.target.order->str() + " is held"};
@@ -145,6 +147,7 @@ Result<Reply> release(const Release& command, const CommandContext& context, Pro
     }
     set(state, flag, false);
     if (of_hold) {
+        end_hold(txn, state);
         change.post_memo(JournalReason::kMemoReleased, "hold");
     } else {
         reprice(change, JournalReason::kRelease, memo_of(JournalReason::kMemoReleased, "reject"));

@@ -43,8 +43,9 @@ void acknowledge(LedgerTxn& txn, OrderState& state, AnomalyKind kind,
     if (!row || !row->acknowledged_by.empty()) {
         return;
     }
+    const Anomaly stored = *row;
     acknowledge_anomaly(state, *row, context.source);
-    txn.put(*row);
+    put_anomaly(txn, *row, stored);
 }
 
 /// Lowers newer refund rows to `version`. Each line keeps its effective row, so a reset posts

@@ -5,6 +5,7 @@
 
 #include "core/approvals/signed_approval.hpp"
 #include "core/approvals/subject.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -17,6 +18,8 @@ std::string ended_words(const PendingApproval& row) {
 }
 
 void end(PendingApproval& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
+    txn.erase(WaitingByState{row.account, row.state, row.command_id});
+    txn.put(WaitingByState{row.account, state, row.command_id});
     row.state = state;
     row.ended_by = context.actor();
     row.ended_at = context.source.received_at;
@@ -107,6 +110,7 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
     row.node = txn.head().node;
     row.entry = post_group(txn, std::move(group));
     txn.put(row);
+    txn.put(WaitingByState{row.account, row.state, row.command_id});
     return {CommandOutcome::kPending, row.command_id + " waits for the approval of another actor"};
 }
 

@@ -1,9 +1,10 @@
 // Audit: checks that the tables of a ledger agree with each other (rule D1). It reads one snapshot,
-// in memory bounded by the number of balances and payouts, and does not stop at the first fault.
+// in memory bounded by the number of balances, sums and payouts, and does not stop at the first
+// fault.
 //
 // Each letter checks:
 //   a  Chains are unbroken, and entry numbers dense.
-//   b  Every balance is the sum of its postings.
+//   b  Every balance, and every sum of a day or month, is the sum of its postings.
 //   c  Every payout equals its items, its PAYOUT postings and its memo entry CLOSED. Its state
 //      follows from its memo entries and postings. Its ledger account is 0 once it has ended.
 //   d  The accrued amounts of every position are the sums of its postings, and equal the earnings

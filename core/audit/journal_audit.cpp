@@ -27,6 +27,7 @@ public:
             follow(group);
             for (const JournalEntry& entry : group.entries) {
                 count(group, entry);
+                sums_by_date_.count(group, entry);
             }
             note(group);
             return findings_.wanted();
@@ -34,6 +35,7 @@ public:
         if (findings_.wanted()) {
             check_ends();
             check_balances();
+            sums_by_date_.check(ledger_, findings_);
         }
         return std::move(facts_);
     }
@@ -217,6 +219,7 @@ private:
     std::map<std::string, std::uint64_t> next_;  ///< Entry number, by node.
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains_;
     std::map<BalanceKey, AccountSums> sums_;
+    SumAudit sums_by_date_;
 };
 
 }  // namespace

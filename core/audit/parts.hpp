@@ -9,6 +9,7 @@
 
 #include "core/audit/findings.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 
@@ -57,7 +58,28 @@ struct ItemFacts {
     std::map<CreditKey, CreditItems> credits;
 };
 
-/// Checks chains and balances (a, b). Reads every node's journal.
+/// Adds up the journal by day and month, and compares the sums with those that are stored (b).
+class SumAudit {
+public:
+    void count(const JournalGroup& group, const JournalEntry& entry);
+    /// Called once, after all entries were counted.
+    void check(LedgerReader& ledger, Findings& findings);
+
+private:
+    struct Day {
+        std::map<Currency, StatementAmounts> amounts;
+        std::uint64_t attributed = 0, detached = 0;
+    };
+
+    void check_days(LedgerReader& ledger, Findings& findings);
+
+    std::map<std::tuple<AccountNumber, std::uint32_t, CreatorId, ProgramId, Currency>,
+             StatementAmounts>
+        months_;
+    std::map<std::tuple<AccountNumber, std::uint32_t, ProgramId>, Day> days_;
+};
+
+/// Checks chains, balances and sums (a, b). Reads every node's journal.
 [[nodiscard]] JournalFacts audit_journal(LedgerReader& ledger, Findings& findings);
 /// Checks payouts against their items, postings and memo entries (c).
 [[nodiscard]] ItemFacts audit_payouts(LedgerReader& ledger, const JournalFacts& facts,

@@ -215,6 +215,28 @@ AccountSums change_by(const JournalEntry& entry) noexcept {
             into(entry, LedgerAccount::kPaid)};
 }
 
+StatementAmounts statement_amounts(const JournalEntry& entry) noexcept {
+    const Decimal owed = into(entry, LedgerAccount::kOwed);
+    StatementAmounts amounts;
+    amounts.settled = into(entry, LedgerAccount::kPaid);
+    switch (entry.reason) {
+        case JournalReason::kAccrual:
+        case JournalReason::kAttribution:
+            amounts.earned = owed;
+            break;
+        case JournalReason::kPayout:
+        case JournalReason::kVoid:
+        case JournalReason::kFailed:
+        case JournalReason::kReturned:
+            amounts.paid_out = -owed;
+            break;
+        default:
+            amounts.adjusted = owed;
+            break;
+    }
+    return amounts;
+}
+
 AccountSums zero_books(Currency currency) noexcept {
     const Decimal zero = zero_amount(currency);
     return {zero, zero, zero};

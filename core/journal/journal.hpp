@@ -12,6 +12,7 @@
 
 #include "core/ledger/head.hpp"
 #include "core/ledger/journal_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -27,6 +28,9 @@ struct DebitCredit {
 [[nodiscard]] Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept;
 /// Returns the entry's change of each of the creator's ledger accounts; 0 for a memo entry.
 [[nodiscard]] AccountSums change_by(const JournalEntry& entry) noexcept;
+/// Returns the entry's amount under the name that statements give it (S3): ACCRUAL and ATTRIBUTION
+/// count as earned, payouts and their releases as paid out, the rest as adjusted.
+[[nodiscard]] StatementAmounts statement_amounts(const JournalEntry& entry) noexcept;
 /// Returns 0 for each ledger account, with the currency's digits.
 [[nodiscard]] AccountSums zero_books(Currency currency) noexcept;
 

@@ -1,4 +1,4 @@
-// Description: how tables.cpp writes down a table. Internal to core.
+// Description: how tables.cpp and list_rows.cpp write down a table. Internal to core.
 #pragma once
 
 #include <initializer_list>
@@ -94,6 +94,7 @@ inline NamedPlace bytes(const char* column, std::string& value) {
 inline constexpr unsigned kPerNode = 1;
 inline constexpr unsigned kWriteOnce = 2;
 inline constexpr unsigned kInBulk = 4;
+inline constexpr unsigned kIndexInSql = 8;
 
 class Description {
 public:
@@ -104,6 +105,7 @@ public:
         table_.per_node = (traits & kPerNode) != 0;
         table_.write_once = (traits & kWriteOnce) != 0;
         table_.in_bulk = (traits & kInBulk) != 0;
+        table_.index_in_sql = (traits & kIndexInSql) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
     void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
@@ -121,5 +123,18 @@ private:
     DescribedTable& table_;
     const void* row_;
 };
+
+// list_rows.cpp
+void describe(Description& table, struct OrderByTime& row);
+void describe(Description& table, struct OrderByCreator& row);
+void describe(Description& table, struct OrderByCode& row);
+void describe(Description& table, struct PayoutByAccount& row);
+void describe(Description& table, struct PayoutByCreator& row);
+void describe(Description& table, struct RunByAccount& row);
+void describe(Description& table, struct WaitingByState& row);
+void describe(Description& table, struct Attention& row);
+void describe(Description& table, struct AttentionCount& row);
+void describe(Description& table, struct DailySum& row);
+void describe(Description& table, struct MonthlySum& row);
 
 }  // namespace sluice

@@ -254,6 +254,16 @@ void LedgerTxn::put_program(const ProgramRow& row) {
     put(ProgramHead{program.id, program.account, row.version, row.opening_at});
 }
 
+void LedgerTxn::add_row(RowView change) {
+    AnyRow row(change);
+    if (load_row(row.ref())) {
+        add_columns(row.ref(), change);
+    } else {
+        row = AnyRow(change);
+    }
+    put_row(row.view());
+}
+
 void LedgerTxn::note_batch(const BatchStep& step) {
     noted_ = batch_after(latest_batch(), head().node, step);
     put(*noted_);

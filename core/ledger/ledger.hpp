@@ -45,8 +45,7 @@ public:
     /// read and write the ledger.
     virtual void visit(const Visitor<OpenAmount>& visit) = 0;
 };
-/// Returns creator, currency, program, shop id and order id as one sort key.
-/// @param shop_id  Empty for a credit.
+/// Returns creator, currency, program, shop id (empty for a credit) and order id as a sort key.
 [[nodiscard]] std::string cleared_key(const OpenAmount& row, std::string_view shop_id);
 
 /// Reads of one consistent state.
@@ -118,8 +117,7 @@ public:
                              const Visitor<OrderState>& visit) = 0;
     /// Events beyond kEventsInlineMax, by sequence number and node.
     virtual void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) = 0;
-    /// Visits the groups of every node whose first entry is `from_entry` or later, by node and
-    /// entry number.
+    /// Visits groups whose first entry is `from_entry` or later, by node and entry number.
     virtual void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) = 0;
     virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
@@ -144,8 +142,7 @@ public:
     [[nodiscard]] virtual std::optional<AppliedBatch> latest_batch();
 
     // -- Reads of the described tables, by what they mean ---------------------------------------
-    /// Returns the current programs of an account, by program id. Throws LedgerFailure if one is
-    /// damaged.
+    /// Returns the current ones, by program id. Throws LedgerFailure if one is damaged.
     [[nodiscard]] std::vector<ProgramRow> programs(AccountNumber account);
     [[nodiscard]] std::optional<ProgramRow> program(const ProgramId& program);
     [[nodiscard]] std::optional<ProgramRow> program_version(const ProgramId& program,
@@ -179,8 +176,7 @@ public:
     [[nodiscard]] std::vector<WaitingOrder> waiting_orders(const WaitKey& key,
                                                            const std::optional<WaitingOrder>& after,
                                                            std::size_t max);
-    /// Returns the first key at or after `from`, of the same account and kind, that orders wait
-    /// for.
+    /// Returns the first key at or after `from`, of its account and kind, that an order waits for.
     [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
     /// Likewise, the first key that has a click (kAnon) or an owner (kCode).
     [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);
@@ -199,6 +195,10 @@ public:
     void erase(const Row& row) {
         erase_row(row);
     }
+
+    /// Adds the row's numbers and amounts to the stored row of its key, or inserts it. A stored
+    /// ledger writes the sum once, with commit(). Reads in the transaction do not see it.
+    virtual void add_row(RowView change);
 
     /// Announces the next inputs, before the first of them is applied, so that the ledger may read
     /// ahead. Returns how many of them, from the front, this transaction takes: at least one, or

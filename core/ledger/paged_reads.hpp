@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
@@ -18,6 +19,14 @@ public:
     PagedReads& operator=(const PagedReads&) = delete;
     virtual ~PagedReads() = default;
 
+    /// Visits the described rows that have the first `same` key columns of the given row, from the
+    /// last one on. If `from` is larger, the scan begins below the row's first `from` key columns.
+    virtual void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) = 0;
+    template <Described Row>
+    void scan_back(const Row& before, KeyRange range,
+                   const std::type_identity_t<Visitor<Row>>& visit) {
+        scan_rows_back(before, range, [&visit](RowView row) { return visit(row.as<Row>()); });
+    }
     /// Visits the orders of a shop whose ids come after `after`, by order id (bytes).
     virtual void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                                    const Visitor<OrderState>& visit) = 0;

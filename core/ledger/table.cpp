@@ -1,5 +1,6 @@
 #include "core/ledger/table.hpp"
 
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 
@@ -108,6 +109,20 @@ std::string row_name(const char* table, const OrderKey& order) {
            ", shop " + std::to_string(order.shop.value) + ", order " + order.order_id.str();
 }
 
+void add_columns(RowRef row, RowView change) {
+    for (const Column& column : row.table().rest) {
+        const void* const added = column.find(change.get());
+        with_value(column.kind, column.make(row.get()), [&](auto& value) {
+            using Value = std::remove_reference_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, std::uint64_t> || std::is_same_v<Value, Decimal>) {
+                value += *static_cast<const Value*>(added);
+            } else {
+                SLUICE_ASSERT(false);
+            }
+        });
+    }
+}
+
 std::optional<OrderKey> order_of(RowView row) {
     if (row.is<Anomaly>()) {
         return row.as<Anomaly>().order;
@@ -119,6 +134,10 @@ std::optional<OrderKey> order_of(RowView row) {
     if (row.is<OpenAmount>()) {
         const auto& open = row.as<OpenAmount>();
         return OrderKey{open.account, open.shop, open.order_id};
+    }
+    if (row.is<Attention>()) {
+        const auto& attention = row.as<Attention>();
+        return OrderKey{attention.account, attention.shop, attention.order_id};
     }
     if (row.is<WaitingOrder>()) {
         const auto& waiting = row.as<WaitingOrder>();

@@ -37,7 +37,10 @@ using DescribedRows = RowTypes<
     struct CreatorRow, struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
     struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
     struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch, struct PayeeChange,
-    struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance>;
+    struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
+    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct PayoutByAccount,
+    struct PayoutByCreator, struct RunByAccount, struct WaitingByState, struct Attention,
+    struct AttentionCount, struct DailySum, struct MonthlySum>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -60,6 +63,9 @@ struct DescribedTable {
     bool per_node = false;    ///< Each node has rows of its own: its number comes before the key.
     bool write_once = false;  ///< A row never changes; two writers of one key are a conflict.
     bool in_bulk = false;     ///< Small rows, mostly written and read very many at a time.
+    /// In PostgreSQL the rows follow from another table, by an index and a view. Transactions write
+    /// them as all rows, and read none of them.
+    bool index_in_sql = false;
     std::vector<Column> key, rest;
 
     void* (*make)() = nullptr;
@@ -165,6 +171,10 @@ struct KeyRange {
 [[nodiscard]] std::string row_name(const char* table, const OrderKey& order);
 /// Returns the one order that the row belongs to, or nothing.
 [[nodiscard]] std::optional<OrderKey> order_of(RowView row);
+
+/// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key.
+/// Requires: both are rows of one table, which has no others.
+void add_columns(RowRef row, RowView change);
 
 // ---- Keys as bytes ------------------------------------------------------------------------------
 

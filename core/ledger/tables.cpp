@@ -3,6 +3,8 @@
 #include "core/ledger/batch.hpp"
 #include "core/ledger/description.hpp"
 #include "core/ledger/head.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/table.hpp"
 
 namespace sluice {

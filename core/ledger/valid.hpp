@@ -3,6 +3,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/head.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/rows.hpp"
 
 namespace sluice {
@@ -12,6 +13,9 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kCreditedOrder;
+}
+[[nodiscard]] constexpr bool is_valid(AttentionKind kind) noexcept {
+    return static_cast<std::size_t>(kind) < kAnomalyKinds;
 }
 [[nodiscard]] constexpr bool is_valid(WaitKind kind) noexcept {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/orders/attention.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {
@@ -42,11 +43,12 @@ bool is_credited(LedgerTxn& txn, const OrderState& state, const AccountSettings&
 /// Ends an anomaly: it blocks no more, and its acknowledgement is dropped.
 void end_anomaly(LedgerTxn& txn, OrderState& state, AnomalyKind kind) {
     if (std::optional<Anomaly> row = txn.anomaly(state.key, kind)) {
+        const Anomaly stored = *row;
         row->showing = false;
         row->acknowledged_by.clear();
         row->acknowledged_at.reset();
         row->acknowledged_value.clear();
-        txn.put(*row);
+        put_anomaly(txn, *row, stored);
     }
     state.anomalies_showing &= ~bit(kind);
     state.anomalies_acknowledged &= ~bit(kind);
@@ -63,6 +65,7 @@ void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind, const Sou
         return;
     }
     Anomaly row = row_of(txn, state, kind, source, event.has_value());
+    const Anomaly stored = row;
     const std::string value = lasting_value(kind, state);
     const bool blocks_again = acknowledged && goes_beyond(kind, value, row.acknowledged_value);
     if (!counts && !blocks_again) {
@@ -80,14 +83,27 @@ void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind, const Sou
         row.acknowledged_at.reset();
         state.anomalies_acknowledged &= ~bit(kind);
     }
-    txn.put(row);
+    put_anomaly(txn, row, stored);
+}
+
+bool needs_attention(const Anomaly& row) {
+    return row.count != 0 && row.showing && !row.acknowledged_at;
 }
 
 }  // namespace
 
+void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored) {
+    txn.put(row);
+    if (needs_attention(row) != needs_attention(stored)) {
+        list_attention(txn, row.order, attention_of(row.kind), row.recorded_at,
+                       needs_attention(row));
+    }
+}
+
 void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
                   const Source& source) {
     Anomaly row = row_of(txn, state, shown.kind, source, true);
+    const Anomaly stored = row;
     if (row.count == 0) {
         row.message = shown.message;
     }
@@ -95,7 +111,7 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
     row.showing = true;
     row.acknowledged_by.clear();
     row.acknowledged_at.reset();
-    txn.put(row);
+    put_anomaly(txn, row, stored);
     state.anomalies_showing |= bit(shown.kind);
     state.anomalies_acknowledged &= ~bit(shown.kind);
 }

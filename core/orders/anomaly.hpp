@@ -16,6 +16,10 @@ struct JudgedEvent {
     bool is_first = false;
 };
 
+/// Writes the row, and lists it for attention while it shows and is not acknowledged.
+/// @param stored  The row as it is stored; count 0 means that it is new.
+void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored);
+
 /// Records a momentary kind. It blocks again, even after an acknowledgement.
 void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
                   const Source& source);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/orders/anomaly.hpp"
+#include "core/orders/sums.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"
@@ -117,7 +118,12 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
                   arrival.event.updated_at, arrival.arrival.received_at,
                   arrival.event.cancelled_at.has_value(), anomalies, first_entry, txn.head().number,
                   arrival.arrival.traceparent});
-    txn.mutable_head().totals.orders += step.created ? 1 : 0;
+    if (step.created) {
+        ++txn.mutable_head().totals.orders;
+        count_order(txn, state_,
+                    accounting_date(arrival.arrival.received_at,
+                                    programs_.settings(txn, arrival.account).row.closed_until));
+    }
     txn.put_order(state_);
 }
 

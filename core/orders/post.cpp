@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/orders/sums.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
@@ -35,6 +37,56 @@ void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefor
     }
 }
 
+CreatorId creator_of(const OrderState& state) {
+    return state.live ? state.position()->attribution.creator : CreatorId();
+}
+
+std::vector<std::uint64_t> code_numbers(const std::vector<std::string>& codes) {
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& code : codes) {
+        numbers.push_back(code_number(code_digest(code)));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+void relist_codes(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
+    const OrderKey& order = state.key;
+    for (const std::uint64_t code : code_numbers(before.codes)) {
+        txn.erase(OrderByCode{order.account, code, before.ordered_at, order.shop, order.order_id});
+    }
+    for (const std::uint64_t code : code_numbers(state.codes)) {
+        txn.put(OrderByCode{order.account, code, state.ordered_at, order.shop, order.order_id});
+    }
+}
+
+/// Most events change neither the time of the sale nor creator nor codes, and write nothing here.
+void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
+    const OrderKey& order = state.key;
+    const bool moved = !before.exists || before.ordered_at != state.ordered_at;
+    if (moved && before.exists) {
+        txn.erase(OrderByTime{order.account, before.ordered_at, order.shop, order.order_id});
+    }
+    if (moved) {
+        txn.put(OrderByTime{order.account, state.ordered_at, order.shop, order.order_id});
+    }
+    const CreatorId creator = creator_of(state);
+    if (moved || creator != before.creator) {
+        if (!before.creator.empty()) {
+            txn.erase(OrderByCreator{order.account, before.creator, before.ordered_at, order.shop,
+                                     order.order_id});
+        }
+        if (!creator.empty()) {
+            txn.put(OrderByCreator{order.account, creator, state.ordered_at, order.shop,
+                                   order.order_id});
+        }
+    }
+    if (moved || before.codes != state.codes) {
+        relist_codes(txn, state, before);
+    }
+}
+
 void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
     for (std::size_t i = 0; i < group.entries.size();) {
         if (is_memo(group.entries[i].reason)) {
@@ -55,7 +107,8 @@ void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
 }  // namespace
 
 IndexedBefore indexed(const OrderState& state) {
-    return {open_amounts(state), wait_keys(state), state.ordered_at};
+    return {open_amounts(state), wait_keys(state),  true,
+            state.ordered_at,    creator_of(state), state.codes};
 }
 
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
@@ -80,6 +133,7 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
     reindex_open(txn, before.open, open_amounts(state));
     reindex_waiting(txn, state, before, wait_keys(state));
+    relist(txn, state, before);
 }
 
 JournalGroup group_of(const Source& source, AccountNumber account,
@@ -102,7 +156,7 @@ JournalEntry memo_of(JournalReason reason, std::string_view line) {
     return memo;
 }
 
-std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group, std::optional<Currency> counted_in) {
     if (group.entries.empty()) {
         return 0;
     }
@@ -112,6 +166,7 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
     head.next_entry += group.entries.size();
     head.totals.journal_entries += group.entries.size();
     fold_into_balances(txn, group);
+    add_to_sums(txn, group, counted_in);
     seal(group, txn.mutable_chain(group.account));
     txn.append_journal(group);
     return group.first_entry;
@@ -130,7 +185,7 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
         {txn.head().next_entry, group.accounting_date, is_late(source.received_at, closed_until)});
     group.entries = std::move(postings);
     std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
-    return post_group(txn, std::move(group));
+    return post_group(txn, std::move(group), state.currency);
 }
 
 }  // namespace sluice

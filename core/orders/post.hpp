@@ -18,11 +18,14 @@ namespace sluice {
 struct IndexedBefore {
     std::vector<OpenAmount> open;
     std::vector<WaitKey> waiting;
+    bool exists = false;  ///< The members below are set.
     Timestamp ordered_at;
+    CreatorId creator;  ///< Empty means none.
+    std::vector<std::string> codes;
 };
 [[nodiscard]] IndexedBefore indexed(const OrderState& state);
 
-/// Updates the indexes of open amounts and of waiting orders to `state`.
+/// Updates the indexes of open amounts and waiting orders, and the lists, to `state`.
 void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before);
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                   const std::vector<OpenAmount>& after);
@@ -33,9 +36,11 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
 /// Makes a memo entry.
 /// @param line  The memo entry's object, as docs/record-format.md lists it.
 [[nodiscard]] JournalEntry memo_of(JournalReason reason, std::string_view line = {});
-/// Numbers, seals and appends the group, and adds its postings to the balances. Returns the number
-/// of the first entry, or 0 if the group is empty.
-std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
+/// Numbers, seals and appends the group, and adds its postings to balances and sums. Returns the
+/// number of the first entry, or 0 if the group is empty.
+/// @param counted_in  As for add_to_sums().
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group,
+                         std::optional<Currency> counted_in = std::nullopt);
 
 /// Appends one group: postings to the ledger account `owed` of a position of the order, then memo
 /// entries. Returns as post_group() does.

@@ -6,6 +6,7 @@
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/payouts.hpp"
 #include "core/payouts/plan.hpp"
@@ -51,6 +52,7 @@ public:
                            made_.size(), plan.digest()});
         txn_.put(RunUntil{context_.account, command_.until, context_.source.command_id,
                           joined(command_.programs)});
+        txn_.put(RunByAccount{context_.account, context_.source.command_id});
         for (const Skipped& row : plan.skipped()) {
             txn_.put(row);
         }
@@ -76,6 +78,8 @@ public:
         payout_.items_count = planned.items_count;
         payout_.items_digest = planned.digest;
         txn_.put(payout_);
+        txn_.put(PayoutByAccount{payout_.account, payout_.state, payout_.payout_id});
+        txn_.put(PayoutByCreator{payout_.account, payout_.creator, payout_.payout_id});
         Made made{payout_.payout_id,
                   planned.creator,
                   planned.currency,

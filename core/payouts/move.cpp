@@ -11,6 +11,7 @@
 #include "core/approvals/signed_approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/items.hpp"
 #include "core/payouts/payouts.hpp"
@@ -205,8 +206,10 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
         uncount_payouts(moving.payouts, txn);
     }
     for (Payout& payout : moving.payouts) {
+        txn.erase(PayoutByAccount{payout.account, payout.state, payout.payout_id});
         stamp(payout, move, context);
         txn.put(payout);
+        txn.put(PayoutByAccount{payout.account, payout.state, payout.payout_id});
         if (posts) {
             post_parts(payout, parts[payout.payout_id], move, context, settings, txn);
         }

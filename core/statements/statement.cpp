@@ -50,21 +50,10 @@ void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month) {
         sums.opening += owed;
         return;
     }
-    switch (entry.reason) {
-        case JournalReason::kAccrual:
-        case JournalReason::kAttribution:
-            sums.earned += owed;
-            break;
-        case JournalReason::kPayout:
-        case JournalReason::kVoid:
-        case JournalReason::kFailed:
-        case JournalReason::kReturned:
-            sums.paid_out -= owed;
-            break;
-        default:
-            sums.adjusted += owed;
-            break;
-    }
+    const StatementAmounts amounts = statement_amounts(entry);
+    sums.earned += amounts.earned;
+    sums.adjusted += amounts.adjusted;
+    sums.paid_out += amounts.paid_out;
 }
 
 Statement read_statement(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,

@@ -1,5 +1,6 @@
 #include "core/values/timestamp.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -149,8 +150,16 @@ std::string Timestamp::to_string() const {
 }
 
 std::uint32_t month_of(Timestamp at) {
-    const std::string text = at.to_string();
-    return static_cast<std::uint32_t>(std::stoul(text.substr(0, 4) + text.substr(5, 2)));
+    return day_of(at) / 100;
+}
+
+std::uint32_t day_of(Timestamp at) {
+    const std::chrono::sys_seconds instant{std::chrono::seconds{at.seconds}};
+    const std::chrono::year_month_day calendar{std::chrono::floor<std::chrono::days>(instant)};
+    // An offset may move an instant of year 0000 to the day before it.
+    const auto year = static_cast<unsigned>(std::max(0, static_cast<int>(calendar.year())));
+    return year * 10'000 + static_cast<unsigned>(calendar.month()) * 100 +
+           static_cast<unsigned>(calendar.day());
 }
 
 }  // namespace sluice

@@ -38,5 +38,7 @@ inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, 
 
 /// Returns the calendar month (UTC) as a number: 202601.
 [[nodiscard]] std::uint32_t month_of(Timestamp at);
+/// Returns the calendar day (UTC): 20260131.
+[[nodiscard]] std::uint32_t day_of(Timestamp at);
 
 }  // namespace sluice

@@ -22,6 +22,7 @@ class Reads : public virtual LedgerReader, public PagedReads {
 public:
     bool load_row(RowRef row) override;
     void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
+    void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) override;
 
     bool load_order(const OrderKey& key, OrderState& state) override;
     bool has_event(const OrderKey& key, Topic topic, const EventDigest& digest) override;

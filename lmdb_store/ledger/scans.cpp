@@ -9,6 +9,19 @@
 namespace sluice::store {
 namespace {
 
+/// Moves to the last row whose key begins with `prefix`, or that comes before such keys.
+bool seek_last(RowCursor& cursor, std::string_view prefix) {
+    std::string behind(prefix);
+    while (!behind.empty() && static_cast<unsigned char>(behind.back()) == 0xFF) {
+        behind.pop_back();
+    }
+    if (behind.empty()) {
+        return cursor.last();
+    }
+    ++behind.back();
+    return cursor.seek_before(behind);
+}
+
 /// Rows whose ids the keys had to cut at the same place: read together, sorted by the whole id.
 /// Such a run is short, since its ids share their first 390 bytes.
 template <class Row>
@@ -216,6 +229,48 @@ void EmbeddedWhole::scan_balance_parts(const Visitor<NodeBalance>& visit) {
     });
     if (more) {
         (void)visit_parts();
+    }
+}
+
+/// Rows whose ids the keys had to cut are sorted as scan_rows() sorts them.
+void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
+    const LedgerKey same = key_of(before, range.same);
+    const LedgerKey bound = key_of(before, range.from);
+    const bool is_bounded = range.from > range.same;
+    const std::string limit = is_bounded ? sort_key(before, range.from) : std::string();
+    RowCursor cursor(rows_, stored_in(before.table()));
+    const bool is_cut = bound.uncut().size() != bound.size();
+    bool found =
+        is_bounded && !is_cut ? cursor.seek_before(bound.view()) : seek_last(cursor, bound.uncut());
+    std::vector<std::pair<std::string, AnyRow>> run;
+    std::string run_begins;
+    const auto visit_run = [&] {
+        std::sort(run.begin(), run.end(),
+                  [](const auto& a, const auto& b) { return b.first < a.first; });
+        const bool more = std::all_of(run.begin(), run.end(), [&](const auto& entry) {
+            return (is_bounded && entry.first >= limit) || visit(entry.second.view());
+        });
+        run.clear();
+        return more;
+    };
+    AnyRow row(before.table());
+    bool more = true;
+    for (; found && more && cursor.key().starts_with(same.uncut()); found = cursor.previous()) {
+        if (!cursor.key().starts_with(same.view())) {
+            continue;  // another id that was cut at the same place
+        }
+        if (!run.empty() && !cursor.key().starts_with(run_begins)) {
+            more = visit_run();
+        }
+        if (more && !decode_row(cursor.key(), cursor.value(), row.ref())) {
+            more = visit(row.view());
+        } else if (more) {
+            run_begins = key_of(row.view()).uncut();
+            run.emplace_back(sort_key(row.view()), row);
+        }
+    }
+    if (more) {
+        (void)visit_run();
     }
 }
 

@@ -284,6 +284,18 @@ void EmbeddedTxn::flush_balances() {
     }
 }
 
+void EmbeddedTxn::flush_sums() {
+    sums_.take([this](RowView sum) {
+        AnyRow row(sum);
+        if (load_row(row.ref())) {
+            add_columns(row.ref(), sum);
+        } else {
+            row = AnyRow(sum);
+        }
+        put_row(row.view());
+    });
+}
+
 void EmbeddedTxn::flush_chains() {
     for (const auto& [account, chain] : chains_) {
         if (chain.entries == 0) {
@@ -303,6 +315,7 @@ void EmbeddedTxn::flush_head() {
 void EmbeddedTxn::commit() {
     check_sums();
     flush_balances();
+    flush_sums();
     flush_chains();
     flush_head();
     cursors_ = {};

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/copy/row_sink.hpp"
+#include "core/ledger/row_sums.hpp"
 #include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -44,6 +45,7 @@ public:
     bool load_row(RowRef row) override;
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
+    void add_row(RowView change) override { sums_.add(change); }
     void put_order(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
@@ -72,6 +74,7 @@ private:
     [[nodiscard]] Delta& delta_of(const BalanceKey& key);
     void count_unbalanced(const JournalGroup& group);
     void flush_balances();
+    void flush_sums();
     void flush_chains();
     void flush_head();
     void check_sums() const;
@@ -80,6 +83,7 @@ private:
     MapIsFull map_is_full_;
     ReadOnce<std::vector<CodeRow>> code_owners_;
     ReadOnce<std::optional<Membership>> memberships_;
+    RowSums sums_;
     std::map<std::uint32_t, ChainHead> chains_;  ///< The ones that were read, by account.
     std::map<BalanceKey, Delta> balances_;
     std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.

@@ -66,6 +66,9 @@ public:
     }
     void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }
     void add_row(RowView row) override {
+        if (row.table().index_in_sql) {
+            return;
+        }
         RowWriter& rows = rows_[sql_of(row.table()).copy_in()];
         bytes_before_ = rows.view().size();
         copy_row(row, node_, rows);

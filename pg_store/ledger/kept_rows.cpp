@@ -51,6 +51,9 @@ bool KeptTables::load_row(RowRef row) {
 }
 
 void KeptTables::put_row(RowView row) {
+    if (row.table().index_in_sql) {
+        return;
+    }
     Table& table = kept(row.table());
     if (!row.table().in_bulk || !table.kept.empty()) {
         change(row, AnyRow(row));
@@ -63,6 +66,9 @@ void KeptTables::put_row(RowView row) {
 }
 
 void KeptTables::erase_row(RowView row) {
+    if (row.table().index_in_sql) {
+        return;
+    }
     write_bulk(row.table());
     change(row, std::nullopt);
 }
@@ -121,6 +127,17 @@ void KeptTables::flush_table(const DescribedTable& table) {
     }
     if (of.kept.size() > kRowsMax) {
         of.kept.clear();
+    }
+}
+
+void KeptTables::flush_sums() {
+    std::map<const DescribedTable*, RowArrays> tables;
+    sums_.take([&](RowView sum) {
+        tables.try_emplace(&sum.table(), sql_of(sum.table()).all())
+            .first->second.add_row(sum, node_.number);
+    });
+    for (const auto& [table, rows] : tables) {
+        connection_.send(kept_statement(sql_of(*table).add_many()), rows.parameters());
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ledger/row_sums.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
@@ -17,6 +18,7 @@ public:
     bool load_row(RowRef row) override;
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
+    void add_row(RowView change) override { sums_.add(change); }
 
 protected:
     explicit KeptTables(BorrowedConnection connection);
@@ -32,6 +34,8 @@ protected:
     /// Writes what changed, in one table or in all.
     void flush_table(const DescribedTable& table);
     void flush_tables();
+    /// Writes what was added to rows, once, right before the commit.
+    void flush_sums();
 
 private:
     struct Kept {
@@ -53,6 +57,7 @@ private:
     void write(const DescribedTable& table, const std::vector<RowView>& put);
 
     std::array<Table, kDescribedTables> tables_;
+    RowSums sums_;
 };
 
 }  // namespace sluice::pg

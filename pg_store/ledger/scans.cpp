@@ -70,6 +70,30 @@ void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
     }
 }
 
+void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
+    settle();
+    const TableSql& sql = sql_of(before.table());
+    const KeyRange next{range.same, static_cast<unsigned>(before.table().key.size())};
+    Statement page = kept_statement(sql.select_page_back(range));
+    RowWriter parameters = key_parameters(before, node_.number, range.from);
+    AnyRow row(before.table());
+    for (;;) {
+        const Rows found = connection_.query(page, parameters);
+        for (int i = 0; i < found.count(); ++i) {
+            RowReader from = found.row(i);
+            read_row(from, row.ref());
+            if (!visit(row.view())) {
+                return;
+            }
+        }
+        if (found.count() < sql.page_rows()) {
+            return;
+        }
+        parameters = key_parameters(row.view(), node_.number);
+        page = kept_statement(sql.select_page_back(next));
+    }
+}
+
 void Reads::scan_shops(const Visitor<ShopRow>& visit) {
     scan_sql(select(sql_of<ShopRow>().columns(), "shops ORDER BY shop_id"), {},
              [&](RowReader& row) { return visit(read_row<ShopRow>(row)); });

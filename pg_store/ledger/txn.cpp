@@ -215,6 +215,7 @@ void PgTxn::commit() {
     check_sums();
     take_lock(lock_ == WriterLock::kNone ? WriterLock::kShared : lock_);
     flush();
+    flush_sums();
     flush_chains();
     send_head();
     if (step_) {

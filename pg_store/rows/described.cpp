@@ -309,6 +309,34 @@ std::string TableSql::select_page(KeyRange range, bool behind) const {
            std::to_string(page_rows_);
 }
 
+std::string TableSql::select_page_back(KeyRange range) const {
+    std::vector<SqlColumn> same;
+    std::vector<SqlColumn> below;
+    std::vector<SqlColumn> order;
+    for (const SqlColumn& column : key_) {
+        const bool is_same = column.described == kNodeColumn || column.described < range.same;
+        (is_same ? same : order).push_back(column);
+        if (!is_same && column.described < range.from) {
+            below.push_back(column);
+        }
+    }
+    std::string where = joined(same, " AND ", [](const SqlColumn& column, std::size_t at) {
+        return column.name + " = " + parameter(at);
+    });
+    if (!below.empty()) {
+        where +=
+            (where.empty() ? "(" : " AND (") + names(below) + ") < (" +
+            joined(below, ", ",
+                   [&](const SqlColumn&, std::size_t at) { return parameter(same.size() + at); }) +
+            ")";
+    }
+    return "SELECT " + columns() + " FROM " + table_ + (where.empty() ? "" : " WHERE ") + where +
+           " ORDER BY " +
+           joined(order, ", ",
+                  [](const SqlColumn& column, std::size_t) { return column.name + " DESC"; }) +
+           " LIMIT " + std::to_string(page_rows_);
+}
+
 std::string TableSql::insert_new() const {
     return "INSERT INTO " + table_ + " (" + names(all_) + ") SELECT * FROM " + unnested(all_);
 }
@@ -322,6 +350,14 @@ std::string TableSql::make_insert_many(bool replaces) const {
     });
     return insert_new() + " ON CONFLICT (" + names(key_) + ") DO " +
            (changed.empty() ? "NOTHING" : "UPDATE SET " + changed);
+}
+
+std::string TableSql::add_many() const {
+    const std::string added = joined(rest_, ", ", [](const SqlColumn& column, std::size_t) {
+        return column.name + " = t." + column.name + " + EXCLUDED." + column.name;
+    });
+    return "INSERT INTO " + table_ + " AS t (" + names(all_) + ") SELECT * FROM " + unnested(all_) +
+           " ON CONFLICT (" + names(key_) + ") DO UPDATE SET " + added;
 }
 
 std::string TableSql::make_erase_many() const {

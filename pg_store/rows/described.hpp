@@ -36,11 +36,15 @@ public:
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
     /// Selects a page of a scan: rows at or after a key's first columns, or after a whole key.
     [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
+    /// Selects a page of a scan from the last row on: rows below a key's first columns.
+    [[nodiscard]] std::string select_page_back(KeyRange range) const;
     /// Inserts rows from an array for each column. Replaces rows unless they never change.
     [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }
     /// Inserts rows as insert_many() does, without a clause for rows that exist. A caller may add
     /// one.
     [[nodiscard]] std::string insert_new() const;
+    /// Inserts rows as insert_new() does, or adds them to the rows that exist.
+    [[nodiscard]] std::string add_many() const;
     [[nodiscard]] const std::string& erase_many() const noexcept { return erase_many_; }
     /// Copies many new rows (`COPY`), each as copy_row() writes it.
     [[nodiscard]] const std::string& copy_in() const noexcept { return copy_in_; }

@@ -21,8 +21,8 @@ LEDGER_ROOM = pathlib.Path(__file__).parents[2] / "core" / "ledger"
 
 def described_tables():
     """Names of the described tables, in the order of DescribedRows."""
-    names = dict(re.findall(r"describe\(Description& table, (\w+)& row\) \{\s+table.named\(\"(\w+)\"",
-                            (LEDGER_ROOM / "tables.cpp").read_text()))
+    text = "".join((LEDGER_ROOM / name).read_text() for name in ("tables.cpp", "list_rows.cpp"))
+    names = dict(re.findall(r"describe\(Description& table, (\w+)& row\) \{\s+table.named\(\"(\w+)\"", text))
     rows = re.findall(r"struct (\w+)[,>]", (LEDGER_ROOM / "table.hpp").read_text())
     return [names[row] for row in rows]
 

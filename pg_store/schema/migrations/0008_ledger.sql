@@ -169,6 +169,30 @@ CREATE TABLE sluice_ledger.orders (
     PRIMARY KEY (account, shop, order_id)
 );
 
+-- Lists of orders are read from these indexes, through views that have the names and columns of the
+-- embedded ledger's tables.
+CREATE INDEX orders_ordered ON sluice_ledger.orders
+    (account, ordered_s, ordered_ns, shop, order_id);
+CREATE VIEW sluice_ledger.orders_by_time AS
+SELECT account, ordered_s, ordered_ns, shop, order_id FROM sluice_ledger.orders;
+CREATE INDEX orders_creator ON sluice_ledger.orders
+    (account, (position_creators[live] COLLATE "C"), ordered_s, ordered_ns, shop, order_id)
+    WHERE live IS NOT NULL;
+CREATE VIEW sluice_ledger.orders_by_creator AS
+SELECT account, position_creators[live] COLLATE "C" AS creator, ordered_s, ordered_ns, shop, order_id
+FROM sluice_ledger.orders WHERE live IS NOT NULL;
+
+-- Orders by each of their codes.
+CREATE TABLE sluice_ledger.orders_by_code (
+    account             integer NOT NULL,
+    code                bigint NOT NULL,    -- the first 63 bits of the code's SHA-256, as in codes
+    ordered_s           bigint NOT NULL,
+    ordered_ns          integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, code, ordered_s, ordered_ns, shop, order_id)
+);
+
 -- Events of an order beyond those that its row holds.
 CREATE TABLE sluice_ledger.events (
     account             integer NOT NULL,
@@ -211,6 +235,27 @@ CREATE TABLE sluice_ledger.anomalies (
     value               text NOT NULL,      -- what raised it: an amount with its currency, or an instant
     acknowledged_value  text NOT NULL,
     PRIMARY KEY (account, shop, order_id, kind)
+);
+
+-- Held orders, and anomalies that show and are not acknowledged.
+CREATE TABLE sluice_ledger.attention (
+    account             integer NOT NULL,
+    kind                smallint NOT NULL,  -- 0: a hold; else the anomaly's
+    since_s             bigint NOT NULL,
+    since_ns            integer NOT NULL,
+    shop                integer NOT NULL,
+    order_id            text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, kind, since_s, since_ns, shop, order_id)
+);
+
+-- Rows of attention, counted: begun - ended, over all nodes.
+CREATE TABLE sluice_ledger.attention_counts (
+    account             integer NOT NULL,
+    kind                smallint NOT NULL,
+    node                integer NOT NULL,
+    begun               bigint NOT NULL,
+    ended               bigint NOT NULL,
+    PRIMARY KEY (account, kind, node)
 );
 
 -- ---- Journal and sums ---------------------------------------------------------------------------
@@ -260,6 +305,38 @@ CREATE TABLE sluice_ledger.balances (
     in_payout           numeric NOT NULL,
     paid                numeric NOT NULL,
     PRIMARY KEY (account, program, creator, currency, node)
+);
+
+-- Postings by the day and by the month of their accounting date, in the words of a statement. A part
+-- for each node, as in balances. Counts belong to the order's currency.
+CREATE TABLE sluice_ledger.daily (
+    account             integer NOT NULL,
+    day                 integer NOT NULL,   -- 20260131
+    program             text COLLATE "C" NOT NULL,  -- '' counts orders
+    currency            text COLLATE "C" NOT NULL,
+    node                integer NOT NULL,
+    orders              bigint NOT NULL,    -- of which the first event came
+    attributed          bigint NOT NULL,    -- that got a creator
+    detached            bigint NOT NULL,    -- that lost it
+    earned              numeric NOT NULL,
+    adjusted            numeric NOT NULL,
+    paid_out            numeric NOT NULL,
+    settled             numeric NOT NULL,
+    PRIMARY KEY (account, day, program, currency, node)
+);
+
+CREATE TABLE sluice_ledger.monthly (
+    account             integer NOT NULL,
+    month               integer NOT NULL,   -- 202601
+    creator             text COLLATE "C" NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    node                integer NOT NULL,
+    earned              numeric NOT NULL,
+    adjusted            numeric NOT NULL,
+    paid_out            numeric NOT NULL,
+    settled             numeric NOT NULL,
+    PRIMARY KEY (account, month, creator, program, currency, node)
 );
 
 -- Open amounts of positions and credits: accrued - allocated, never 0.
@@ -335,6 +412,10 @@ CREATE TABLE sluice_ledger.payout_runs (
     digest              bytea NOT NULL
 );
 
+CREATE INDEX payout_runs_account ON sluice_ledger.payout_runs (account, payout_run);
+CREATE VIEW sluice_ledger.runs_by_account AS
+SELECT account, payout_run FROM sluice_ledger.payout_runs;
+
 CREATE TABLE sluice_ledger.runs_until (     -- by account and cut-off: closes run forward
     account             integer NOT NULL,
     until_s             bigint NOT NULL,
@@ -376,6 +457,12 @@ CREATE TABLE sluice_ledger.payouts (
     items               bigint NOT NULL,
     items_digest        bytea NOT NULL
 );
+CREATE INDEX payouts_state ON sluice_ledger.payouts (account, payout_state, payout_id);
+CREATE VIEW sluice_ledger.payouts_by_account AS
+SELECT account, payout_state, payout_id FROM sluice_ledger.payouts;
+CREATE INDEX payouts_creator ON sluice_ledger.payouts (account, creator, payout_id);
+CREATE VIEW sluice_ledger.payouts_by_creator AS
+SELECT account, creator, payout_id FROM sluice_ledger.payouts;
 
 CREATE TABLE sluice_ledger.payout_parts (
     payout_id           text COLLATE "C" NOT NULL,
@@ -524,6 +611,10 @@ CREATE TABLE sluice_ledger.pending_approvals (
     entry               bigint NOT NULL,
     PRIMARY KEY (account, command_id)
 );
+CREATE INDEX pending_approvals_state ON sluice_ledger.pending_approvals
+    (account, approval_state, command_id);
+CREATE VIEW sluice_ledger.waiting_by_state AS
+SELECT account, approval_state, command_id FROM sluice_ledger.pending_approvals;
 
 -- Orders that a command attributed.
 CREATE TABLE sluice_ledger.attributed_orders (

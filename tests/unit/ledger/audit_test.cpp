@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
@@ -146,6 +147,36 @@ TEST_P(AuditTest, B_EachBookOfABalance) {
         change.*book = -dec("0.01");
         EXPECT_THAT(edited_balance(change), IsEmpty());
     }
+}
+
+bool has_program(const DailySum& row) {
+    return !row.program.empty();
+}
+
+TEST_P(AuditTest, B_EachAmountOfADayAndOfAMonth) {
+    for (Decimal StatementAmounts::*amount :
+         {&StatementAmounts::earned, &StatementAmounts::adjusted, &StatementAmounts::paid_out,
+          &StatementAmounts::settled}) {
+        const auto raise = [&](auto& row) { row.*amount += dec("0.01"); };
+        const auto lower = [&](auto& row) { row.*amount -= dec("0.01"); };
+        EXPECT_THAT(edited_row<MonthlySum>(raise),
+                    Contains(StartsWith("b: table monthly, account 1, 202601, creator c1, program "
+                                        "spring, currency USD: ")));
+        EXPECT_THAT(edited_row<MonthlySum>(lower), IsEmpty());
+        EXPECT_THAT(edited_row<DailySum>(raise, has_program),
+                    Contains(StartsWith("b: table daily, account 1, 20260102, program spring, "
+                                        "currency USD: ")));
+        EXPECT_THAT(edited_row<DailySum>(lower, has_program), IsEmpty());
+    }
+}
+
+TEST_P(AuditTest, B_EachCountOfADay) {
+    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { ++row.attributed; }, has_program),
+                Contains(HasSubstr("its attributions are not those of the journal")));
+    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { --row.attributed; }, has_program),
+                IsEmpty());
+    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { ++row.orders; }),
+                Contains(HasSubstr("the number of orders is 4, the heads say 3")));
 }
 
 TEST_P(AuditTest, B_ABalanceWithoutPostings) {

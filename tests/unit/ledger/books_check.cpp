@@ -1,7 +1,13 @@
 // The invariants of any ledger: sums, chain, indexes; and a ledger as text.
+#include <algorithm>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "core/audit/audit.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
+#include "core/rules/attribution.hpp"
 #include "unit/ledger/books.hpp"
 
 namespace sluice::test {
@@ -48,10 +54,113 @@ void dump_order(std::ostream& out, const OrderState& state) {
     out << " events=" << state.events_count << " duplicates=" << state.duplicates_count << "\n";
 }
 
+/// The rows of a table by their keys.
+std::set<std::string> keys_in(LedgerReader& reader, const DescribedTable& table) {
+    std::set<std::string> keys;
+    reader.scan_rows(AnyRow(table).view(), {}, [&keys](RowView row) {
+        keys.insert(sort_key(row));
+        return true;
+    });
+    return keys;
+}
+
+/// Collects the rows that lists should have, by table.
+class ExpectedLists {
+public:
+    explicit ExpectedLists(LedgerReader& reader) : reader_(reader) {}
+
+    std::string differences() {
+        visit_orders(reader_, [this](const OrderState& state) {
+            add_order(state);
+            return true;
+        });
+        reader_.scan_payouts([this](const Payout& row) {
+            add(PayoutByAccount{row.account, row.state, row.payout_id});
+            add(PayoutByCreator{row.account, row.creator, row.payout_id});
+            return true;
+        });
+        reader_.scan(PayoutRun{}, {}, [this](const PayoutRun& row) {
+            add(RunByAccount{row.account, row.payout_run});
+            return true;
+        });
+        reader_.scan(PendingApproval{}, {}, [this](const PendingApproval& row) {
+            add(WaitingByState{row.account, row.state, row.command_id});
+            return true;
+        });
+        reader_.scan(Anomaly{}, {}, [this](const Anomaly& row) {
+            if (row.showing && !row.acknowledged_at) {
+                attend(row.order, attention_of(row.kind), row.recorded_at);
+            }
+            return true;
+        });
+        std::string wrong = wrong_counts();
+        for (const DescribedTable* table :
+             {&table_of<OrderByTime>(), &table_of<OrderByCreator>(), &table_of<OrderByCode>(),
+              &table_of<PayoutByAccount>(), &table_of<PayoutByCreator>(), &table_of<RunByAccount>(),
+              &table_of<WaitingByState>(), &table_of<Attention>()}) {
+            if (keys_in(reader_, *table) != expected_[table]) {
+                wrong += std::string("table ") + table->name + " is not what it lists; ";
+            }
+        }
+        return wrong;
+    }
+
+private:
+    void add(RowView row) { expected_[&row.table()].insert(sort_key(row)); }
+    void attend(const OrderKey& order, AttentionKind kind, Timestamp since) {
+        add(Attention{order.account, kind, since, order.shop, order.order_id});
+        ++counts_[{order.account, kind}];
+    }
+    void add_order(const OrderState& state) {
+        const OrderKey& key = state.key;
+        add(OrderByTime{key.account, state.ordered_at, key.shop, key.order_id});
+        if (state.live) {
+            add(OrderByCreator{key.account, state.position()->attribution.creator, state.ordered_at,
+                               key.shop, key.order_id});
+        }
+        for (const std::string& code : state.codes) {
+            add(OrderByCode{key.account, code_number(code_digest(code)), state.ordered_at, key.shop,
+                            key.order_id});
+        }
+        if (state.has(kOrderHeld)) {
+            add_hold(state);
+        }
+    }
+    /// The hold that holds is the one that was received last.
+    void add_hold(const OrderState& state) {
+        Timestamp since = kFirstInstant;
+        for (const JournalGroup& group : reader_.order_journal(state)) {
+            for (const JournalEntry& entry : group.entries) {
+                if (entry.reason == JournalReason::kMemoHeld) {
+                    since = std::max(since, group.recorded_at);
+                }
+            }
+        }
+        attend(state.key, AttentionKind::kHold, since);
+    }
+    std::string wrong_counts() {
+        reader_.scan(AttentionCount{}, {}, [this](const AttentionCount& row) {
+            counts_[{row.account, row.kind}] -= row.begun - row.ended;
+            return true;
+        });
+        const bool sound = std::all_of(counts_.begin(), counts_.end(),
+                                       [](const auto& count) { return count.second == 0; });
+        return sound ? "" : "attention_counts does not count table attention; ";
+    }
+
+    LedgerReader& reader_;
+    std::map<const DescribedTable*, std::set<std::string>> expected_;
+    std::map<std::pair<AccountNumber, AttentionKind>, std::uint64_t> counts_;
+};
+
+std::string wrong_lists(LedgerReader& reader) {
+    return ExpectedLists(reader).differences();
+}
+
 }  // namespace
 
 std::string Books::broken_invariant() {
-    std::string wrong;
+    std::string wrong = wrong_lists(*read());
     for (const AuditFinding& finding : audit_ledger(*read(), kFindingsMax)) {
         wrong += to_string(finding) + "; ";
     }

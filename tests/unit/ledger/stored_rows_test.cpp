@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "core/ledger/table.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/row_texts.hpp"
@@ -88,8 +92,94 @@ void check_table(Ledger& ledger, const DescribedTable& table) {
 
 TEST_P(StoredRows, EachDescribedTableGivesItsRowsBack) {
     for (const DescribedTable& table : described_tables()) {
-        check_table(*ledger, table);
+        const bool is_view = table.index_in_sql && GetParam().name.starts_with("Postgres");
+        if (!is_view) {
+            check_table(*ledger, table);
+        }
     }
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+OrderByCode listed(const std::string& order, std::uint64_t code = 7) {
+    return {kAcme, code, {1'767'000'000, 5}, {1}, OrderId(order)};
+}
+
+/// Ids, by the bytes. The keys of the embedded ledger cut some of them at the same place.
+std::vector<std::string> listed_ids() {
+    const std::string shared(450, 'x');
+    return {"a", "b", shared, shared + "1", shared + "10", shared + "2", "y"};
+}
+
+std::vector<std::string> ids_back(LedgerReader& reader, const OrderByCode& before, KeyRange range) {
+    std::vector<std::string> ids;
+    paged(reader).scan_back(before, range, [&ids](const OrderByCode& row) {
+        ids.push_back(row.order_id.str());
+        return true;
+    });
+    return ids;
+}
+
+TEST_P(StoredRows, Q7_AListIsReadFromAnyRowOnInBothDirections) {
+    std::vector<std::string> ids = listed_ids();
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        for (const std::string& id : ids) {
+            txn->put(listed(id));
+        }
+        txn->put(listed("of another code", 6));
+        txn->put(listed("of another code", 8));
+        txn->commit();
+    }
+    const auto reader = ledger->snapshot(Books::kNode);
+    if (dynamic_cast<PagedReads*>(reader.get()) == nullptr) {
+        GTEST_SKIP() << "a ledger in memory has no pages";
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        std::vector<std::string> from_here;
+        reader->scan(listed(ids[i]), {2, 5}, [&](const OrderByCode& row) {
+            from_here.push_back(row.order_id.str());
+            return true;
+        });
+        const auto at = ids.begin() + static_cast<std::ptrdiff_t>(i);
+        EXPECT_EQ(from_here, std::vector<std::string>(at, ids.end()));
+        const std::vector<std::string> before(std::make_reverse_iterator(at), ids.rend());
+        EXPECT_EQ(ids_back(*reader, listed(ids[i]), {2, 5}), before);
+    }
+    EXPECT_EQ(ids_back(*reader, listed(""), {2, 2}),
+              std::vector<std::string>(ids.rbegin(), ids.rend()));
+    OrderByCode later = listed("");
+    later.ordered_at = {1'767'000'000, 6};
+    EXPECT_EQ(ids_back(*reader, later, {2, 3}).size(), ids.size());
+    EXPECT_TRUE(ids_back(*reader, listed(""), {2, 3}).empty());
+}
+
+TEST_P(StoredRows, Z10_AdditionsToARowAreWrittenTogetherAndAddUp) {
+    const auto sum = [](const char* earned, std::uint32_t node) {
+        MonthlySum row;
+        row.account = kAcme;
+        row.month = 202601;
+        row.creator = CreatorId("ann");
+        row.program = ProgramId("spring");
+        row.currency = *Currency::parse("USD");
+        row.node = node;
+        row.earned = Decimal::parse_signed(earned).value();
+        return row;
+    };
+    for (const char* earned : {"2.50", "-0.25"}) {
+        const auto txn = ledger->begin(Books::kNode);
+        txn->add_row(sum(earned, 1));
+        txn->add_row(sum("1.00", 2));
+        txn->add_row(sum(earned, 1));
+        txn->commit();
+    }
+    ledger->begin(Books::kNode)->add_row(sum("7.00", 1));  // not committed
+    std::vector<std::string> rows;
+    ledger->snapshot(Books::kNode)->scan(MonthlySum{}, {}, [&rows](const MonthlySum& row) {
+        rows.push_back(std::to_string(row.node) + " " + row.earned.to_string());
+        return true;
+    });
+    EXPECT_EQ(rows, (std::vector<std::string>{"1 4.50", "2 2.00"}));
 }
 
 // ---- Orders -------------------------------------------------------------------------------------

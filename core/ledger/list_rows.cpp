@@ -1,0 +1,102 @@
+// The described tables of lists and overviews: their names, keys and other columns.
+#include "core/ledger/list_rows.hpp"
+
+#include "core/ledger/description.hpp"
+#include "core/ledger/overview_rows.hpp"
+
+namespace sluice {
+
+void describe(Description& table, OrderByTime& row) {
+    table.named("orders_by_time", kIndexInSql);
+    table.key({{"account", row.account},
+               {"ordered", row.ordered_at},
+               {"shop", row.shop},
+               {"order_id", row.order_id}});
+}
+
+void describe(Description& table, OrderByCreator& row) {
+    table.named("orders_by_creator", kIndexInSql);
+    table.key({{"account", row.account},
+               {"creator", row.creator},
+               {"ordered", row.ordered_at},
+               {"shop", row.shop},
+               {"order_id", row.order_id}});
+}
+
+void describe(Description& table, OrderByCode& row) {
+    table.named("orders_by_code");
+    table.key({{"account", row.account},
+               {"code", row.code},
+               {"ordered", row.ordered_at},
+               {"shop", row.shop},
+               {"order_id", row.order_id}});
+}
+
+void describe(Description& table, PayoutByAccount& row) {
+    table.named("payouts_by_account", kIndexInSql);
+    table.key(
+        {{"account", row.account}, {"payout_state", row.state}, {"payout_id", row.payout_id}});
+}
+
+void describe(Description& table, PayoutByCreator& row) {
+    table.named("payouts_by_creator", kIndexInSql);
+    table.key({{"account", row.account}, {"creator", row.creator}, {"payout_id", row.payout_id}});
+}
+
+void describe(Description& table, RunByAccount& row) {
+    table.named("runs_by_account", kIndexInSql);
+    table.key({{"account", row.account}, {"payout_run", row.payout_run}});
+}
+
+void describe(Description& table, WaitingByState& row) {
+    table.named("waiting_by_state", kIndexInSql);
+    table.key(
+        {{"account", row.account}, {"approval_state", row.state}, {"command_id", row.command_id}});
+}
+
+void describe(Description& table, Attention& row) {
+    table.named("attention");
+    table.key({{"account", row.account},
+               {"kind", row.kind},
+               {"since", row.since},
+               {"shop", row.shop},
+               {"order_id", row.order_id}});
+}
+
+void describe(Description& table, AttentionCount& row) {
+    table.named("attention_counts");
+    table.key({{"account", row.account}, {"kind", row.kind}, {"node", row.node}});
+    table.rest({{"begun", row.begun}, {"ended", row.ended}});
+}
+
+void describe(Description& table, DailySum& row) {
+    table.named("daily");
+    table.key({{"account", row.account},
+               {"day", row.day},
+               {"program", row.program},
+               {"currency", row.currency},
+               {"node", row.node}});
+    table.rest({{"orders", row.orders},
+                {"attributed", row.attributed},
+                {"detached", row.detached},
+                {"earned", row.earned},
+                {"adjusted", row.adjusted},
+                {"paid_out", row.paid_out},
+                {"settled", row.settled}});
+}
+
+void describe(Description& table, MonthlySum& row) {
+    table.named("monthly");
+    table.key({{"account", row.account},
+               {"month", row.month},
+               {"creator", row.creator},
+               {"program", row.program},
+               {"currency", row.currency},
+               {"node", row.node}});
+    table.rest({{"earned", row.earned},
+                {"adjusted", row.adjusted},
+                {"paid_out", row.paid_out},
+                {"settled", row.settled}});
+}
+
+}  // namespace sluice

@@ -1,0 +1,76 @@
+// List rows: keys by which lists are read a page at a time (reading Z2, Z6). They follow from
+// orders, payouts, payout runs and approvals, and have no other columns.
+//
+// PostgreSQL has an index and a view instead of a table, except for codes, of which an order may
+// have several. So a transaction writes these rows, and only snapshots read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/ledger/command_rows.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+struct OrderByTime {
+    AccountNumber account;
+    Timestamp ordered_at;
+    ShopNumber shop;
+    OrderId order_id;
+};
+
+/// An order by the creator of its live position.
+struct OrderByCreator {
+    AccountNumber account;
+    CreatorId creator;
+    Timestamp ordered_at;
+    ShopNumber shop;
+    OrderId order_id;
+};
+
+/// Returns the number by which orders are listed under a code: the first 63 bits of its digest, so
+/// that a row is short. A reader compares the codes of the order itself.
+[[nodiscard]] constexpr std::uint64_t code_number(const Digest256& digest) noexcept {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < sizeof(number); ++i) {
+        number = number << 8U | digest[i];
+    }
+    return number >> 1U;
+}
+/// An order by one of its codes, with or without a creator.
+struct OrderByCode {
+    AccountNumber account;
+    std::uint64_t code = 0;  ///< As code_number() returns it.
+    Timestamp ordered_at;
+    ShopNumber shop;
+    OrderId order_id;
+};
+
+struct PayoutByAccount {
+    AccountNumber account;
+    PayoutState state = PayoutState::kClosed;
+    std::string payout_id;
+};
+
+struct PayoutByCreator {
+    AccountNumber account;
+    CreatorId creator;
+    std::string payout_id;
+};
+
+struct RunByAccount {
+    AccountNumber account;
+    std::string payout_run;
+};
+
+struct WaitingByState {
+    AccountNumber account;
+    ApprovalState state = ApprovalState::kPending;
+    std::string command_id;
+};
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+// Overview rows: what needs a person's attention, and sums by day and month (reading Z3, Z5, Z10).
+//
+// Sums and counts have a part for each node, as balances have, and are written once a transaction:
+// see LedgerTxn::add_row(). They go by accounting date, so those of a closed month never change.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ledger/rows.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/money.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+/// A hold on an order, or a value of AnomalyKind.
+enum class AttentionKind : std::uint8_t { kHold = 0 };
+[[nodiscard]] constexpr AttentionKind attention_of(AnomalyKind kind) noexcept {
+    return static_cast<AttentionKind>(kind);
+}
+
+/// An order that is held, or an anomaly that shows and is not acknowledged: key only.
+struct Attention {
+    AccountNumber account;
+    AttentionKind kind = AttentionKind::kHold;
+    Timestamp since;  ///< Receipt of the command, or Anomaly::recorded_at.
+    ShopNumber shop;
+    OrderId order_id;
+};
+
+/// The number of an account's Attention rows is `begun` - `ended`, added up over all nodes: a node
+/// may end what another one began.
+struct AttentionCount {
+    AccountNumber account;
+    AttentionKind kind = AttentionKind::kHold;
+    std::uint32_t node = 0;  ///< LedgerHead::number
+    std::uint64_t begun = 0, ended = 0;
+};
+
+/// Amounts of postings in the words of a statement (S3), and what banks paid.
+struct StatementAmounts {
+    Decimal earned, adjusted, paid_out;
+    Decimal settled;  ///< Into the ledger account `paid`.
+
+    [[nodiscard]] bool is_zero() const noexcept {
+        return earned.is_zero() && adjusted.is_zero() && paid_out.is_zero() && settled.is_zero();
+    }
+    StatementAmounts& operator+=(const StatementAmounts& other) noexcept {
+        earned += other.earned;
+        adjusted += other.adjusted;
+        paid_out += other.paid_out;
+        settled += other.settled;
+        return *this;
+    }
+    friend bool operator==(const StatementAmounts&, const StatementAmounts&) = default;
+};
+
+/// Sums of one UTC day.
+struct DailySum : StatementAmounts {
+    AccountNumber account;
+    std::uint32_t day = 0;  ///< 20260131.
+    ProgramId program;      ///< Empty for `orders`, which belong to no program yet.
+    Currency currency;      ///< The order's, for the counts.
+    std::uint32_t node = 0;
+    std::uint64_t orders = 0;                    ///< Orders of which the first event came.
+    std::uint64_t attributed = 0, detached = 0;  ///< Orders that got a creator, and that lost it.
+};
+
+/// Sums of one creator's calendar month (UTC).
+struct MonthlySum : StatementAmounts {
+    AccountNumber account;
+    std::uint32_t month = 0;  ///< 202601.
+    CreatorId creator;
+    ProgramId program;
+    Currency currency;
+    std::uint32_t node = 0;
+};
+
+}  // namespace sluice

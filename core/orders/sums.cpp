@@ -1,0 +1,85 @@
+#include "core/orders/sums.hpp"
+
+#include "core/journal/journal.hpp"
+#include "core/ledger/overview_rows.hpp"
+
+namespace sluice {
+namespace {
+
+StatementAmounts zero_amounts(Currency currency) {
+    const Decimal zero = zero_amount(currency);
+    return {zero, zero, zero, zero};
+}
+
+DailySum daily_sum(LedgerTxn& txn, AccountNumber account, Timestamp at, Currency currency) {
+    DailySum sum;
+    static_cast<StatementAmounts&>(sum) = zero_amounts(currency);
+    sum.account = account;
+    sum.day = day_of(at);
+    sum.currency = currency;
+    sum.node = txn.head().number;
+    return sum;
+}
+
+void add_amounts(LedgerTxn& txn, const JournalGroup& group, DailySum& daily) {
+    if (daily.is_zero()) {
+        return;
+    }
+    MonthlySum monthly;
+    static_cast<StatementAmounts&>(monthly) = daily;
+    monthly.account = group.account;
+    monthly.month = month_of(group.accounting_date);
+    monthly.creator = group.creator;
+    monthly.program = group.program;
+    monthly.currency = daily.currency;
+    monthly.node = daily.node;
+    txn.add_row(monthly);
+}
+
+/// Counts the memo entries of an attribution. Returns false if there are none.
+bool count_memos(const JournalGroup& group, DailySum& daily) {
+    for (const JournalEntry& entry : group.entries) {
+        daily.attributed += entry.reason == JournalReason::kMemoAttributed ? 1U : 0U;
+        daily.detached += entry.reason == JournalReason::kMemoDetached ? 1U : 0U;
+    }
+    return daily.attributed != 0 || daily.detached != 0;
+}
+
+}  // namespace
+
+void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_date) {
+    DailySum sum = daily_sum(txn, state.key.account, accounting_date, state.currency);
+    sum.orders = 1;
+    txn.add_row(sum);
+}
+
+void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Currency> counted_in) {
+    const auto& entries = group.entries;
+    for (std::size_t i = 0; i < entries.size() && !is_memo(entries[i].reason);) {
+        const Currency currency = entries[i].currency;
+        DailySum daily = daily_sum(txn, group.account, group.accounting_date, currency);
+        daily.program = group.program;
+        for (; i < entries.size() && entries[i].currency == currency && !is_memo(entries[i].reason);
+             ++i) {
+            daily += statement_amounts(entries[i]);
+        }
+        add_amounts(txn, group, daily);
+        const bool counts = counted_in == currency && count_memos(group, daily);
+        if (counts) {
+            counted_in.reset();
+        }
+        if (counts || !daily.is_zero()) {
+            txn.add_row(daily);
+        }
+    }
+    if (!counted_in) {
+        return;
+    }
+    DailySum daily = daily_sum(txn, group.account, group.accounting_date, *counted_in);
+    daily.program = group.program;
+    if (count_memos(group, daily)) {
+        txn.add_row(daily);
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,119 @@
+#include "core/reports/overview.hpp"
+
+#include <optional>
+
+namespace sluice::reports {
+namespace {
+
+/// Joins the parts of the nodes, which follow one another.
+template <class Row, class SameSum>
+class Joined {
+public:
+    Joined(SameSum same_sum, const Visitor<Row>& visit) : same_sum_(same_sum), visit_(visit) {}
+
+    /// Returns false to end the scan.
+    bool add(const Row& part) {
+        if (sum_ && same_sum_(*sum_, part)) {
+            add_columns(*sum_, part);
+            return true;
+        }
+        const bool more = finish();
+        sum_ = part;
+        sum_->node = 0;
+        return more;
+    }
+    bool finish() {
+        more_ = more_ && (!sum_ || visit_(*sum_));
+        sum_.reset();
+        return more_;
+    }
+
+private:
+    SameSum same_sum_;
+    const Visitor<Row>& visit_;
+    std::optional<Row> sum_;
+    bool more_ = true;
+};
+
+void scan_months(LedgerReader& ledger, const MonthlySum& first, unsigned same,
+                 const Visitor<MonthlySum>& visit) {
+    Joined<MonthlySum, bool (*)(const MonthlySum&, const MonthlySum&)> sums(
+        [](const MonthlySum& a, const MonthlySum& b) {
+            return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
+        },
+        visit);
+    ledger.scan(first, {same, same}, [&sums](const MonthlySum& part) { return sums.add(part); });
+    (void)sums.finish();
+}
+
+}  // namespace
+
+void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
+               const Visitor<DailySum>& visit) {
+    Joined<DailySum, bool (*)(const DailySum&, const DailySum&)> sums(
+        [](const DailySum& a, const DailySum& b) {
+            return a.day == b.day && a.program == b.program && a.currency == b.currency;
+        },
+        visit);
+    DailySum from;
+    from.account = account;
+    from.day = first;
+    ledger.scan(from, {1, 2},
+                [&](const DailySum& part) { return part.day <= last && sums.add(part); });
+    (void)sums.finish();
+}
+
+void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                const Visitor<MonthlySum>& visit) {
+    MonthlySum first;
+    first.account = account;
+    first.month = month;
+    scan_months(ledger, first, 2, visit);
+}
+
+void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                const CreatorId& creator, const Visitor<MonthlySum>& visit) {
+    MonthlySum first;
+    first.account = account;
+    first.month = month;
+    first.creator = creator;
+    scan_months(ledger, first, 3, visit);
+}
+
+std::string month_text(std::uint32_t month) {
+    const std::string digits = std::to_string(1'000'000 + month).substr(1);
+    return digits.substr(0, 4) + "-" + digits.substr(4);
+}
+
+Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month) {
+    Earned earned;
+    const auto add = [&](std::uint32_t of, Decimal EarnedByMonth::*column) {
+        scan_month(ledger, account, of, [&](const MonthlySum& sum) {
+            const Decimal zero = zero_amount(sum.currency);
+            auto& months = earned[{sum.program, sum.creator}]
+                               .try_emplace(sum.currency, EarnedByMonth{zero, zero})
+                               .first->second;
+            months.*column += sum.earned;
+            return true;
+        });
+    };
+    add(month, &EarnedByMonth::this_month);
+    add(month_before(month), &EarnedByMonth::last_month);
+    return earned;
+}
+
+std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
+                                                        AccountNumber account) {
+    std::map<AttentionKind, std::uint64_t> counts;
+    AttentionCount first;
+    first.account = account;
+    // Between the parts of two nodes a count may be below 0, which wraps around and back.
+    ledger.scan(first, {1, 1}, [&counts](const AttentionCount& part) {
+        counts[part.kind] += part.begun - part.ended;
+        return true;
+    });
+    std::erase_if(counts, [](const auto& count) { return count.second == 0; });
+    return counts;
+}
+
+}  // namespace sluice::reports

@@ -1,0 +1,49 @@
+// Overview: sums by day and month, and counts of what needs a person's attention. All nodes' parts
+// are added up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/ledger/ledger.hpp"
+#include "core/ledger/overview_rows.hpp"
+
+namespace sluice::reports {
+
+/// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program
+/// and currency. A visited row has node 0.
+void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
+               const Visitor<DailySum>& visit);
+
+/// Visits the sums of a month (202601), by creator, program and currency. A visited row has node 0.
+void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                const Visitor<MonthlySum>& visit);
+/// Likewise of one creator, whose first id this is.
+void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                const CreatorId& creator, const Visitor<MonthlySum>& visit);
+
+/// Returns the month before: 202512 for 202601.
+[[nodiscard]] constexpr std::uint32_t month_before(std::uint32_t month) noexcept {
+    return month % 100 == 1 ? month - 100 + 11 : month - 1;
+}
+/// Returns `2026-01` for 202601.
+[[nodiscard]] std::string month_text(std::uint32_t month);
+
+/// Amounts that a creator earned in this month and in the last one, by currency.
+struct EarnedByMonth {
+    Decimal this_month, last_month;
+};
+/// By program and first id of the creator.
+using Earned = std::map<std::pair<ProgramId, CreatorId>, std::map<Currency, EarnedByMonth>>;
+/// Returns what the creators of the account earned in each program.
+/// @param month  This month.
+[[nodiscard]] Earned earned_by_month(LedgerReader& ledger, AccountNumber account,
+                                     std::uint32_t month);
+
+/// Returns the number of Attention rows of each kind that has some.
+[[nodiscard]] std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
+                                                                      AccountNumber account);
+
+}  // namespace sluice::reports
