@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "core/json/slices.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/reports/lists.hpp"
 #include "core/reports/programs.hpp"
 #include "core/rules/account.hpp"
 
@@ -301,18 +303,18 @@ std::vector<Column> pending_columns() {
 
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out) {
-    PendingApproval first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
-        if (row.state == ApprovalState::kPending) {
+    const WaitingByState first{account, ApprovalState::kPending, {}};
+    ledger.scan(first, {2, 2}, [&](const WaitingByState& waiting) {
+        PendingApproval row;
+        row.account = account;
+        row.command_id = waiting.command_id;
+        if (ledger.load(row)) {
             out.add(pending_row(row, account_id));
         }
         return true;
     });
-    ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == account && payout.state == PayoutState::kClosed) {
-            out.add(pending_row(payout, account_id));
-        }
+    scan_payouts_in(ledger, account, PayoutState::kClosed, [&](const Payout& payout) {
+        out.add(pending_row(payout, account_id));
         return true;
     });
 }

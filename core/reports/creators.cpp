@@ -1,8 +1,10 @@
 #include "core/reports/creators.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
 
 namespace sluice::reports {
@@ -21,26 +23,109 @@ std::vector<ProgramRow> programs_of(LedgerReader& ledger,
     return programs;
 }
 
-void write_members(LedgerReader& ledger, const ProgramRow& row, RowOutput& out) {
+using EarnedAmounts = std::map<Currency, EarnedByMonth>;
+
+/// A row with its amounts, by which rows are sorted.
+struct Member {
+    Row row;
+    EarnedAmounts earned;
+};
+
+Json earned_list(const EarnedAmounts& earned) {
+    Json list = Json::array();
+    for (const auto& [currency, months] : earned) {
+        list.push_back({{"currency", currency.code()},
+                        {"this_month", months.this_month.to_string()},
+                        {"last_month", months.last_month.to_string()}});
+    }
+    return list;
+}
+
+void add_members(LedgerReader& ledger, const ProgramRow& row, const Earned& earned,
+                 std::vector<Member>& members) {
     std::map<CreatorId, Json> codes;
     ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
         codes[code.creator].push_back(code.code);
         return true;
     });
-    std::vector<Membership> members;
+    std::vector<Membership> rows;
     ledger.scan_memberships(row.program.account, row.program.id, [&](const Membership& member) {
-        members.push_back(member);
+        rows.push_back(member);
         return true;
     });
-    for (const Membership& member : members) {
+    for (const Membership& member : rows) {
         const auto own = codes.find(member.creator);
+        const auto amounts = earned.find({member.program, member.creator});
         const CreatorRow profile = profile_of(ledger, member.account, member.creator);
         const CreatorId shown = profile.shown_as.empty() ? member.creator : profile.shown_as;
-        out.add({shown.str(), row.program.id.str(), row.program.account_id.str(),
-                 text_or_null(member.group), own == codes.end() ? Json::array() : own->second,
-                 text_or_null(profile.name), text_or_null(profile.payee), profile.payee_since,
-                 member.removed});
+        EarnedAmounts own_earned = amounts == earned.end() ? EarnedAmounts() : amounts->second;
+        members.push_back(
+            {{shown.str(), row.program.id.str(), row.program.account_id.str(),
+              text_or_null(member.group), own == codes.end() ? Json::array() : own->second,
+              text_or_null(profile.name), text_or_null(profile.payee), profile.payee_since,
+              member.removed, earned_list(own_earned)},
+             std::move(own_earned)});
     }
+}
+
+/// Returns the currencies of the members' amounts, the one with the largest sum first.
+std::vector<Currency> currencies_of(const std::vector<Member>& members) {
+    std::map<Currency, Decimal> sums;
+    for (const Member& member : members) {
+        for (const auto& [currency, months] : member.earned) {
+            sums[currency] += months.this_month;
+        }
+    }
+    std::vector<Currency> currencies;
+    for (const auto& [currency, sum] : sums) {
+        currencies.push_back(currency);
+    }
+    std::stable_sort(currencies.begin(), currencies.end(),
+                     [&sums](Currency a, Currency b) { return sums.at(b) < sums.at(a); });
+    return currencies;
+}
+
+/// Amounts of different currencies are compared with nothing, so a later currency decides only
+/// between members who earned the same in those before it.
+void sort_by_earned(std::vector<Member>& members) {
+    const std::vector<Currency> currencies = currencies_of(members);
+    const auto this_month = [](const Member& member, Currency currency) {
+        const auto found = member.earned.find(currency);
+        return found == member.earned.end() ? Decimal() : found->second.this_month;
+    };
+    std::stable_sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+        for (const Currency currency : currencies) {
+            const Decimal of_a = this_month(a, currency);
+            const Decimal of_b = this_month(b, currency);
+            if (of_a != of_b) {
+                return of_b < of_a;
+            }
+        }
+        return false;
+    });
+}
+
+/// Returns the sums of the last twelve months, by month and currency.
+Json months_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+               Timestamp now) {
+    constexpr int kMonths = 12;
+    std::map<std::pair<std::uint32_t, Currency>, StatementAmounts> sums;
+    std::uint32_t month = month_of(now);
+    for (int i = 0; i < kMonths; ++i, month = month_before(month)) {
+        scan_month(ledger, account, month, creator, [&](const MonthlySum& sum) {
+            sums[{sum.month, sum.currency}] += sum;
+            return true;
+        });
+    }
+    Json months = Json::array();
+    for (const auto& [key, amounts] : sums) {
+        months.push_back({{"month", month_text(key.first)},
+                          {"currency", key.second.code()},
+                          {"earned", amounts.earned.to_string()},
+                          {"adjusted", amounts.adjusted.to_string()},
+                          {"paid_out", amounts.paid_out.to_string()}});
+    }
+    return months;
 }
 
 Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& creator) {
@@ -102,18 +187,31 @@ Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& crea
 std::vector<Column> creator_columns() {
     return {{"creator_id"}, {"program_id"},  {"account_id", Align::kLeft, false},
             {"group"},      {"codes"},       {"name"},
-            {"payee"},      {"payee_since"}, {"removed"}};
+            {"payee"},      {"payee_since"}, {"removed"},
+            {"earned"}};
 }
 
-void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
-                    const std::optional<ProgramId>& program, RowOutput& out) {
-    for (const ProgramRow& row : programs_of(ledger, account, program)) {
-        write_members(ledger, row, out);
+void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
+                    RowOutput& out) {
+    std::map<AccountNumber, Earned> earned;
+    std::vector<Member> members;
+    for (const ProgramRow& row : programs_of(ledger, listing.account, listing.program)) {
+        const AccountNumber account = row.program.account;
+        if (!earned.contains(account)) {
+            earned.emplace(account, earned_by_month(ledger, account, month_of(now)));
+        }
+        add_members(ledger, row, earned.at(account), members);
+    }
+    if (listing.order == CreatorOrder::kEarned) {
+        sort_by_earned(members);
+    }
+    for (const Member& member : members) {
+        out.add(member.row);
     }
 }
 
 Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
-                            const AccountId& account_id, const CreatorId& creator) {
+                            const AccountId& account_id, const CreatorId& creator, Timestamp now) {
     const CreatorId first = first_id(ledger, account, creator);
     CreatorRow profile{account, first, {}, {}, {}};
     if (!ledger.load(profile)) {
@@ -128,7 +226,8 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"payee_since", profile.payee_since},
                 {"aliases", aliases_of(ledger, account, first)},
                 {"programs", memberships_of(ledger, account, first)},
-                {"holds", holds_of(ledger, account, first)}};
+                {"holds", holds_of(ledger, account, first)},
+                {"months", months_of(ledger, account, first, now)}};
 }
 
 }  // namespace sluice::reports

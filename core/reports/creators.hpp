@@ -1,6 +1,7 @@
 // Rows of creators: members of programs, and one creator with names, programs, codes and holds.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,14 +12,24 @@
 namespace sluice::reports {
 
 [[nodiscard]] std::vector<Column> creator_columns();
-/// Lists the members of a program, or of all, by program and creator.
-/// @param account  Empty means every account.
-void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
-                    const std::optional<ProgramId>& program, RowOutput& out);
+enum class CreatorOrder : std::uint8_t {
+    kId,      ///< By program and creator.
+    kEarned,  ///< By the earnings of this month, the largest first.
+};
+/// Members of a program, or of all.
+struct CreatorListing {
+    std::optional<AccountNumber> account;  ///< Absent means every account.
+    std::optional<ProgramId> program;
+    CreatorOrder order = CreatorOrder::kId;
+};
+/// Lists the members, with what they earned in the program this month and last.
+void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
+                    RowOutput& out);
 
-/// Returns one creator, or kNotFound.
+/// Returns one creator with the sums of the last twelve months, or kNotFound.
 /// @param creator  Any of the creator's ids.
 [[nodiscard]] Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
-                                          const AccountId& account_id, const CreatorId& creator);
+                                          const AccountId& account_id, const CreatorId& creator,
+                                          Timestamp now);
 
 }  // namespace sluice::reports

@@ -1,6 +1,10 @@
 #include "core/reports/holds.hpp"
 
+#include <map>
+#include <set>
+
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 
@@ -41,23 +45,25 @@ Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& 
             std::move(held_by),    std::move(held_at), std::move(reason)};
 }
 
-void list_held_orders(LedgerReader& ledger, const AccountId& account_id,
+/// Reads only the orders that are held, from the list of what needs attention.
+void list_held_orders(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                       const std::optional<CreatorId>& creator, RowOutput& out) {
+    std::map<ShopNumber, std::set<OrderId>> held;
+    Attention first;
+    first.account = account;
+    ledger.scan(first, {2, 2}, [&held](const Attention& row) {
+        held[row.shop].insert(row.order_id);
+        return true;
+    });
     ReportFilter filter;
     filter.account = account_id;
+    OrderState order;
     for (const ShopRow& shop : shops_of(ledger, filter)) {
-        std::vector<OrderKey> held;
-        ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
+        for (const OrderId& id : held[shop.shop]) {
+            const bool is_there = ledger.load_order({account, shop.shop, id}, order);
             const bool covered =
                 !creator || (order.live && order.position()->attribution.creator == *creator);
-            if (covered && order.has(kOrderHeld)) {
-                held.push_back(order.key);
-            }
-            return true;
-        });
-        OrderState order;
-        for (const OrderKey& key : held) {
-            if (ledger.load_order(key, order)) {
+            if (is_there && covered) {
                 out.add(held_order_row(ledger, shop, order));
             }
         }
@@ -80,7 +86,7 @@ std::vector<Column> hold_columns() {
 void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                  const std::optional<CreatorId>& creator, RowOutput& out) {
     list_held_creators(ledger, account, account_id, creator, out);
-    list_held_orders(ledger, account_id, creator, out);
+    list_held_orders(ledger, account, account_id, creator, out);
 }
 
 }  // namespace sluice::reports

@@ -5,6 +5,7 @@
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/creators.hpp"
 #include "core/rules/account.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -86,7 +87,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     }
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const auto shown =
-            reports::creator_object(ledger, *account, command.account, command.creator);
+            reports::creator_object(ledger, *account, command.account, command.creator, now());
         if (!shown.ok()) {
             return shown.error();
         }
@@ -96,15 +97,16 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
 }
 
 Status run_list(const Frame& frame, const ListCommand& command) {
-    return list_rows(frame, command.list, reports::creator_columns(),
-                     [&](LedgerReader& ledger, Listing& listing) {
-                         if (command.program && !ledger.program(*command.program)) {
-                             return Status(Error{ErrorCode::kNotFound,
-                                                 "there is no program " + command.program->str()});
-                         }
-                         reports::write_creators(ledger, std::nullopt, command.program, listing);
-                         return Status::success();
-                     });
+    return list_rows(
+        frame, command.list, reports::creator_columns(),
+        [&](LedgerReader& ledger, Listing& listing) {
+            if (command.program && !ledger.program(*command.program)) {
+                return Status(
+                    Error{ErrorCode::kNotFound, "there is no program " + command.program->str()});
+            }
+            reports::write_creators(ledger, {std::nullopt, command.program}, now(), listing);
+            return Status::success();
+        });
 }
 
 Result<std::string> parse_code(std::string_view text) {

@@ -33,6 +33,8 @@ struct NodeState {
 };
 /// Returns every node, by UUID.
 [[nodiscard]] std::vector<NodeState> node_states(Read& read);
+/// @param digest  As code_digest() returns it.
+[[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
 
 /// Cuts a page out of rows that were all read.
 class PageOfAll : public reports::RowOutput {

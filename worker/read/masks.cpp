@@ -9,8 +9,8 @@ namespace {
 using reports::Json;
 
 constexpr std::array<std::string_view, 3> kPayees{"payee", "old_payee", "new_payee"};
-constexpr std::array<std::string_view, 7> kPrivate{"payee", "old_payee", "new_payee",      "actor",
-                                                   "note",  "reason",    "acknowledged_by"};
+constexpr std::array<std::string_view, 8> kPrivate{
+    "payee", "old_payee", "new_payee", "actor", "note", "reason", "earned", "acknowledged_by"};
 
 bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;

@@ -5,6 +5,7 @@
 #include "core/commands/ids.hpp"
 #include "core/payouts/items.hpp"
 #include "core/reports/approvals.hpp"
+#include "core/reports/lists.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/periods.hpp"
 #include "core/reports/report.hpp"
@@ -109,34 +110,17 @@ std::vector<reports::Column> run_columns() {
 
 /// The newest first.
 Page list_runs(Read& read) {
-    std::vector<PayoutRun> runs;
-    read.ledger.scan(PayoutRun{}, {}, [&](const PayoutRun& run) {
-        if (run.account == read.grant.account) {
-            runs.push_back(run);
-        }
-        return true;
-    });
-    std::sort(runs.begin(), runs.end(), [](const PayoutRun& a, const PayoutRun& b) {
-        return std::tie(b.closed_at, b.payout_run) < std::tie(a.closed_at, a.payout_run);
-    });
-    auto place = runs.begin();
-    if (read.after) {
-        place = std::find_if(runs.begin(), runs.end(),
-                             [&](const PayoutRun& run) { return run.payout_run == *read.after; });
-        if (place == runs.end()) {
-            refuse("cursor_invalid");
-        }
-        ++place;
-    }
     Page page;
     std::uint64_t payouts = 0;
-    for (; place != runs.end() && page.rows.size() < read.limit() && payouts < kRowsReadMax;
-         ++place) {
-        page.rows.push_back(run_row(read.ledger, read.grant.account_id, *place));
-        payouts += place->payouts_count;
-    }
-    if (place != runs.end()) {
-        page.next_key = (place - 1)->payout_run;
+    const auto runs = reports::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
+                                           read.limit() + 1);
+    for (const PayoutRun& run : runs) {
+        if (page.rows.size() == read.limit() || payouts >= kRowsReadMax) {
+            page.next_key = page.rows.back().front().cell();
+            break;
+        }
+        page.rows.push_back(run_row(read.ledger, read.grant.account_id, run));
+        payouts += run.payouts_count;
     }
     return page;
 }
@@ -163,37 +147,34 @@ Json show_run(Read& read) {
 
 /// As `payout list`: in the order of closing.
 Page list_payouts(Read& read) {
-    const auto creator = creator_of(read);
-    const auto state = parse_payout_state(read.arguments.text("state").value_or(""));
     const auto currency = Currency::parse(read.arguments.text("currency").value_or(""));
     const auto run = run_argument(read);
-    const std::string prefix = run ? payout_id_prefix(*run) : "";
-    Payout first;
-    first.payout_id = read.after.value_or(prefix);
+    const reports::PayoutListing listing{
+        read.grant.account, creator_of(read),
+        parse_payout_state(read.arguments.text("state").value_or("")),
+        run ? payout_id_prefix(*run) : "", read.after.value_or("")};
+    const bool filters =
+        currency || (listing.creator && (run || listing.state)) || (run && listing.state);
+    const auto ids =
+        reports::payout_ids(read.ledger, listing, filters ? kRowsReadMax : read.limit() + 1);
     std::vector<Payout> payouts;
-    std::size_t rows_read = 0;
-    std::string last;
     Page page;
-    read.ledger.scan(first, {0, 1}, [&](const Payout& payout) {
-        if (!std::string_view(payout.payout_id).starts_with(prefix)) {
-            return false;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (payouts.size() == read.limit()) {
+            page.next_key = ids[i - 1];
+            break;
         }
-        if (read.after && payout.payout_id == *read.after) {
-            return true;
-        }
-        if (payouts.size() >= read.limit() || rows_read >= kRowsReadMax) {
-            page.next_key = last;
-            return false;
-        }
-        ++rows_read;
-        last = payout.payout_id;
-        if (payout.account == read.grant.account && (!state || payout.state == *state) &&
+        Payout payout;
+        payout.payout_id = ids[i];
+        if (read.ledger.load(payout) && (!listing.state || payout.state == *listing.state) &&
             (!currency || payout.currency == *currency) &&
-            (!creator || payout.creator == *creator)) {
-            payouts.push_back(payout);
+            (!listing.creator || payout.creator == *listing.creator)) {
+            payouts.push_back(std::move(payout));
         }
-        return true;
-    });
+    }
+    if (!page.next_key && ids.size() == kRowsReadMax) {
+        page.next_key = ids.back();
+    }
     PayoutNodes nodes(read.ledger);
     PartsOf parts = parts_of(payouts, read.ledger);
     for (const Payout& payout : payouts) {

@@ -1,10 +1,13 @@
 // Orders, anomalies, holds, shops and products.
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/reports/holds.hpp"
+#include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
@@ -69,15 +72,8 @@ struct OrderFilter {
                (!program || (given != nullptr && given->program == *program)) &&
                (!attributed || *attributed == (given != nullptr)) &&
                (!from || *from <= order.ordered_at) && (!to || order.ordered_at < *to) &&
-               (!code || has_code(order)) &&
+               (!code || has_code(order, code_digest(*code))) &&
                (!status || order_status(order, read.now, read.ledger) == *status);
-    }
-
-private:
-    [[nodiscard]] bool has_code(const OrderState& order) const {
-        const Digest256 wanted = code_digest(*code);
-        return std::any_of(order.codes.begin(), order.codes.end(),
-                           [&](const std::string& one) { return code_digest(one) == wanted; });
     }
 };
 
@@ -85,9 +81,7 @@ std::string shop_key(const ShopRow& shop, std::string_view rest) {
     return join_key({shop.shop_id.str(), std::string(rest)});
 }
 
-}  // namespace
-
-Page list_orders(Read& read) {
+OrderFilter order_filter(Read& read) {
     OrderFilter filter;
     filter.creator = creator_of(read);
     if (const auto program = program_of(read)) {
@@ -98,6 +92,72 @@ Page list_orders(Read& read) {
     filter.attributed = read.arguments.flag("attributed");
     filter.from = read.arguments.time("from");
     filter.to = read.arguments.time("to");
+    return filter;
+}
+
+std::string place_key(const OrderKey& order, Timestamp ordered_at) {
+    return join_key(
+        {ordered_at.to_string(), std::to_string(order.shop.value), order.order_id.str()});
+}
+
+/// Returns the place that place_key() named.
+std::optional<reports::OrderPlace> order_place_of(const Read& read) {
+    if (!read.after) {
+        return std::nullopt;
+    }
+    const auto parts = split_key(*read.after, 3);
+    const auto at = parts ? Timestamp::parse(parts->front()) : std::nullopt;
+    if (!at) {
+        refuse("cursor_invalid");
+    }
+    const auto shop = static_cast<std::uint32_t>(std::strtoul((*parts)[1].c_str(), nullptr, 10));
+    return reports::OrderPlace{*at, {shop}, OrderId(parts->back())};
+}
+
+/// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
+Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
+    constexpr std::size_t kPlacesAtOnce = 128;
+    const reports::OrderRows rows(read.ledger);
+    std::map<ShopNumber, ShopRow> shops;
+    for (const ShopRow& shop : shops_of(read)) {
+        shops.emplace(shop.shop, shop);
+    }
+    reports::OrderListing listing{read.grant.account,  filter.creator, filter.code,
+                                  filter.from,         filter.to,      newest_first,
+                                  order_place_of(read)};
+    ReadLimit limit(read);
+    Page page;
+    for (bool more = true; more && !page.next_key;) {
+        const auto places = reports::order_places(read.ledger, listing, kPlacesAtOnce);
+        reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+            if (limit.is_full(page)) {
+                page.next_key = limit.last();
+                return false;
+            }
+            limit.read_one(place_key(order.key, order.ordered_at));
+            const auto shop = shops.find(order.key.shop);
+            if (shop != shops.end() && filter.covers(order, read)) {
+                page.rows.push_back(rows.row(shop->second, order, read.now));
+                limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
+            }
+            return true;
+        });
+        more = places.size() == kPlacesAtOnce;
+        if (!places.empty()) {
+            listing.after = places.back();
+        }
+    }
+    return page;
+}
+
+}  // namespace
+
+Page list_orders(Read& read) {
+    const OrderFilter filter = order_filter(read);
+    const std::string sort = read.arguments.text("sort").value_or("id");
+    if (sort != "id") {
+        return list_orders_by_time(read, filter, sort.starts_with('-'));
+    }
     const reports::OrderRows rows(read.ledger);
     const auto place = place_of(read);
     ReadLimit limit(read);
@@ -126,6 +186,11 @@ Page list_orders(Read& read) {
         }
     }
     return page;
+}
+
+bool has_code(const OrderState& order, const Digest256& digest) {
+    return std::any_of(order.codes.begin(), order.codes.end(),
+                       [&](const std::string& code) { return code_digest(code) == digest; });
 }
 
 Json show_order(Read& read) {

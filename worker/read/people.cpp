@@ -1,11 +1,8 @@
 // Callers, creators and programs.
-#include <map>
-
 #include "core/reports/creators.hpp"
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/statements.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/read/lists.hpp"
 
@@ -18,41 +15,6 @@ Json grant_object(const Grant& grant) {
     return {{"account_id", grant.account_id.str()},
             {"role", cli::role_name(grant.role)},
             {"scopes", cli::scope_names(grant.scopes)}};
-}
-
-/// Returns the sums of the last twelve months, by month and currency, in the statement's words.
-Json months_of(Read& read, const CreatorId& creator) {
-    constexpr std::uint32_t kYear = 100, kMonths = 12;
-    const std::uint32_t now = month_of(read.now);
-    const std::uint32_t first = now % kYear == kMonths ? now - kMonths + 1 : now - kYear + 1;
-    const std::string from =
-        std::to_string(first / kYear) + "-" + std::to_string(first % kYear + kYear).substr(1);
-    std::map<std::pair<std::uint32_t, Currency>, StatementSums> months;
-    read.ledger.scan_creator_journal(
-        read.grant.account, creator, *Timestamp::parse(from + "-01T00:00:00Z"),
-        read.now.plus_seconds(1), [&](const JournalGroup& group) {
-            for (const JournalEntry& entry : group.entries) {
-                const Decimal zero = zero_amount(entry.currency);
-                if (!is_memo(entry.reason)) {
-                    add_to(months
-                               .try_emplace({month_of(group.accounting_date), entry.currency},
-                                            StatementSums{zero, zero, zero, zero, zero})
-                               .first->second,
-                           entry, true);
-                }
-            }
-            return true;
-        });
-    Json list = Json::array();
-    for (const auto& [key, sums] : months) {
-        const std::string digits = std::to_string(key.first);
-        list.push_back({{"month", digits.substr(0, 4) + "-" + digits.substr(4)},
-                        {"currency", key.second.code()},
-                        {"earned", sums.earned.to_string()},
-                        {"adjusted", sums.adjusted.to_string()},
-                        {"paid_out", sums.paid_out.to_string()}});
-    }
-    return list;
 }
 
 /// Passes on the rows of creators whose id or name begins so.
@@ -89,15 +51,23 @@ Page list_creators(Read& read) {
     const auto program = program_of(read);
     PageOfAll page(read);
     OfPrefix rows(read.arguments.text("q").value_or(""), page);
-    reports::write_creators(read.ledger, read.grant.account,
-                            program ? std::optional(program->program.id) : std::nullopt, rows);
+    reports::CreatorListing listing;
+    listing.account = read.grant.account;
+    listing.program = program ? std::optional(program->program.id) : std::nullopt;
+    if (read.arguments.is("sort", "-earned")) {
+        if (!read.sees_ledger()) {
+            refuse("scope");
+        }
+        listing.order = reports::CreatorOrder::kEarned;
+    }
+    reports::write_creators(read.ledger, listing, read.now, rows);
     return std::move(page).take();
 }
 
 Json show_creator(Read& read) {
     const auto creator = creator_of(read);
-    const auto object =
-        reports::creator_object(read.ledger, read.grant.account, read.grant.account_id, *creator);
+    const auto object = reports::creator_object(read.ledger, read.grant.account,
+                                                read.grant.account_id, *creator, read.now);
     if (!object.ok()) {
         refuse("not_found");
     }
@@ -119,7 +89,6 @@ Json show_creator(Read& read) {
     filter.creator = creator;
     reports::write_balances(read.ledger, filter, read.now, balances);
     shown["balances"] = std::move(balances.list);
-    shown["months"] = months_of(read, *creator);
     return shown;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
@@ -91,7 +92,8 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
     });
 }
 
-/// The code's owners with their dates, and the orders that wait for it.
+/// The code's owners with their dates, and the newest orders that carry it, with or without a
+/// creator.
 void find_code(Read& read, const std::string& text, Hits& hits) {
     const Digest256 digest = code_digest(text);
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
@@ -101,15 +103,17 @@ void find_code(Read& read, const std::string& text, Hits& hits) {
                      owner.valid_from.to_string() +
                      (owner.valid_until ? " until " + owner.valid_until->to_string() : ""));
     }
-    const WaitKey key{read.grant.account, WaitKind::kCode, digest};
-    OrderState order;
-    for (const WaitingOrder& waiting : read.ledger.waiting_orders(key, std::nullopt, kHitsMax)) {
-        const auto shop = read.ledger.shop(waiting.shop);
-        if (shop && shop->account == read.grant.account &&
-            read.ledger.load_order({shop->account, shop->shop, waiting.order_id}, order)) {
+    reports::OrderListing listing;
+    listing.account = read.grant.account;
+    listing.code = text;
+    const auto places = reports::order_places(read.ledger, listing, kHitsMax);
+    reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+        const auto shop = read.ledger.shop(order.key.shop);
+        if (shop && has_code(order, digest)) {
             hits.add_order(*shop, order);
         }
-    }
+        return true;
+    });
 }
 
 /// Payouts, payout runs and commands.
