@@ -86,6 +86,7 @@ Json type_of(std::string_view resource, std::string_view member) {
                                                   "clearing",
                                                   "creators",
                                                   "months",
+                                                  "earned",
                                                   "commissions",
                                                   "nearest"};
     static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind"};
