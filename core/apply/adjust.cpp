@@ -10,6 +10,22 @@
 #include "core/ledger/account_rows.hpp"
 
 namespace sluice {
+namespace {
+
+/// Returns what the journal says that the command posted.
+Decimal posted_by(const MoneyCommand& adjust, const OrderState& state, LedgerTxn& txn) {
+    Decimal sum;
+    for (const JournalGroup& group : txn.order_journal(state)) {
+        if (group.command_id == adjust.command_id) {
+            for (const JournalEntry& entry : group.entries) {
+                sum += into(entry, LedgerAccount::kOwed);
+            }
+        }
+    }
+    return sum;
+}
+
+}  // namespace
 
 Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
     if (amount.is_zero()) {
@@ -109,6 +125,10 @@ Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,
     if (!change.load({adjust.account, adjust.shop, adjust.order_id})) {
         return Error{ErrorCode::kCorrupt, "ledger: " + adjust.command_id + " adjusted order " +
                                               adjust.order_id.str() + ", which is not stored"};
+    }
+    if (posted_by(adjust, change.state(), txn) != adjust.amount) {
+        throw DamagedRow(row_name(adjust), "its amount is not that of its posting",
+                         change.state().key);
     }
     const auto position = find_position(change.state(), adjust.program, adjust.creator);
     if (!position) {

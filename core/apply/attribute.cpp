@@ -116,7 +116,8 @@ Result<Reply> detach_one(const Detach& command, const CommandContext& context,
         return nothing("order " + order + " is not attributed to a creator");
     }
     if (!bar_or_reattribute(change, command.retry, context.source, programs, txn)) {
-        return nothing("no change: order " + order + " stays with its creator");
+        return nothing("no change: order " + order +
+                       (state.live ? " stays with its creator" : " finds no creator"));
     }
     return Reply{CommandOutcome::kDone,
                  "order " + order +

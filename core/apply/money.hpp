@@ -28,9 +28,10 @@ void count_adjust(const CommandContext& context, const CreatorId& creator, const
 /// Returns the context of one posting of a command that makes several: its command id is
 /// posting_id().
 [[nodiscard]] CommandContext context_of_row(const CommandContext& context, std::uint64_t number);
-/// Ends an opening balance that was reversed. With the last one of a program its orders from before
-/// the date are tried again.
-void end_opening(const MoneyCommand& row, const CommandContext& context, LedgerTxn& txn);
+/// Ends the opening balances among postings that were reversed. With the last one of a program its
+/// orders from before the date are tried again.
+void end_openings(const std::vector<MoneyCommand>& reversed, const CommandContext& context,
+                  LedgerTxn& txn);
 
 /// Posts an amount to the ledger account `owed` of the credit's creator, without a position. Writes
 /// the credit and its index.

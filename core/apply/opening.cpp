@@ -1,4 +1,5 @@
 // Opening balances: what an earlier system owed, and the date from which orders count here.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -41,50 +42,123 @@ private:
     std::size_t count_ = 0;
 };
 
+using OpeningKey = std::tuple<ProgramId, CreatorId, Currency>;
+
+/// Returns the opening balances of the account that were posted and not reversed.
+std::map<OpeningKey, std::string> posted_openings(AccountNumber account, LedgerTxn& txn) {
+    std::map<OpeningKey, std::string> posted;
+    txn.scan(MoneyCommand{}, {}, [&](const MoneyCommand& row) {
+        if (row.account == account && row.topic == Topic::kOpeningImport &&
+            row.reversed_by.empty()) {
+            posted[{row.program, row.creator, row.currency}] = row.command_id;
+        }
+        return true;
+    });
+    return posted;
+}
+
+/// A balance whose row is gone would be owed twice, and a program without its date would pay orders
+/// from before it. Throws DamagedRow.
+void check_openings(const OpeningImport& command, const CommandContext& context, LedgerTxn& txn) {
+    const std::map<OpeningKey, std::string> posted = posted_openings(context.account, txn);
+    std::set<ProgramId> named;
+    for (const OpeningImport::Row& row : command.rows) {
+        named.insert(row.program);
+    }
+    for (const auto& [key, id] : posted) {
+        const auto& [program, creator, currency] = key;
+        OpeningBalance stored{context.account, program, creator, currency, {}, {}};
+        if (named.contains(program) && (!txn.load(stored) || stored.command_id != id)) {
+            throw DamagedRow(row_name(stored), "it is not the balance that " + id + " posted",
+                             OrderKey{context.account, {}, OrderId(id)});
+        }
+        const std::optional<ProgramRow> row = txn.program(program);
+        if (named.contains(program) && (!row || !row->opening_at)) {
+            throw DamagedRow("table programs, program " + program.str(),
+                             "the date of its opening balances is missing",
+                             OrderKey{context.account, {}, OrderId(id)});
+        }
+    }
+}
+
+/// Orders of a program from before the date that a creator has earned from.
+struct EarlyOrders {
+    std::size_t count = 0;
+    std::string first;
+};
+
+/// Whether the position earns, or did and has not lost all of it. A paid position counts, because
+/// an update or a returned payment makes it owed again.
+bool has_earned(const OrderState& state, const Position& position) {
+    return &position == state.position() ||
+           std::any_of(position.accruals.begin(), position.accruals.end(),
+                       [](const LineAccrual& accrual) {
+                           return !accrual.accrued.is_zero() || !accrual.allocated.is_zero();
+                       });
+}
+
+/// Reads every order of the account once.
+std::map<ProgramId, EarlyOrders> early_orders(const OpeningImport& command,
+                                              const CommandContext& context, LedgerTxn& txn) {
+    std::map<ProgramId, EarlyOrders> early;
+    for (const OpeningImport::Row& row : command.rows) {
+        early.try_emplace(row.program);
+    }
+    std::vector<ShopRow> shops;
+    txn.scan_shops([&](const ShopRow& shop) {
+        if (shop.account == context.account) {
+            shops.push_back(shop);
+        }
+        return true;
+    });
+    for (const ShopRow& shop : shops) {
+        txn.scan_orders(shop.account, shop.shop, [&](const OrderState& state) {
+            for (const Position& position : state.positions) {
+                const auto found = early.find(position.attribution.program);
+                if (state.ordered_at < command.at && found != early.end() &&
+                    has_earned(state, position)) {
+                    EarlyOrders& orders = found->second;
+                    orders.first = orders.count == 0 ? state.key.order_id.str() : orders.first;
+                    ++orders.count;
+                }
+            }
+            return true;
+        });
+    }
+    return early;
+}
+
 /// Returns why the program cannot have opening balances of this date, or an empty string.
 /// Commission that an order from before it has earned would be owed twice.
-std::string date_fault(const ProgramRow& program, Timestamp at, LedgerTxn& txn) {
+std::string date_fault(const ProgramRow& program, Timestamp at, const EarlyOrders& early) {
     if (program.opening_at && *program.opening_at != at) {
         return "program " + program.program.id.str() + " has opening balances of " +
                program.opening_at->to_string() + ": expected the same date, or reverse those";
     }
-    std::size_t orders = 0;
-    std::string first_order;
-    for (const bool cleared : {true, false}) {
-        OpenAmount first;
-        first.account = program.program.account;
-        first.program = program.program.id;
-        first.cleared = cleared;
-        txn.scan(first, {3, 3}, [&](const OpenAmount& row) {
-            if (row.sold_at < at && row.shop.value != 0) {
-                first_order = first_order.empty() ? row.order_id.str() : first_order;
-                ++orders;
-            }
-            return row.sold_at < at;
-        });
-    }
-    if (orders == 0) {
+    if (early.count == 0) {
         return {};
     }
     return "program " + program.program.id.str() + " has commission of " +
-           counted(orders, "order", "orders") + " from before " + at.to_string() +
-           " that is not paid, such as order " + first_order +
-           ": detach them, or take an earlier date";
+           counted(early.count, "order", "orders") + " from before " + at.to_string() +
+           ", such as order " + early.first +
+           ": take a date before the first of them, or detach those that were not paid";
 }
 
 /// Returns what each row posts, in the order of the file. Checks every row.
 Result<std::vector<MoneyCommand>> postings_of(const OpeningImport& command,
                                               const CommandContext& context, LedgerTxn& txn) {
+    check_openings(command, context, txn);
+    const std::map<ProgramId, EarlyOrders> early = early_orders(command, context, txn);
     Faults faults;
     std::vector<MoneyCommand> postings;
-    std::map<std::tuple<ProgramId, CreatorId, Currency>, std::uint32_t> lines;
+    std::map<OpeningKey, std::uint32_t> lines;
     std::map<ProgramId, std::string> faults_of;  // by program; empty: it may have these balances
     for (const OpeningImport::Row& row : command.rows) {
         const auto [fault, added] = faults_of.try_emplace(row.program);
         if (added) {
             const Result<ProgramRow> program = program_of_account(txn, context, row.program);
-            fault->second =
-                program ? date_fault(*program, command.at, txn) : program.error().message;
+            fault->second = program ? date_fault(*program, command.at, early.at(row.program))
+                                    : program.error().message;
         }
         MoneyCommand& posting =
             postings.emplace_back(money_command(context_of_row(context, postings.size() + 1)));
@@ -120,6 +194,16 @@ Result<std::vector<MoneyCommand>> postings_of(const OpeningImport& command,
         return fits.error();
     }
     return postings;
+}
+
+bool has_opening(AccountNumber account, const ProgramId& program, LedgerTxn& txn) {
+    bool found = false;
+    txn.scan(OpeningBalance{account, program, {}, {}, {}, {}}, {2, 2},
+             [&found](const OpeningBalance& /*row*/) {
+                 found = true;
+                 return false;
+             });
+    return found;
 }
 
 void set_opening_date(const ProgramId& program, const std::optional<Timestamp>& at,
@@ -175,17 +259,25 @@ Result<Reply> import_openings(const OpeningImport& command, const CommandContext
                      " earn nothing in program " + names};
 }
 
-void end_opening(const MoneyCommand& row, const CommandContext& context, LedgerTxn& txn) {
-    txn.erase(OpeningBalance{row.account, row.program, row.creator, row.currency, {}, {}});
-    bool stands = false;
-    txn.scan(OpeningBalance{row.account, row.program, {}, {}, {}, {}}, {2, 2},
-             [&stands](const OpeningBalance& /*other*/) {
-                 stands = true;
-                 return false;
-             });
-    if (!stands) {
-        set_opening_date(row.program, std::nullopt, txn);
-        leave_account_work(row.account, context, txn);
+/// Erases all rows before it looks for others, once for each program.
+void end_openings(const std::vector<MoneyCommand>& reversed, const CommandContext& context,
+                  LedgerTxn& txn) {
+    std::set<ProgramId> programs;
+    for (const MoneyCommand& row : reversed) {
+        if (row.topic == Topic::kOpeningImport) {
+            txn.erase(OpeningBalance{row.account, row.program, row.creator, row.currency, {}, {}});
+            programs.insert(row.program);
+        }
+    }
+    bool ends = false;
+    for (const ProgramId& program : programs) {
+        if (!has_opening(context.account, program, txn)) {
+            set_opening_date(program, std::nullopt, txn);
+            ends = true;
+        }
+    }
+    if (ends) {
+        leave_account_work(context.account, context, txn);
     }
 }
 

@@ -5,7 +5,9 @@
 #include "core/apply/command.hpp"
 #include "core/apply/money.hpp"
 #include "core/approvals/approval.hpp"
+#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
+#include "core/payouts/sound_credit.hpp"
 
 namespace sluice {
 namespace {
@@ -20,39 +22,33 @@ Status check_decided(const Reverse& command, const CommandContext& context, Ledg
     return {};
 }
 
-bool load_posting(const std::string& id, const CommandContext& context, LedgerTxn& txn,
-                  MoneyCommand& row) {
-    row = MoneyCommand{};
-    row.command_id = id;
-    return txn.load(row) && row.account == context.account && row.topic != Topic::kReverse;
-}
-
-/// Returns what the id names: one posting, or all that an import posted and that stand.
+/// Returns what the id names: one posting, or all that an import posted and that stand. Throws
+/// DamagedRow if one of them is not as it was posted.
 Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const CommandContext& context,
                                              LedgerTxn& txn) {
-    MoneyCommand row;
-    if (load_posting(command.id, context, txn, row)) {
-        if (!row.reversed_by.empty()) {
-            return refused(command.id + " was reversed by " + row.reversed_by);
+    std::vector<MoneyCommand> rows(1);
+    if (!load_posting(txn, context.account, command.id, rows.front())) {
+        rows = standing_postings(txn, context.account, command.id);
+        MoneyCommand first;
+        if (rows.empty() && load_posting(txn, context.account, posting_id(command.id, 1), first)) {
+            return refused("each opening balance of " + command.id + " was reversed before");
         }
-        return std::vector<MoneyCommand>{row};
+    } else if (!rows.front().reversed_by.empty()) {
+        return refused(command.id + " was reversed by " + rows.front().reversed_by);
     }
-    std::vector<MoneyCommand> rows;
-    std::uint64_t number = 0;
-    while (load_posting(posting_id(command.id, ++number), context, txn, row)) {
-        if (row.reversed_by.empty()) {
-            rows.push_back(row);
+    if (rows.empty()) {
+        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
+                                               " has no adjust, credit, write-off or opening "
+                                               "balance " +
+                                               command.id};
+    }
+    SoundCredits credits(txn);
+    for (MoneyCommand& row : rows) {
+        if (row.is_credit()) {
+            static_cast<void>(credits.load(std::string(row.command_id), row));
         }
     }
-    if (!rows.empty()) {
-        return rows;
-    }
-    if (number > 1) {
-        return refused("each opening balance of " + command.id + " was reversed before");
-    }
-    return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                           " has no adjust, credit, write-off or opening balance " +
-                                           command.id};
+    return rows;
 }
 
 /// Posts the opposite of the row.
@@ -113,10 +109,8 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
             return money.error();
         }
         amount = to_string(*money);
-        if (rows[i].topic == Topic::kOpeningImport) {
-            end_opening(rows[i], context, txn);
-        }
     }
+    end_openings(rows, context, txn);
     return Reply{CommandOutcome::kDone,
                  (is_import ? counted(rows.size(), "opening balance", "opening balances") + " of " +
                                   command.id + " reversed"

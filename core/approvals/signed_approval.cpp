@@ -86,6 +86,11 @@ std::string approval_statement(LedgerReader& ledger, const AccountId& account_id
 Result<Approving> approving(const Approve& command, const ApprovalSubject& subject,
                             const CommandContext& context, const Policy& policy,
                             LedgerReader& ledger) {
+    if (has_signature_note(context.source.note)) {
+        return refused(
+            "the reason of an approval ends like the proof of a signature: choose other "
+            "words");
+    }
     if (command.signature.empty()) {
         const bool has_key = std::any_of(policy.approvers.begin(), policy.approvers.end(),
                                          [&](const std::string& entry) {

@@ -29,6 +29,21 @@ void add_to(std::map<Currency, Decimal>& sums, Currency currency, const Decimal&
     sums.try_emplace(currency, zero_amount(currency)).first->second += amount;
 }
 
+/// Whether an entry moves a payout past a state that precedes its end (K2).
+bool moves_past(JournalReason reason, PayoutState state) noexcept {
+    switch (reason) {
+        case JournalReason::kMemoSent:
+            return state < PayoutState::kSent;
+        case JournalReason::kSettle:
+        case JournalReason::kVoid:
+        case JournalReason::kFailed:
+        case JournalReason::kReturned:
+            return state <= PayoutState::kSent;
+        default:
+            return false;
+    }
+}
+
 /// Digest of the command, of its id and of its actor.
 Digest256 command_digest(const PendingApproval& row) {
     RunningSha256 digest;
@@ -56,12 +71,10 @@ void forget_profiles(Command& command) {
     }
 }
 
-ApprovalSubject subject_of(PendingApproval row) {
+ApprovalSubject subject_of(PendingApproval row, LedgerReader& ledger) {
     ApprovalSubject subject;
     subject.id = row.command_id;
-    if (row.currency) {
-        add_to(subject.totals, *row.currency, row.amount);
-    }
+    subject.totals = totals_of(row, ledger);
     subject.digest = command_digest(row);
     subject.command = std::move(row);
     return subject;
@@ -91,7 +104,7 @@ Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber acc
     row.account = account;
     row.command_id = id;
     if (ledger.load(row)) {
-        return subject_of(std::move(row));
+        return subject_of(std::move(row), ledger);
     }
     Payout one;
     one.payout_id = id;
@@ -174,6 +187,7 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
     const std::string text = payout_memo(payout);
     bool is_proved = false;
     bool is_approved = payout.state == PayoutState::kClosed;
+    std::optional<JournalReason> later;
     Decimal posted = zero_amount(payout.currency);
     const auto visit = [&](const JournalGroup& group) {
         const JournalEntry& entry = group.entries.front();
@@ -187,6 +201,9 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
                                   (line == text || line == text + " CLOSED" || needed_none));
         is_approved = is_approved || needed_none ||
                       (entry.reason == JournalReason::kMemoApproved && line == text);
+        if (moves_past(entry.reason, payout.state)) {
+            later = entry.reason;
+        }
         if (entry.reason == JournalReason::kPayout && entry.currency == payout.currency) {
             posted += entry.amount;
         }
@@ -201,9 +218,55 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
     if (!is_approved) {
         return "no memo entry of the journal approves it";
     }
+    if (later) {
+        return "it is " + std::string(to_string(payout.state)) + ", though the journal has " +
+               std::string(to_string(*later));
+    }
     return posted == payout.amount
                ? std::nullopt
                : std::optional<std::string>("its amount is not the sum of its postings PAYOUT");
+}
+
+std::map<Currency, Decimal> totals_of(const PendingApproval& row, LedgerReader& ledger) {
+    std::map<Currency, Decimal> totals;
+    if (row.currency) {
+        add_to(totals, *row.currency, row.amount);
+        return totals;
+    }
+    const Result<Request> request = decode_request(row.topic, row.body);
+    if (!request) {
+        return totals;
+    }
+    if (const auto* import = std::get_if<OpeningImport>(&request->command)) {
+        for (const OpeningImport::Row& one : import->rows) {
+            add_to(totals, one.amount.currency, one.amount.amount);
+        }
+    } else if (const auto* reverse = std::get_if<Reverse>(&request->command)) {
+        for (const MoneyCommand& one : standing_postings(ledger, row.account, reverse->id)) {
+            add_to(totals, one.currency, -one.amount);
+        }
+    }
+    return totals;
+}
+
+bool load_posting(LedgerReader& ledger, AccountNumber account, const std::string& id,
+                  MoneyCommand& row) {
+    row = MoneyCommand{};
+    row.command_id = id;
+    return ledger.load(row) && row.account == account && row.topic != Topic::kReverse;
+}
+
+std::vector<MoneyCommand> standing_postings(LedgerReader& ledger, AccountNumber account,
+                                            const std::string& import) {
+    std::vector<MoneyCommand> rows;
+    MoneyCommand row;
+    for (std::uint64_t number = 1; load_posting(ledger, account, posting_id(import, number), row);
+         ++number) {
+        if (row.reversed_by.empty()) {
+            rows.push_back(row);
+        }
+    }
+    return rows;
 }
 
 std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run) {

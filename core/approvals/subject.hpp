@@ -59,6 +59,18 @@ struct ApprovalSubject {
 /// unreadable body.
 [[nodiscard]] std::string pending_memo(const PendingApproval& row);
 
+/// Loads an adjust, a credit, a write-off or an opening balance of the account.
+[[nodiscard]] bool load_posting(LedgerReader& ledger, AccountNumber account, const std::string& id,
+                                MoneyCommand& row);
+/// Returns the opening balances of an import that were not reversed, in the order of its rows.
+[[nodiscard]] std::vector<MoneyCommand> standing_postings(LedgerReader& ledger,
+                                                          AccountNumber account,
+                                                          const std::string& import);
+/// Returns what the command posts, by currency: its own amount, or the sums of the opening balances
+/// that it imports, or reverses as long as it waits.
+[[nodiscard]] std::map<Currency, Decimal> totals_of(const PendingApproval& row,
+                                                    LedgerReader& ledger);
+
 /// Payouts of a payout run, by number.
 [[nodiscard]] std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run);
 

@@ -72,9 +72,11 @@ private:
         if (!group.payout_id.empty()) {
             note_payout(group);
         } else if (const std::string credit = credit_of(group); !credit.empty()) {
-            Decimal& accrued = facts_.credits[credit];
+            CreditEntries& entries = facts_.credits[credit];
             for (const JournalEntry& entry : group.entries) {
-                accrued += into(entry, LedgerAccount::kOwed);
+                const Decimal owed = into(entry, LedgerAccount::kOwed);
+                entries.accrued += owed;
+                entries.posted += is_credit(entry.reason) ? owed : Decimal();
             }
         } else if (group.shop.value != 0) {
             ++facts_.order_groups;
@@ -136,6 +138,7 @@ private:
                 break;
             case JournalReason::kMemoSent:
                 payout.sent_by = mover;
+                ++payout.sendings;
                 break;
             case JournalReason::kSettle:  // a returned payout was settled before, maybe on another
                                           // node

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -244,8 +245,10 @@ private:
     void check_credit(const MoneyCommand& credit) {
         const std::string name = row_name(credit);
         const auto posted = facts_.credits.find(credit.command_id);
-        findings_.compare('d', name, "accrued", credit.accrued, "its postings",
-                          posted == facts_.credits.end() ? Decimal() : posted->second);
+        const CreditEntries entries =
+            posted == facts_.credits.end() ? CreditEntries() : posted->second;
+        findings_.compare('d', name, "its amount", credit.amount, "its postings", entries.posted);
+        findings_.compare('d', name, "accrued", credit.accrued, "its postings", entries.accrued);
         for (const OpenAmount& open : open_amounts(credit)) {
             check_open(open);
         }
@@ -255,6 +258,11 @@ private:
         items_count_ += found.count;
         findings_.compare('d', name, "allocated", credit.allocated, "its active items",
                           found.allocated);
+        if (found.largest > std::max(entries.posted, -entries.posted)) {
+            findings_.add('d', name,
+                          "a payout took " + found.largest.to_string() + " of it, more than the " +
+                              entries.posted.to_string() + " that it ever accrued");
+        }
     }
 
     /// Every expected row was loaded before, so a higher count means an unexpected row.

@@ -23,6 +23,7 @@ struct PayoutMover {
 struct PayoutEntries {
     std::string pays;  ///< payee_text() of its postings; several are joined by `; `.
     std::optional<PayoutMover> closed_by, sent_by, ended_by;
+    std::uint32_t sendings = 0;                      ///< Memo entries SENT.
     std::uint32_t repoints = 0;                      ///< The number of the last repoint.
     std::map<std::uint32_t, std::string> digests;    ///< By repoint, 0 for the close.
     std::map<std::uint32_t, PayoutMover> approvals;  ///< Likewise, with the digest
@@ -38,10 +39,15 @@ struct PayoutEntries {
 /// Returns a bit for each reason that moves a payout; 0 for the others.
 [[nodiscard]] std::uint32_t bit_of(JournalReason reason) noexcept;
 
+/// The journal's entries on one credit.
+struct CreditEntries {
+    Decimal posted, accrued;  ///< Without and with its reversal.
+};
+
 /// Facts that one pass over the journal gathers for the other parts.
 struct JournalFacts {
     std::map<std::string, PayoutEntries> payouts;  ///< By payout id.
-    std::map<std::string, Decimal> credits;        ///< By the credit's command id.
+    std::map<std::string, CreditEntries> credits;  ///< By the credit's command id.
     std::uint64_t order_groups = 0;                ///< Groups that belong to an order.
 };
 
@@ -49,6 +55,7 @@ struct JournalFacts {
 struct CreditItems {
     std::uint64_t count = 0;
     Decimal allocated;  ///< The sum of those in active payouts.
+    Decimal largest;    ///< Without its sign.
 };
 using CreditKey = std::tuple<ProgramId, ShopId, OrderId, LineItemId>;
 
@@ -90,6 +97,8 @@ void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFac
                   Findings& findings);
 /// Checks closed periods against the entries that they sum up (f).
 void audit_periods(LedgerReader& ledger, Findings& findings);
+/// Checks opening balances and the dates of their programs against what imports posted (d).
+void audit_openings(LedgerReader& ledger, Findings& findings);
 /// Checks pending commands against their memo entries (h).
 void audit_approvals(LedgerReader& ledger, Findings& findings);
 /// Checks what counts against the limits of payouts and adjustments (i).

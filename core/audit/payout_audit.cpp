@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -116,6 +117,11 @@ private:
                                                 : text_of(approval->second));
         findings_.compare('c', name, "its sending", text_of(payout.sent_by, payout.sent_at), source,
                           text_of(entries.sent_by));
+        if (entries.sendings > 1) {
+            findings_.add('c', name,
+                          "it was sent " + std::to_string(entries.sendings) +
+                              " times: the journal has as many memo entries SENT");
+        }
         findings_.compare('c', name, "its end", text_of(payout.ended_by, payout.ended_at), source,
                           text_of(entries.ended_by));
     }
@@ -126,6 +132,8 @@ private:
                 item_facts_.credits[{item.program, item.shop_id, item.order_id, item.line}];
             ++credit.count;
             credit.allocated += is_active(payout.state) ? item.amount : Decimal();
+            credit.largest =
+                std::max(credit.largest, item.amount.is_negative() ? -item.amount : item.amount);
         }
     }
 

@@ -70,10 +70,13 @@ void release_item(OrderState& state, const Payout& payout, const PayoutItem& ite
 
 // ---- Credits ------------------------------------------------------------------------------------
 
+/// The plan has checked a credit that is allocated.
 void PayoutAllocation::change_credit(const Payout& payout, const PayoutItem& item, bool allocates) {
     MoneyCommand credit;
     credit.command_id = item.line.str();
-    if (!txn_.load(credit)) {
+    const bool found =
+        allocates ? txn_.load(credit) : credits_.load(std::string(credit.command_id), credit);
+    if (!found) {
         throw damaged(payout, item);
     }
     const std::vector<OpenAmount> before = open_amounts(credit);
@@ -83,6 +86,7 @@ void PayoutAllocation::change_credit(const Payout& payout, const PayoutItem& ite
     } else {
         credit.allocated -= item.amount;
         --credit.active_items;
+        credits_.released(payout.payout_id, credit.command_id);
     }
     txn_.put(credit);
     reindex_open(txn_, before, open_amounts(credit));
@@ -174,6 +178,9 @@ void PayoutAllocation::follow_slice(const std::vector<ItemOf>& slice) {
 }
 
 void PayoutAllocation::follow(std::span<const Payout> moved) {
+    if (!moved.empty() && !is_active(moved.front().state)) {
+        credits_.expect_release(moved);
+    }
     ItemSlices slices(moved, txn_);
     for (std::vector<ItemOf> slice; slices.next(slice);) {
         follow_slice(slice);

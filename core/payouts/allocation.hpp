@@ -10,6 +10,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"
+#include "core/payouts/sound_credit.hpp"
 #include "core/rules/account.hpp"
 
 namespace sluice {
@@ -19,7 +20,7 @@ class PayoutAllocation {
 public:
     /// All arguments must outlive this object.
     PayoutAllocation(const Source& source, const AccountSettings& settings, LedgerTxn& txn)
-        : source_(source), settings_(settings), txn_(txn) {}
+        : source_(source), settings_(settings), txn_(txn), credits_(txn) {}
 
     /// Allocates items of one position, or of one credit, to a payout that is being made.
     /// @param order  The position's order as stored; nullptr for a credit.
@@ -42,6 +43,7 @@ private:
     const Source& source_;
     const AccountSettings& settings_;
     LedgerTxn& txn_;
+    SoundCredits credits_;
     OrderState state_;
     /// (shop id, order id) that credits of the account name, once they were read.
     std::optional<std::set<std::pair<ShopId, OrderId>>> credited_;

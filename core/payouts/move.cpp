@@ -257,6 +257,27 @@ Status check_unchanged(const PayoutMove& command, const std::vector<Payout>& pay
         " was repointed or sent while its file was made; nothing was sent: export them again");
 }
 
+/// Keeps the bank's reference of payouts that were settled without one, so that a second payment is
+/// told from a repeated report (P7). Returns their number.
+std::size_t record_reference(const PayoutMove& command, const CommandContext& context,
+                             LedgerTxn& txn) {
+    std::size_t recorded = 0;
+    if (command.verb != PayoutVerb::kSettle || command.bank_ref.empty()) {
+        return recorded;
+    }
+    for (const std::string& id : command.ids) {
+        Payout payout;
+        payout.payout_id = id;
+        if (txn.load(payout) && payout.account == context.account &&
+            payout.state == PayoutState::kPaid && payout.bank_ref.empty()) {
+            payout.bank_ref = command.bank_ref;
+            txn.put(payout);
+            ++recorded;
+        }
+    }
+    return recorded;
+}
+
 Reply reply_of(const Moving& moving, const Move& move, const std::string& more = {}) {
     std::string text =
         counted(moving.payouts.size(), "payout", "payouts") + " " + std::string(move.done) + more;
@@ -297,7 +318,8 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
             return possible.error();
         }
     }
-    if (moving->payouts.empty()) {
+    const std::size_t recorded = record_reference(command, context, txn);
+    if (moving->payouts.empty() && recorded == 0) {
         return nothing(moving->note);
     }
     if (Status same = check_unchanged(command, moving->payouts); !same) {
@@ -314,7 +336,10 @@ Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& cont
     write(
         *moving, move, context, programs,
         [&](const Payout& payout) { return proves ? payout_memo(payout) : sent; }, txn);
-    return reply_of(*moving, move);
+    return reply_of(*moving, move,
+                    recorded == 0 ? std::string()
+                                  : "; the bank's reference of " +
+                                        counted(recorded, "payout", "payouts") + " is recorded");
 }
 
 Result<Reply> approve_payouts(const Approve& command, const CommandContext& given,

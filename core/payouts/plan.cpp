@@ -22,7 +22,7 @@ DamagedRow damaged(const OpenAmount& row) {
 
 PayoutPlan::PayoutPlan(const PlanRequest& request, const AccountSettings& settings,
                        LedgerReader& ledger)
-    : request_(request), settings_(settings), ledger_(ledger) {
+    : request_(request), settings_(settings), ledger_(ledger), credits_(ledger) {
     for (const CreatorId& creator : request.close.creators) {
         creators_.insert(first_id(ledger, request.account, creator));
     }
@@ -165,8 +165,7 @@ void PayoutPlan::expect(std::span<const OpenAmount> rows) {
 
 LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     MoneyCommand credit;
-    credit.command_id = row.order_id.str();
-    if (!ledger_.load(credit)) {
+    if (!credits_.load(row.order_id.str(), credit)) {
         throw damaged(row);
     }
     Decimal accrued = credit.accrued;
@@ -187,7 +186,10 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
             });
         accrued = std::min(accrued, then);
     }
-    const Decimal take = accrued - credit.allocated;
+    Decimal take = accrued - credit.allocated;
+    if (const auto limit = write_offs_.find(credit.command_id); limit != write_offs_.end()) {
+        take = limit->second;
+    }
     return take.is_zero() ? LineAmounts{} : LineAmounts{{LineItemId(credit.command_id), take}};
 }
 
@@ -303,26 +305,65 @@ void PayoutPlan::add_shares() {
     for (const auto& [key, row] : later_) {
         add_share(row, row.amount);
     }
+    add_write_offs();
 }
 
-void PayoutPlan::note_credited_order(const OpenAmount& credit) {
+/// Returns true for a write-off, whose share is known once all others are.
+bool PayoutPlan::note_credit(const OpenAmount& credit, const Decimal& take) {
     MoneyCommand row;
     row.command_id = credit.order_id.str();
-    if (ledger_.load(row) && !row.order_id.empty()) {
+    if (!ledger_.load(row)) {
+        return false;
+    }
+    if (!row.order_id.empty()) {
         credited_orders_.emplace(row.shop_id, row.order_id);
+    }
+    if (row.topic != Topic::kWriteOff || take.is_negative()) {
+        return false;
+    }
+    open_write_offs_.emplace_back(credit, take);
+    return true;
+}
+
+/// A write-off makes up for amounts below 0 of its creator, program and currency, and no more, so
+/// that it is never paid. The rest is blocked.
+void PayoutPlan::add_write_offs() {
+    std::sort(open_write_offs_.begin(), open_write_offs_.end(),
+              [](const auto& a, const auto& b) { return a.first.order_id < b.first.order_id; });
+    for (const auto& [row, take] : open_write_offs_) {
+        Decimal& below = below_zero_[{row.program, row.creator, row.currency}];
+        const Decimal offset = std::min(take, -below);
+        const Decimal used = offset.is_zero() ? zero_amount(row.currency) : offset;
+        below += used;
+        write_offs_.emplace(row.order_id.str(), used);
+        add_to_share(row, used);
+        if (take != used) {
+            share_of(row).blocked += take - used;
+        }
     }
 }
 
 void PayoutPlan::add_share(const OpenAmount& row, const Decimal& take) {
+    if (take.is_zero() || (is_credit(row) && note_credit(row, take))) {
+        return;
+    }
+    if (take.is_negative()) {
+        below_zero_[{row.program, row.creator, row.currency}] += take;
+    }
+    add_to_share(row, take);
+}
+
+PayoutPlan::Share& PayoutPlan::share_of(const OpenAmount& row) {
+    const Decimal zero = zero_amount(row.currency);
+    return shares_.try_emplace({row.creator, row.currency}, Share{zero, zero, zero, 0})
+        .first->second;
+}
+
+void PayoutPlan::add_to_share(const OpenAmount& row, const Decimal& take) {
     if (take.is_zero()) {
         return;
     }
-    if (is_credit(row)) {
-        note_credited_order(row);
-    }
-    const Decimal zero = zero_amount(row.currency);
-    Share& share =
-        shares_.try_emplace({row.creator, row.currency}, Share{zero, zero, zero, 0}).first->second;
+    Share& share = share_of(row);
     const std::optional<SkipReason> block = block_of(row, take);
     if (!block) {
         share.amount += take;

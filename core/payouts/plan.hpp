@@ -18,6 +18,7 @@
 #include "core/commands/commands.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/payouts/sound_credit.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/interface.hpp"
@@ -117,12 +118,15 @@ private:
     [[nodiscard]] bool is_held(const CreatorId& creator, const ProgramId& program);
 
     void add_shares();
-    void note_credited_order(const OpenAmount& credit);
+    [[nodiscard]] bool note_credit(const OpenAmount& credit, const Decimal& take);
+    void add_write_offs();
     [[nodiscard]] bool is_credited(const PayoutItem& item) const {
         return !credited_orders_.empty() &&
                credited_orders_.contains({item.shop_id, item.order_id});
     }
     void add_share(const OpenAmount& row, const Decimal& take);
+    void add_to_share(const OpenAmount& row, const Decimal& take);
+    [[nodiscard]] Share& share_of(const OpenAmount& row);
     void decide();
     [[nodiscard]] std::optional<SkipReason> skip_reason(const Key& key, const Decimal& amount);
     void read_profiles();
@@ -132,12 +136,17 @@ private:
     const PlanRequest& request_;
     const AccountSettings& settings_;
     LedgerReader& ledger_;
+    SoundCredits credits_;
     std::vector<Program> programs_;
     std::set<CreatorId> creators_, excluded_;
     std::unique_ptr<ClearedRows> cleared_;
     Later later_;  ///< Amounts are what the close pays.
     std::map<Key, Share> shares_;
-    std::map<CreatorId, CreatorRow> profiles_;  ///< Creators of shares_.
+    /// Sums of what is below 0, less what write-offs made up for.
+    std::map<std::tuple<ProgramId, CreatorId, Currency>, Decimal> below_zero_;
+    std::vector<std::pair<OpenAmount, Decimal>> open_write_offs_;
+    std::map<std::string, Decimal> write_offs_;  ///< By command id: what the close takes.
+    std::map<CreatorId, CreatorRow> profiles_;   ///< Creators of shares_.
     std::vector<std::pair<Key, Decimal>> paid_;
     std::vector<bool> waits_;  ///< One for each payout of paid_.
     std::vector<Skipped> skipped_;

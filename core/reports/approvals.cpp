@@ -25,12 +25,15 @@ std::string words_of(Topic topic) {
     return words;
 }
 
-Row pending_row(const PendingApproval& row, const AccountId& account) {
+/// @param totals  Amounts in several currencies have no place in the row.
+Row pending_row(const PendingApproval& row, const AccountId& account,
+                const std::map<Currency, Decimal>& totals) {
+    const bool is_one = totals.size() == 1;
     return {row.command_id,
             words_of(row.topic),
             account.str(),
-            row.currency ? Json(row.amount.to_string()) : Json(),
-            row.currency ? Json(row.currency->code()) : Json(),
+            is_one ? Json(totals.begin()->second.to_string()) : Json(),
+            is_one ? Json(totals.begin()->first.code()) : Json(),
             row.actor,
             text_or_null(row.reason),
             row.received_at.to_string()};
@@ -43,8 +46,27 @@ Row pending_row(const Payout& payout, const AccountId& account) {
 
 // ---- A command ----------------------------------------------------------------------------------
 
+/// Returns the opening balances that a command imports, or the opposite of those that it reverses.
+std::vector<OpeningImport::Row> openings_of(const PendingApproval& row, const Command& command,
+                                            LedgerReader& ledger) {
+    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+        return import->rows;
+    }
+    std::vector<OpeningImport::Row> rows;
+    if (const auto* reverse = std::get_if<Reverse>(&command)) {
+        for (const MoneyCommand& one : standing_postings(ledger, row.account, reverse->id)) {
+            OpeningImport::Row& opposite = rows.emplace_back();
+            opposite.line = static_cast<std::uint32_t>(rows.size());
+            opposite.creator = shown_id(ledger, row.account, one.creator);
+            opposite.program = one.program;
+            opposite.amount = {one.currency, -one.amount};
+        }
+    }
+    return rows;
+}
+
 /// The members of the command's body without those that every command has.
-Json fields_of(const PendingApproval& row, const Command& command) {
+Json fields_of(const PendingApproval& row, const Command& command, LedgerReader& ledger) {
     Json fields = Json::object();
     for (const JsonMember& member : json_members(row.body)) {
         if (member.key != "key" && member.key != "reason" && member.key != "content") {
@@ -54,9 +76,9 @@ Json fields_of(const PendingApproval& row, const Command& command) {
     if (!row.shop_id.empty()) {
         fields["shop"] = Json(row.shop_id.view());
     }
-    if (const auto* import = std::get_if<OpeningImport>(&command)) {
+    if (const auto rows = openings_of(row, command, ledger); !rows.empty()) {
         fields["rows"] = Json::array();
-        for (const OpeningImport::Row& one : import->rows) {
+        for (const OpeningImport::Row& one : rows) {
             fields["rows"].push_back({{"line", one.line},
                                       {"creator_id", one.creator.str()},
                                       {"program_id", one.program.str()},
@@ -137,10 +159,9 @@ Json differences_of(const PendingApproval& row, const Command& command, LedgerRe
     return differences;
 }
 
-/// Totals by currency and the largest rows of an import of opening balances.
-Json effect_of(const OpeningImport& import, const std::string& result) {
+/// Totals by currency and the largest rows of opening balances that are imported or reversed.
+Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) {
     std::map<Currency, std::pair<Decimal, std::uint64_t>> totals;
-    std::vector<OpeningImport::Row> rows = import.rows;
     for (const OpeningImport::Row& row : rows) {
         auto& [sum, balances] =
             totals.try_emplace(row.amount.currency, zero_amount(row.amount.currency), 0)
@@ -192,8 +213,8 @@ Json effect_of(const PendingApproval& row, const Command& command, const Account
     };
     std::sort(rows.begin(), rows.end(),
               [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
-    if (const auto* import = std::get_if<OpeningImport>(&command)) {
-        return effect_of(*import, tried->text);
+    if (auto openings = openings_of(row, command, ledger); !openings.empty()) {
+        return effect_of(std::move(openings), tried->text);
     }
     Json creators = Json::array();
     for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
@@ -263,7 +284,7 @@ Json command_object(const ApprovalSubject& subject, const AccountId& account, Ti
         {"actor", row.actor},
         {"reason", text_or_null(row.reason)},
         {"received_at", row.received_at.to_string()},
-        {"fields", request ? fields_of(row, request->command) : Json()},
+        {"fields", request ? fields_of(row, request->command, ledger) : Json()},
         {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
         {"effect", request && row.state == ApprovalState::kPending
                        ? effect_of(row, request->command, account, now, ledger)
@@ -304,15 +325,19 @@ std::vector<Column> pending_columns() {
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out) {
     const WaitingByState first{account, ApprovalState::kPending, {}};
-    ledger.scan(first, {2, 2}, [&](const WaitingByState& waiting) {
-        PendingApproval row;
-        row.account = account;
-        row.command_id = waiting.command_id;
-        if (ledger.load(row)) {
-            out.add(pending_row(row, account_id));
-        }
+    std::vector<std::string> waiting;
+    ledger.scan(first, {2, 2}, [&waiting](const WaitingByState& row) {
+        waiting.push_back(row.command_id);
         return true;
     });
+    for (const std::string& id : waiting) {
+        PendingApproval row;
+        row.account = account;
+        row.command_id = id;
+        if (ledger.load(row)) {
+            out.add(pending_row(row, account_id, totals_of(row, ledger)));
+        }
+    }
     scan_payouts_in(ledger, account, PayoutState::kClosed, [&](const Payout& payout) {
         out.add(pending_row(payout, account_id));
         return true;

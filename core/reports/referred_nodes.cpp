@@ -11,6 +11,12 @@ ReferredNodes::ReferredNodes(LedgerReader& ledger) {
     if (!has_many_nodes_) {
         return;
     }
+    ledger.scan(MoneyCommand{}, {}, [this](const MoneyCommand& row) {
+        if (row.is_credit() && !row.reversed_by.empty()) {
+            reversed_.emplace(row.reversed_by, row.command_id);
+        }
+        return true;
+    });
     ledger.scan_journal(1, [this](const JournalGroup& group) {
         for (const JournalEntry& entry : group.entries) {
             if (entry.refers_to != 0) {
@@ -26,9 +32,13 @@ ReferredNodes::ReferredNodes(LedgerReader& ledger) {
 }
 
 ReferredNodes::Key ReferredNodes::key_of(const JournalGroup& group, const JournalEntry& entry,
-                                         std::uint64_t number) {
-    return {group.account, group.shop, group.order_id, group.program,
-            group.creator, entry.line, number};
+                                         std::uint64_t number) const {
+    const auto reversed = reversed_.find(group.command_id);
+    const std::string credit = reversed != reversed_.end() ? reversed->second
+                               : is_credit(entry.reason)   ? group.command_id
+                                                           : std::string();
+    return {group.account, group.shop,    group.order_id, credit,
+            group.program, group.creator, entry.line,     number};
 }
 
 void ReferredNodes::find_writers(LedgerReader& ledger) {

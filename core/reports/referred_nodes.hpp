@@ -22,20 +22,23 @@ public:
     [[nodiscard]] std::string of(const JournalGroup& group, std::size_t index) const;
 
 private:
-    /// Account, shop, order, program, creator, line and number of an entry that is referred to.
-    using Key = std::tuple<AccountNumber, ShopNumber, OrderId, ProgramId, CreatorId, LineItemId,
-                           std::uint64_t>;
+    /// Account, shop, order, credit, program, creator, line and number of an entry that is referred
+    /// to.
+    using Key = std::tuple<AccountNumber, ShopNumber, OrderId, std::string, ProgramId, CreatorId,
+                           LineItemId, std::uint64_t>;
     struct Writer {
         std::string node;
         SequenceNumber seq;       ///< Input that wrote the entry.
         std::uint64_t batch = 0;  ///< AppliedBatch::number of the input.
     };
 
-    static Key key_of(const JournalGroup& group, const JournalEntry& entry, std::uint64_t number);
+    [[nodiscard]] Key key_of(const JournalGroup& group, const JournalEntry& entry,
+                             std::uint64_t number) const;
     void find_writers(LedgerReader& ledger);
     void keep_first(LedgerReader& ledger);
 
     bool has_many_nodes_ = false;
+    std::map<std::string, std::string> reversed_;  ///< Credits by the command that reversed each.
     std::map<Key, std::vector<Writer>> writers_;
 };
 

@@ -93,14 +93,15 @@ Json StatementPage::object() const {
 
 void StatementPage::write_csv(RowOutput& out) const {
     for (const auto& [key, sums] : statement_.sums) {
-        out.add(named(boundary(key.first, key.second, "OPENING", of_.month.from, sums.opening),
-                      {sums.opening.to_string()}));
+        out.add(
+            named(boundary(key.first, key.second, "PERIOD_OPENING", of_.month.from, sums.opening),
+                  {sums.opening.to_string()}));
     }
     for (const Row& row : rows_) {
         out.add(named(row, {}));
     }
     for (const auto& [key, sums] : statement_.sums) {
-        out.add(named(boundary(key.first, key.second, "CLOSING", of_.month.to, sums.closing),
+        out.add(named(boundary(key.first, key.second, "PERIOD_CLOSING", of_.month.to, sums.closing),
                       {sums.opening.to_string(), sums.earned.to_string(), sums.adjusted.to_string(),
                        sums.paid_out.to_string()}));
     }

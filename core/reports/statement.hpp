@@ -54,9 +54,9 @@ public:
 
     /// Returns one object: rows, sums, payouts.
     [[nodiscard]] Json object() const;
-    /// Writes the rows; for each program and currency, those of `owed` lie between a row OPENING
-    /// and a row CLOSING, which has the sums. Every row names the statement, so that the files of
-    /// many creators can be read as one.
+    /// Writes the rows; for each program and currency, those of `owed` lie between a row
+    /// PERIOD_OPENING and a row PERIOD_CLOSING, which has the sums. Every row names the statement,
+    /// so that the files of many creators can be read as one.
     void write_csv(RowOutput& out) const;
 
 private:

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -39,8 +40,13 @@ public:
         const auto add_row = [&, blocking = settings->second](const OpenAmount& row) {
             const bool pending = !row.cleared && row.sold_at > cleared_until;
             const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
+            if (!pending && row.amount.is_negative()) {
+                below_zero_[key_of(row)] += row.amount;
+            } else if (!pending && !blocked && row.shop.value == 0) {
+                credits_.push_back(row);
+            }
             if (pending || blocked) {
-                Open& sums = sums_[{row.account, row.program, row.creator, row.currency}];
+                Open& sums = sums_[key_of(row)];
                 (blocked ? sums.blocked : sums.pending) += row.amount;
             }
         };
@@ -57,12 +63,38 @@ public:
         }
     }
 
+    /// Blocks what write-offs exceed the amounts below 0 by. Call it after the last add().
+    void block_write_offs() {
+        if (credits_.empty()) {
+            return;
+        }
+        std::set<std::string> write_offs;
+        ledger_.scan(MoneyCommand{}, {}, [&write_offs](const MoneyCommand& row) {
+            if (row.topic == Topic::kWriteOff) {
+                write_offs.insert(row.command_id);
+            }
+            return true;
+        });
+        for (const OpenAmount& row : credits_) {
+            if (write_offs.contains(row.order_id.str())) {
+                Decimal& below = below_zero_[key_of(row)];
+                const Decimal used = std::min(row.amount, -below);
+                below += used;
+                sums_[key_of(row)].blocked += row.amount - used;
+            }
+        }
+    }
+
     [[nodiscard]] Open of(const BalanceKey& key) const {
         const auto found = sums_.find(key);
         return found == sums_.end() ? Open{} : found->second;
     }
 
 private:
+    [[nodiscard]] static BalanceKey key_of(const OpenAmount& row) {
+        return {row.account, row.program, row.creator, row.currency};
+    }
+
     /// Reads holds before the scans, because no other read may happen during a scan.
     void find_holds(AccountNumber account) {
         CreatorHold first;
@@ -85,6 +117,8 @@ private:
     std::map<AccountNumber, std::uint32_t> blocking_;
     std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
     OpenSums sums_;
+    std::map<BalanceKey, Decimal> below_zero_;  ///< Cleared amounts below 0.
+    std::vector<OpenAmount> credits_;           ///< Payable credits above 0.
 };
 
 std::vector<Program> programs_of(LedgerReader& ledger,
@@ -117,6 +151,7 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
     for (const Program& program : programs) {
         open.add(program);
     }
+    open.block_write_offs();
     ledger.scan_balances([&](const Balance& stored) {
         if (account && stored.key.account != *account) {
             return true;

@@ -304,7 +304,7 @@ def test_statements_of_all_creators_in_one_pass(sold):
     one = sold.run("report", "statement", *ACME, "--creator", "ann", "--month", MONTH, "--format", "csv").out
     assert (into / "ann.csv").read_text() == one
     opening, entry, closing = rows_of(one)
-    assert [opening["reason"], entry["reason"], closing["reason"]] == ["OPENING", "ACCRUAL", "CLOSING"]
+    assert [opening["reason"], entry["reason"], closing["reason"]] == ["PERIOD_OPENING", "ACCRUAL", "PERIOD_CLOSING"]
     assert [closing[name] for name in ("opening", "earned", "adjusted", "paid_out", "amount")] == [
         "0.00", "8.00", "0.00", "0.00", "8.00"]
     assert {(row["account_id"], row["creator_id"], row["month"], row["status"]) for row in (opening, entry, closing)} == {

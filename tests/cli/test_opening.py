@@ -70,7 +70,7 @@ def test_a_statement_and_the_trial_balance_show_them(shop):
     exported = shop.run("export", "journal", "--form", "hledger", *ACME).out
     assert "OPENING" in exported
     shown = shop.run("report", "statement", *ACME, "--creator", "ann", "--month", month, "--format", "csv").out.splitlines()
-    assert [line.split(",")[4] for line in shown[1:]] == ["OPENING", "OPENING", "CLOSING"]
+    assert [line.split(",")[4] for line in shown[1:]] == ["PERIOD_OPENING", "OPENING", "PERIOD_CLOSING"]
     assert [line.split(",")[11] for line in shown[1:]] == ["0.00", "", "0.00"], "a row with `opening` is no posting"
 
 
@@ -128,6 +128,7 @@ def test_unpaid_commission_from_before_the_date_is_not_owed_twice(shop):
     assert "o.csv:2: program spring has commission of 1 order from before 2026-01-01T00:00:00Z" in said
     shop.run("detach", "--shop", "shop-1", "--order", "o1", *WHY)
     opening(shop, "ann,spring,EUR,10.00\n")
+    assert "order o1 finds no creator" in shop.run("detach", "--shop", "shop-1", "--order", "o1", "--retry", *WHY).out
 
 
 def test_an_import_is_reversed_as_a_whole(shop):

@@ -424,7 +424,39 @@ def test_k4_opening_balances_count_as_adjustments(office):
     assert openings(office, "bob,spring,USD,49.00\n").returncode == 0
     assert adjust(office, "1.01", "o2").returncode == 3, "bob's 49.00 counts"
     assert office.eve.run("reverse", waits, *ACME, *WHY).returncode == 3, "all of it again"
+    (reversal,) = (row for row in office.eve.json("approvals", *ACME) if row["command"] == "reverse")
+    assert (reversal["amount"], reversal["currency"]) == ("-51.00", "USD")
+    shown = office.gina.json("approvals", "show", reversal["id"], *ACME)
+    assert shown["effect"]["totals"] == [{"currency": "USD", "amount": "-51.00", "balances": 2}]
+    assert [(row["program_id"], row["amount"]) for row in shown["fields"]["rows"]] == [
+        ("spring", "-30.00 USD"), ("summer", "-21.00 USD")]
+    statement = office.gina.run("approvals", "show", reversal["id"], *ACME, "--statement").stdout
+    assert "total: -51.00 USD" in statement, "K5: what is signed has the amount"
     assert office.is_sound()
+
+
+def test_k5_a_reason_cannot_look_like_a_signature(office):
+    """A reason that ends as the proof of a signature would make the approval look forged for ever."""
+    office.allow("approve_adjust_above = ['50.00 USD']\n")
+    assert adjust(office, "50.01").returncode == 3
+    (waits,) = office.pending()
+    fake = ("--reason", "looked at it, signed " + "0" * 64)
+    said = office.gina.run("approve", waits, *ACME, "--expect", office.gina.digest(waits), *fake)
+    assert said.returncode == 1 and "choose other words" in said.stderr
+    office.gina.approve(waits)
+    assert office.gina.run("report", "approvals", *ACME, "--verify").returncode == 0
+
+
+def test_k12_a_balance_edited_in_sql_is_not_paid(office):
+    """The row says 1,000 times the amount that the journal posted."""
+    if office.database is None:
+        pytest.skip("PostgreSQL alone has rows that SQL edits; the unit tests edit those of LMDB")
+    assert openings(office, "ann,spring,EUR,8.00\n").returncode == 0
+    office.sql("update sluice_ledger.money_commands set accrued = 8000.00")
+    office.sql("update sluice_ledger.open set amount = 8000.00 where currency = 'EUR'")
+    office.eve.run("payout", "close", *ACME, "--until", now())
+    assert [row for row in office.eve.json("payout", "list", *ACME) if row["currency"] == "EUR"] == []
+    assert not office.is_sound()
 
 
 def test_k4_write_offs_count_as_adjustments(office):

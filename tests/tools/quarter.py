@@ -303,7 +303,7 @@ def statement_closings(folder):
     closings = {}
     for file in sorted(folder.iterdir()):
         for row in csv.DictReader(file.read_text().splitlines()):
-            if row["reason"] == "CLOSING":
+            if row["reason"] == "PERIOD_CLOSING":
                 key = (row["program_id"], row["currency"])
                 closings[key] = closings.get(key, 0) + decimal.Decimal(row["amount"])
     return closings

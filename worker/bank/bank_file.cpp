@@ -31,6 +31,7 @@ private:
                             const std::string& payment_info_id);
     Status read_entry(Node entry);
     Status read_details(Node entry, Node details, bool is_only);
+    static void set_batch(Node batch, BankLine& line);
     void classify(Node entry, Node details, BankLine& line) const;
     Status read_fees(Node owner, BankLine& line) const;
     Status read_date(Node date, BankLine& line) const;
@@ -49,7 +50,7 @@ std::string reason_text(Node information) {
     std::string text = text_at(information, {"Rsn", "Cd"});
     text = text.empty() ? text_at(information, {"Rsn", "Prtry"}) : text;
     for (const Node more : children_of(information, "AddtlInf")) {
-        text += (text.empty() ? "" : " ") + std::string(more.child_value());
+        text += (text.empty() ? "" : " ") + text_at(more, {});
     }
     return text;
 }
@@ -186,7 +187,11 @@ Status BankFileReader::read_entry(Node entry) {
         all.insert(all.end(), details.begin(), details.end());
     }
     if (all.empty()) {
-        return read_details(entry, entry, true);
+        Status read = read_details(entry, entry, true);
+        if (const Node batch = element_at(entry, {"NtryDtls", "Btch"}); batch && read.ok()) {
+            set_batch(batch, file_.lines.back());
+        }
+        return read;
     }
     for (const Node details : all) {
         if (Status read = read_details(entry, details, all.size() == 1); !read.ok()) {
@@ -194,6 +199,16 @@ Status BankFileReader::read_entry(Node entry) {
         }
     }
     return {};
+}
+
+/// A posting of a whole message without its transactions. A bank may name either id.
+void BankFileReader::set_batch(Node batch, BankLine& line) {
+    const std::string part = given_id(text_at(batch, {"PmtInfId"}));
+    const std::string message = first_text({given_id(text_at(batch, {"MsgId"})), part});
+    if (line.end_to_end_id.empty() && !message.empty() && line.amount) {
+        line.of = OriginalMessage{message, part, text_at(batch, {"NbOfTxs"}),
+                                  line.amount->amount.to_string()};
+    }
 }
 
 /// @param is_only  The details are the only ones of the entry, so the entry's amount is theirs.
@@ -281,6 +296,7 @@ Status BankFileReader::read_date(Node date, BankLine& line) const {
                : Status(xml_.error_at(date, "expected a booking date such as 2026-02-03"));
 }
 
+/// The amount contains a charge unless the bank says otherwise. A refund of charges is none.
 /// Version 2 has the amounts below `Chrgs`, later versions below `Chrgs/Rcrd`.
 Status BankFileReader::read_fees(Node owner, BankLine& line) const {
     for (const Node charges : children_of(owner, "Chrgs")) {
@@ -295,6 +311,11 @@ Status BankFileReader::read_fees(Node owner, BankLine& line) const {
             }
             if (fee->has_value() && !(*fee)->amount.is_zero()) {
                 line.fees.push_back(**fee);
+                const std::string included = text_at(record, {"ChrgInclInd"});
+                if ((included.empty() || is_true(included)) &&
+                    text_at(record, {"CdtDbtInd"}) != "CRDT") {
+                    line.included_fees.push_back(**fee);
+                }
             }
         }
     }

@@ -23,7 +23,8 @@ enum class BankEvent : std::uint8_t {
     kReturned,  ///< The money came back.
 };
 
-/// The message, or the part of it, that a pain.002 gives one status.
+/// The message, or the part of it, that a pain.002 gives one status, or that one entry of a
+/// statement posts without its transactions.
 struct OriginalMessage {
     std::string message_id, payment_info_id;  ///< The second is empty for the whole message.
     std::string transactions, sum;            ///< As the bank repeats them; may be empty.
@@ -35,9 +36,9 @@ struct BankLine {
     std::uint64_t line = 0;     ///< Where it begins in the file, from 1.
     std::string end_to_end_id;  ///< As the payment instruction stated it, or empty.
     BankEvent event = BankEvent::kUnclear;
-    std::optional<Money> amount;      ///< Amount of the transaction.
-    std::optional<Money> instructed;  ///< Amount before the bank exchanged it, if it did.
-    std::vector<Money> fees;
+    std::optional<Money> amount;             ///< Amount of the transaction.
+    std::optional<Money> instructed;         ///< Amount before the bank exchanged it, if it did.
+    std::vector<Money> fees, included_fees;  ///< The second are those that `amount` contains.
     std::string bank_ref;
     bool is_posting_ref = false;            ///< `bank_ref` names a posting of the bank account.
     std::uint64_t entry = 0;                ///< Where its `Ntry` begins; 0 in a pain.002.

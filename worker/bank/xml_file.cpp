@@ -90,7 +90,13 @@ std::vector<pugi::xml_node> children_of(pugi::xml_node parent, std::string_view 
 }
 
 std::string text_at(pugi::xml_node from, std::initializer_list<std::string_view> path) {
-    return std::string(trimmed(element_at(from, path).child_value()));
+    std::string text;
+    for (const pugi::xml_node part : element_at(from, path).children()) {
+        if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) {
+            text += part.value();
+        }
+    }
+    return std::string(trimmed(text));
 }
 
 Status XmlFile::parse(const std::string& name, const std::string& text) {

@@ -109,7 +109,11 @@ Status verdict(const ImportCommand& command, const std::vector<JudgedLine>& judg
         }
     }
     if (first == nullptr) {
-        return {};
+        return any_match
+                   ? Status::success()
+                   : Status(Error{ErrorCode::kConflict,
+                                  command.file + ": no line is about a payout of account " +
+                                      command.submit.account->str() + "; nothing was recorded"});
     }
     return Error{ErrorCode::kConflict, command.file + ":" + std::to_string(first->line.line) +
                                            ": " + first->note + "; not recorded" +
@@ -126,24 +130,16 @@ struct MoveGroup {
     std::string reason;
 };
 
-std::string reason_of(const BankFile& file, const BankLine& line) {
-    std::string reason = "bank import " + file.form;
-    for (const std::string& part : {file.message_id, line.reason}) {
-        reason += part.empty() ? "" : " " + part;
-    }
-    reason.resize(std::min(reason.size(), kReasonBytesMax));
-    return reason;
-}
-
 /// Settlements come first, so that a return finds its payout settled.
 std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<JudgedLine>& judged) {
     using Key = std::tuple<PayoutVerb, std::string, std::optional<Timestamp>, std::string>;
     std::map<Key, std::vector<std::string>> groups;
     for (const JudgedLine& one : judged) {
-        if (one.outcome == BankOutcome::kMoved) {
+        if (one.outcome == BankOutcome::kMoved || one.records_ref) {
             const bool settles = one.verb == PayoutVerb::kSettle;
-            groups[{one.verb, one.line.bank_ref, settles ? one.line.booking_date : std::nullopt,
-                    reason_of(file, one.line)}]
+            const bool keeps_ref = !settles || one.line.is_posting_ref;
+            groups[{one.verb, keeps_ref ? one.line.bank_ref : std::string(),
+                    settles ? one.line.booking_date : std::nullopt, reason_of(file, one)}]
                 .push_back(one.payout->payout_id);
         }
     }

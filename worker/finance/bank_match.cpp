@@ -11,6 +11,10 @@
 namespace sluice::cli {
 namespace {
 
+/// Begins the reference of the bank's posting in the reason of a settlement.
+constexpr std::string_view kPostingWord = " posting ";
+constexpr std::string_view kReasonStart = "bank import ";
+
 /// Whether the text has the form of a payout id: P260131140509-7KQ4M9-0001.
 bool looks_like_payout_id(std::string_view text) {
     constexpr std::size_t kBytesMin = 22, kBytesMax = 35, kTimeEnd = 13;
@@ -30,18 +34,19 @@ public:
 private:
     /// A payment of a payout that the bank posted.
     struct Posting {
-        std::string bank_ref;
+        std::string bank_ref;     ///< Empty if the bank gave the posting no reference of its own.
         std::uint64_t entry = 0;  ///< 0 if another file reported it.
     };
+    using Ids = std::set<std::string>;
 
     [[nodiscard]] std::vector<BankLine> listed(const BankFile& file);
-    void list_message(const BankLine& line, const std::set<std::string>& named,
-                      std::vector<BankLine>& lines);
+    void list_message(const BankLine& line, const Ids& named, std::vector<BankLine>& lines);
     JudgedLine judge(const BankLine& line);
     JudgedLine judge_unmatched(const BankLine& line, const Payout* payout);
     void judge_state(JudgedLine& judged);
     void judge_again(JudgedLine& judged);
-    [[nodiscard]] std::optional<Posting> stored_posting(const Payout& payout);
+    [[nodiscard]] std::vector<Posting>& postings_of(const std::string& payout_id);
+    [[nodiscard]] std::vector<Posting> stored_postings(const std::string& payout_id);
     [[nodiscard]] Payout* find(const std::string& id);
 
     LedgerReader& ledger_;
@@ -49,7 +54,7 @@ private:
     AccountNumber account_;
     AccountId account_id_;
     std::map<std::string, Payout> payouts_;
-    std::map<std::string, Posting> postings_;  ///< By payout.
+    std::map<std::string, std::vector<Posting>> postings_;  ///< By payout.
 };
 
 std::vector<JudgedLine> BankMatcher::judge(const BankFile& file) {
@@ -80,9 +85,11 @@ Payout* BankMatcher::find(const std::string& id) {
 // ---- A status of a whole message ----------------------------------------------------------------
 
 std::vector<BankLine> BankMatcher::listed(const BankFile& file) {
-    std::set<std::string> named;
+    Ids named;
     for (const BankLine& line : file.lines) {
-        named.insert(line.end_to_end_id);
+        if (!line.of) {
+            named.insert(line.end_to_end_id);
+        }
     }
     std::vector<BankLine> lines;
     for (const BankLine& line : file.lines) {
@@ -95,9 +102,43 @@ std::vector<BankLine> BankMatcher::listed(const BankFile& file) {
     return lines;
 }
 
+/// Returns why what the bank states of the message cannot count for each of its payouts, or an
+/// empty text.
+std::string message_fault(const BankLine& line, const std::vector<Payout>& payouts,
+                          const std::set<std::string>& named) {
+    const OriginalMessage& of = *line.of;
+    Decimal sum = zero_amount(payouts.front().currency);
+    std::set<std::string> ids;
+    for (const Payout& payout : payouts) {
+        sum += payout.amount;
+        ids.insert(payout.payout_id);
+    }
+    const std::string currency(payouts.front().currency.code());
+    const std::optional<Decimal> stated = Decimal::parse(of.sum);
+    const bool is_exchanged = line.amount && line.amount->currency.code() != currency;
+    if ((!of.transactions.empty() && of.transactions != std::to_string(payouts.size())) ||
+        (!of.sum.empty() && stated != sum) || is_exchanged) {
+        return "message " + of.message_id + " has " + std::to_string(payouts.size()) +
+               " payouts and the sum " + sum.to_string() +
+               (is_exchanged ? " " + currency : std::string()) + ", the bank states " +
+               (of.transactions.empty() ? "no number" : of.transactions) + " and " +
+               (of.sum.empty() ? "no sum"
+                : is_exchanged ? to_string(*line.amount)
+                               : of.sum);
+    }
+    const bool lists_another =
+        line.entry == 0 && std::any_of(named.begin(), named.end(),
+                                       [&ids](const std::string& id) { return !ids.contains(id); });
+    return lists_another && line.event != BankEvent::kPending
+               ? "the bank states one status for message " + of.message_id +
+                     ", and lists a transaction that names none of its payouts"
+               : std::string();
+}
+
 /// Lists the payouts of the message, if the numbers that the bank repeats are those of the message.
-/// Its one payment information has the id of the message.
-void BankMatcher::list_message(const BankLine& line, const std::set<std::string>& named,
+/// Its one payment information has the id of the message. An entry of a statement that is about
+/// another system's message is no error.
+void BankMatcher::list_message(const BankLine& line, const Ids& named,
                                std::vector<BankLine>& lines) {
     const OriginalMessage& of = *line.of;
     const std::vector<Payout> payouts = of.message_id.empty()
@@ -105,28 +146,19 @@ void BankMatcher::list_message(const BankLine& line, const std::set<std::string>
                                             : payouts_of_message(ledger_, account_, of.message_id);
     const bool is_part = !of.payment_info_id.empty() && of.payment_info_id != of.message_id;
     BankLine whole = line;
-    if (payouts.empty() || is_part) {
-        whole.note = "account " + account_id_.str() + " has sent no message " + of.message_id +
-                     (is_part ? " with the payment information " + of.payment_info_id : "");
-        lines.push_back(std::move(whole));
-        return;
-    }
-    Decimal sum = zero_amount(payouts.front().currency);
-    for (const Payout& payout : payouts) {
-        sum += payout.amount;
-    }
-    const std::optional<Decimal> stated = Decimal::parse(of.sum);
-    if ((!of.transactions.empty() && of.transactions != std::to_string(payouts.size())) ||
-        (!of.sum.empty() && stated != sum)) {
-        whole.note = "message " + of.message_id + " has " + std::to_string(payouts.size()) +
-                     " payouts and the sum " + sum.to_string() + ", the bank states " +
-                     (of.transactions.empty() ? "no number" : of.transactions) + " and " +
-                     (of.sum.empty() ? "no sum" : of.sum);
+    whole.note = payouts.empty() || is_part
+                     ? "account " + account_id_.str() + " has sent no message " + of.message_id +
+                           (is_part ? " with the payment information " + of.payment_info_id : "")
+                     : message_fault(line, payouts, named);
+    if (!whole.note.empty()) {
+        if (payouts.empty() && line.entry != 0) {
+            whole.of.reset();
+        }
         lines.push_back(std::move(whole));
         return;
     }
     for (const Payout& payout : payouts) {
-        if (!named.contains(payout.payout_id)) {
+        if (line.entry != 0 || !named.contains(payout.payout_id)) {
             BankLine one = line;
             one.of.reset();
             one.end_to_end_id = payout.payout_id;
@@ -151,7 +183,7 @@ bool has_amount_of(const BankLine& line, const Payout& payout) {
         return line.instructed == Money{payout.currency, payout.amount};
     }
     Decimal fees = zero_amount(payout.currency);
-    for (const Money& fee : line.fees) {
+    for (const Money& fee : line.included_fees) {
         fees += fee.currency == payout.currency ? fee.amount : zero_amount(payout.currency);
     }
     const Decimal before = line.event == BankEvent::kReturned ? line.amount->amount + fees
@@ -234,7 +266,9 @@ void BankMatcher::judge_state(JudgedLine& judged) {
         payout.state = to;
         payout.bank_ref = judged.line.bank_ref;
         if (judged.line.event == BankEvent::kSettled && judged.line.entry != 0) {
-            postings_[payout.payout_id] = {judged.line.bank_ref, judged.line.entry};
+            const BankLine& line = judged.line;
+            postings_of(payout.payout_id)
+                .push_back({line.is_posting_ref ? line.bank_ref : std::string(), line.entry});
         }
     } else if (judged.outcome == BankOutcome::kKnown) {
         judged.note = "recorded before";
@@ -248,56 +282,94 @@ void BankMatcher::judge_state(JudgedLine& judged) {
     }
 }
 
-/// Returns the payment of a settled payout as an earlier file reported it, or as a person recorded
-/// it. A pain.002 names no posting. A payout that was returned has the reference of the return.
-std::optional<BankMatcher::Posting> BankMatcher::stored_posting(const Payout& payout) {
-    if (payout.state != PayoutState::kPaid || payout.bank_ref.empty()) {
-        return std::nullopt;
+std::vector<BankMatcher::Posting>& BankMatcher::postings_of(const std::string& payout_id) {
+    const auto [known, added] = postings_.try_emplace(payout_id);
+    if (added) {
+        known->second = stored_postings(payout_id);
     }
-    bool is_posting = true;
-    ledger_.scan_creator_journal(payout.account, payout.creator, payout.closed_at, kEndOfTime,
-                                 [&](const JournalGroup& group) {
-                                     if (group.payout_id == payout.payout_id &&
-                                         group.entries.front().reason == JournalReason::kSettle) {
-                                         is_posting =
-                                             !group.note.starts_with("bank import pain.002");
-                                     }
-                                     return true;
-                                 });
-    return is_posting ? std::optional(Posting{payout.bank_ref, 0}) : std::nullopt;
+    return known->second;
 }
 
-/// A second payment of a payout is no repetition. Two postings of one file are one payment only if
-/// the bank gives both the same reference, in different entries.
-void BankMatcher::judge_again(JudgedLine& judged) {
-    const Payout& payout = *judged.payout;
-    const BankLine& line = judged.line;
-    auto known = postings_.find(payout.payout_id);
-    if (known == postings_.end()) {
-        const std::optional<Posting> stored = stored_posting(payout);
-        if (!stored || !line.is_posting_ref || stored->bank_ref == line.bank_ref) {
-            postings_.emplace(payout.payout_id, Posting{line.bank_ref, line.entry});
-            return;
-        }
-        known = postings_.emplace(payout.payout_id, *stored).first;
+/// Returns the payments of a settled payout whose reference an earlier file or a person recorded.
+/// A payout that was returned has the reference of the return, so the reason of its settlement
+/// names that of the payment. A pain.002 names no posting.
+std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string& payout_id) {
+    std::vector<Posting> postings;
+    Payout payout;
+    payout.payout_id = payout_id;
+    if (!ledger_.load(payout) ||
+        (payout.state != PayoutState::kPaid && payout.state != PayoutState::kReturned)) {
+        return postings;
     }
-    const Posting& first = known->second;
-    const bool in_file = first.entry != 0;
-    const bool is_repeated = in_file ? !line.bank_ref.empty() && first.bank_ref == line.bank_ref &&
-                                           first.entry != line.entry
-                                     : !line.is_posting_ref || first.bank_ref == line.bank_ref;
-    if (is_repeated) {
+    ledger_.scan_creator_journal(
+        payout.account, payout.creator, payout.closed_at, kEndOfTime,
+        [&](const JournalGroup& group) {
+            if (group.payout_id != payout.payout_id ||
+                group.entries.front().reason != JournalReason::kSettle) {
+                return true;
+            }
+            const std::size_t at = group.note.rfind(kPostingWord);
+            if (at != std::string::npos &&
+                group.note.starts_with(std::string(kReasonStart) + "camt.")) {
+                postings.push_back({group.note.substr(at + kPostingWord.size()), 0});
+            }
+            return true;
+        });
+    const bool is_kept = payout.state == PayoutState::kPaid && !payout.bank_ref.empty();
+    if (is_kept &&
+        std::none_of(postings.begin(), postings.end(), [&payout](const Posting& posting) {
+            return posting.bank_ref == payout.bank_ref;
+        })) {
+        postings.push_back({payout.bank_ref, 0});
+    }
+    return postings;
+}
+
+/// A second payment of a payout is no repetition. Two postings are one payment only if the bank
+/// gives both the same reference, in different entries. A posting without a reference of its own
+/// may be the one that was recorded, unless the payout came back since.
+void BankMatcher::judge_again(JudgedLine& judged) {
+    const BankLine& line = judged.line;
+    std::vector<Posting>& known = postings_of(judged.payout->payout_id);
+    const Posting here{line.is_posting_ref ? line.bank_ref : std::string(), line.entry};
+    const auto is_of = [&](const auto& fits) {
+        return std::any_of(known.begin(), known.end(), fits);
+    };
+    const bool in_file = is_of([](const Posting& one) { return one.entry != 0; });
+    const bool is_repeated = !here.bank_ref.empty() && is_of([&](const Posting& one) {
+        return one.bank_ref == here.bank_ref;
+    }) && !is_of([&](const Posting& one) { return one.entry == here.entry; });
+    const bool is_first = !in_file && judged.payout->state == PayoutState::kPaid &&
+                          (known.empty() || here.bank_ref.empty());
+    judged.records_ref = is_first && known.empty() && !here.bank_ref.empty();
+    if (is_repeated || is_first) {
+        known.push_back(here);
         return;
     }
+    const std::string first = known.empty() ? std::string() : known.front().bank_ref;
     judged.outcome = BankOutcome::kDiffers;
     judged.needs_person = true;
-    judged.note = "payout " + payout.payout_id + " is paid twice" +
+    judged.note = "payout " + judged.payout->payout_id + " is paid twice" +
                   (in_file ? " in this file" : "") + ", with the references " +
-                  (first.bank_ref.empty() ? "(none)" : first.bank_ref) + " and " +
+                  (first.empty() ? "(none)" : first) + " and " +
                   (line.bank_ref.empty() ? "(none)" : line.bank_ref);
 }
 
 }  // namespace
+
+std::string reason_of(const BankFile& file, const JudgedLine& judged) {
+    std::string reason = std::string(kReasonStart) + file.form;
+    for (const std::string& part : {file.message_id, judged.line.reason}) {
+        reason += part.empty() ? "" : " " + part;
+    }
+    std::string posting;
+    if (judged.verb == PayoutVerb::kSettle && judged.line.is_posting_ref) {
+        posting.append(kPostingWord).append(judged.line.bank_ref);
+    }
+    posting.resize(std::min(posting.size(), kReasonBytesMax));
+    reason.resize(std::min(reason.size(), kReasonBytesMax - posting.size()));
+    return reason + posting;
+}
 
 std::vector<JudgedLine> judge_bank_file(LedgerReader& ledger, AccountNumber account,
                                         const AccountId& account_id, const BankFile& file) {

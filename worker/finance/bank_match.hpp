@@ -31,6 +31,8 @@ struct JudgedLine {
     std::string note{};
     /// Names a payout or a payment that this account should know, so a person has to look.
     bool needs_person = false;
+    /// Recorded before without a reference, which is to be recorded now.
+    bool records_ref = false;
 };
 
 /// Returns the lines in the order of the file. A status of a whole message becomes a line for each
@@ -38,5 +40,9 @@ struct JudgedLine {
 [[nodiscard]] std::vector<JudgedLine> judge_bank_file(LedgerReader& ledger, AccountNumber account,
                                                       const AccountId& account_id,
                                                       const BankFile& file);
+
+/// Returns the reason of the command that records the line. That of a settlement ends in the
+/// reference of the bank's posting.
+[[nodiscard]] std::string reason_of(const BankFile& file, const JudgedLine& judged);
 
 }  // namespace sluice::cli

@@ -67,8 +67,8 @@ def checked_row(ledger, at, row, date):
     if program.opening_at is not None and program.opening_at != date:
         raise Refused(f"program {row['program']} has opening balances of {time_text(program.opening_at)}")
     for order, unit in ledger.units(at.account):
-        if order is not None and unit.program == row["program"] and order.ordered_at < date and any(
-            open_in(unit, of) for of in unit.currencies()
+        if order is not None and unit.program == row["program"] and order.ordered_at < date and (
+            unit is order.position or any([*unit.accrued.values(), *unit.allocated.values()])
         ):
             raise Refused(f"program {row['program']} has commission of an order from before the date")
     if amount == 0 or (amount * 10 ** digits(currency)).denominator != 1:
@@ -89,7 +89,8 @@ def sums_of(rows):
 
 def post(ledger, at, name, program, creator, currency, amount, sale_at, reason):
     unit = ledger.credits[name] = Credit(
-        at.account, program, creator, credit_id=name, sale_at=sale_at, amount=amount, currency=currency)
+        at.account, program, creator, credit_id=name, sale_at=sale_at, is_write_off=reason == "WRITE_OFF",
+        amount=amount, currency=currency)
     ledger.posting(at, unit, "", currency, amount, reason, command_id=name)
     ledger.money[name] = (unit, None, currency, amount)
 

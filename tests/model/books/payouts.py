@@ -79,9 +79,28 @@ def items_of(unit, order, amounts):
     ]
 
 
+def offset(unit, currency, below, amount):
+    """Returns the part of a write-off that amounts below 0 of its program, creator and currency need."""
+    key = unit.program, unit.creator, currency
+    used = min(amount, -below.get(key, Fraction(0)))
+    below[key] = below.get(key, Fraction(0)) + used
+    return used
+
+
 def shares(ledger, account, programs, creators, until, as_of, blocked=True):
     """Per creator and currency, in order, what there is to take."""
-    found = {}
+    found, write_offs, below = {}, [], {}
+
+    def add(unit, order, currency, amounts):
+        share = found.setdefault((unit.creator, currency), Share(unit.creator, currency))
+        share.payee = ledger.profiles.get((account, unit.creator), {}).get("payee") or ""
+        why = blocked and blocks(ledger, order, unit)
+        if why and sum(amounts.values()) > 0:
+            share.left[why] = share.left.get(why, Fraction(0)) + sum(amounts.values())
+        elif amounts:
+            share.takes.append((unit, order, items_of(unit, order, amounts)))
+        return share
+
     for order, unit in ledger.units(account):
         if programs and unit.program not in programs or creators and unit.creator not in creators:
             continue
@@ -91,13 +110,17 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
             amounts = take(unit, currency, as_of)
             if not amounts:
                 continue
-            share = found.setdefault((unit.creator, currency), Share(unit.creator, currency))
-            share.payee = ledger.profiles.get((account, unit.creator), {}).get("payee") or ""
-            why = blocked and blocks(ledger, order, unit)
-            if why and sum(amounts.values()) > 0:
-                share.left[why] = share.left.get(why, Fraction(0)) + sum(amounts.values())
-            else:
-                share.takes.append((unit, order, items_of(unit, order, amounts)))
+            if order is None and unit.is_write_off and sum(amounts.values()) > 0:
+                write_offs.append((unit, currency, amounts))
+                continue
+            key = unit.program, unit.creator, currency
+            below[key] = below.get(key, 0) + min(sum(amounts.values()), 0)
+            add(unit, order, currency, amounts)
+    for unit, currency, amounts in write_offs:  # by command id
+        used = offset(unit, currency, below, sum(amounts.values()))
+        share = add(unit, None, currency, {line: used for line in amounts if used})
+        if rest := sum(amounts.values()) - used:
+            share.left["BLOCKED"] = share.left.get("BLOCKED", Fraction(0)) + rest
     return [found[key] for key in sorted(found, key=lambda key: (key[0].encode(), key[1]))]
 
 
@@ -305,8 +328,14 @@ def move(ledger, at, verb, ids, bank_ref=None):
             raise Refused(f"payout {payout.payout_id} is {payout.state}: {verb} is not possible")
     if verb == "repoint":
         moving = repoint(ledger, at, moving, told)
-    if not moving:
+    recorded = [
+        payout for payout in named(ledger, at, ids)
+        if verb == "settle" and bank_ref and payout.payout_id in ids and payout.state == "PAID" and not payout.bank_ref
+    ]
+    if not moving and not recorded:
         raise Nothing("; ".join(told))
+    for payout in recorded:
+        payout.bank_ref = bank_ref
     for payout in moving:
         payout.state = MOVES[verb][payout.state]
         if verb != "repoint":

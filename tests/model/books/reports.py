@@ -86,6 +86,7 @@ def balances(ledger, account, now):
             row = rows[tuple(key)] = dict.fromkeys(COLUMNS, Fraction(0))
             row["owed"], row["in_payout"], row["paid"] = sums[OWED], sums[PAYOUT], sums[PAID]
             row["total"] = sums[OWED] + sums[PAYOUT] + sums[PAID]
+    below, write_offs = {}, []
     for order, unit in ledger.units(account):
         for currency in unit.currencies():
             left = unit.accrued_in(currency) - unit.allocated_in(currency)
@@ -93,7 +94,16 @@ def balances(ledger, account, now):
                 column = "blocked"
             else:
                 column = "payable" if ledger.is_cleared(order, unit, now) else "pending"
-            rows[(unit.program, unit.creator, currency)][column] += left
+            key = unit.program, unit.creator, currency
+            rows[key][column] += left
+            if column == "payable":
+                below[key] = below.get(key, Fraction(0)) + min(left, 0)
+                if order is None and unit.is_write_off and left > 0:
+                    write_offs.append((unit, key, left))
+    for unit, key, left in write_offs:
+        rest = left - payouts.offset(unit, key[2], below, left)
+        rows[key]["payable"] -= rest
+        rows[key]["blocked"] += rest
     return rows
 
 

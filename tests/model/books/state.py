@@ -134,6 +134,7 @@ class Credit(Unit):
     shop: str = ""
     order: str = ""
     sale_at: int = 0
+    is_write_off: bool = False
     amount: Fraction = Fraction(0)
     currency: str = ""
 

@@ -1,0 +1,251 @@
+// Opening balances and write-offs, on every kind of ledger: nothing is owed twice, a write-off is
+// never paid, and an amount that was edited behind the ledger's back is neither paid nor reversed
+// (O6, K12, D1).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "core/approvals/subject.hpp"
+#include "core/audit/audit.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kToday = "2026-02-01T00:00:00Z";
+const Timestamp kAt = instant("2026-01-15T00:00:00Z");
+
+Money usd(const char* amount) {
+    return {Currency::parse("USD").value(), Decimal::parse(amount).value()};
+}
+
+template <class Row>
+std::vector<Row> rows_of(LedgerReader& ledger) {
+    std::vector<Row> rows;
+    ledger.scan(Row{}, {}, [&rows](const Row& row) {
+        rows.push_back(row);
+        return true;
+    });
+    return rows;
+}
+
+class OpeningTest : public testing::TestWithParam<LedgerKind> {
+protected:
+    void SetUp() override {
+        books.apply({program()});
+        books.creator("c1", "spring", "SAVE");
+    }
+
+    static OrderText order(std::string refund = {}) {
+        OrderText text;
+        text.codes = {"SAVE"};
+        text.updated = "2026-01-01T00:00:0" + std::to_string(refund.size() % 10) + "Z";
+        if (!refund.empty()) {
+            text.refunds = {RefundText{"r1", "l1", std::move(refund)}};
+        }
+        return text;
+    }
+    Applied import_balance(const char* amount) {
+        OpeningImport balances{kAt, {}};
+        balances.rows.push_back({2, CreatorId("c1"), ProgramId("spring"), usd(amount)});
+        return books.command(balances);
+    }
+    Applied write_off(const char* amount) {
+        return books.command(WriteOff{CreatorId("c1"), ProgramId("spring"), usd(amount)});
+    }
+    Applied move(PayoutVerb verb) { return books.command(PayoutMove{verb, {payout().payout_id}}); }
+    Payout payout() {
+        Payout last;
+        books.read()->scan_payouts([&last](const Payout& row) {
+            last = row;
+            return true;
+        });
+        return last;
+    }
+    std::string payable() {
+        const auto all = books.balances(kToday);
+        return all.empty() ? "" : all.front();
+    }
+    std::size_t payouts() { return rows_of<Payout>(*books.read()).size(); }
+    std::vector<std::string> found() {
+        std::vector<std::string> texts;
+        for (const AuditFinding& finding : audit_ledger(*books.read(), 100)) {
+            texts.push_back(to_string(finding));
+        }
+        return texts;
+    }
+    template <class Row>
+    void edit(const std::function<void(Row&)>& change) {
+        const auto txn = ledger->begin(Books::kNode);
+        for (Row row : rows_of<Row>(*txn)) {
+            txn->erase(row);
+            change(row);
+            txn->put(row);
+        }
+        txn->commit();
+    }
+
+    std::unique_ptr<Ledger> ledger = GetParam().make();
+    Books books{*ledger};
+};
+SLUICE_FOR_EVERY_LEDGER(OpeningTest);
+
+/// The commission of an order from before the date is owed again when its payout is void.
+TEST_P(OpeningTest, AnOrderFromBeforeTheDateThatIsInAPayoutRefusesTheImport) {
+    books.create(order());
+    books.close_account(kToday);
+    EXPECT_THAT(import_balance("50.00").text,
+                HasSubstr("commission of 1 order from before 2026-01-15"));
+    EXPECT_FALSE(move(PayoutVerb::kVoid).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=10.00"));
+}
+
+TEST_P(OpeningTest, ARejectedACancelledAndAPaidOrderFromBeforeTheDateRefuseTheImport) {
+    OrderText other = order();
+    other.id = "o2";
+    books.create(other);
+    other.cancelled = other.updated = "2026-01-02T00:00:00Z";
+    books.cancel(other);
+    EXPECT_THAT(import_balance("50.00").text, HasSubstr("such as order o2"));
+    EXPECT_FALSE(books.command(Detach{OrderId("o2"), {}, false}).failed);
+    books.create(order());
+    EXPECT_FALSE(books.command(Reject{OrderId("o1")}).failed);
+    EXPECT_THAT(import_balance("50.00").text, HasSubstr("such as order o1"));
+    EXPECT_FALSE(books.command(Release{{OrderId("o1"), {}, {}}}).failed);
+    books.close_account(kToday);
+    EXPECT_FALSE(move(PayoutVerb::kSettle).failed);
+    EXPECT_THAT(import_balance("50.00").text, HasSubstr("such as order o1"));
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// K12: the amount of a credit is what its posting says.
+TEST_P(OpeningTest, AnEditedBalanceIsNeitherPaidNorReversed) {
+    EXPECT_FALSE(import_balance("8.00").failed);
+    edit<MoneyCommand>([](MoneyCommand& row) { row.accrued = usd("8000.00").amount; });
+    edit<OpenAmount>([](OpenAmount& row) { row.amount = usd("8000.00").amount; });
+    EXPECT_THROW(books.close_account(kToday), DamagedRow);
+    EXPECT_EQ(payouts(), 0U);
+    edit<MoneyCommand>([](MoneyCommand& row) {
+        row.accrued = usd("8.00").amount;
+        row.amount = usd("8000.00").amount;
+    });
+    EXPECT_THROW(books.command(Reverse{rows_of<MoneyCommand>(*books.read()).front().command_id}),
+                 DamagedRow);
+    EXPECT_THAT(found(), Contains(HasSubstr("its amount is 8000.00, its postings say 8.00")));
+}
+
+TEST_P(OpeningTest, AnEditedItemIsNotReleased) {
+    EXPECT_FALSE(import_balance("8.00").failed);
+    books.close_account(kToday);
+    edit<PayoutItem>([](PayoutItem& row) { row.amount = usd("8000.00").amount; });
+    EXPECT_THROW(move(PayoutVerb::kVoid), DamagedRow);
+    EXPECT_THAT(found(), Contains(HasSubstr("a payout took 8000.00 of it, more than the 8.00")));
+    edit<PayoutItem>([](PayoutItem& row) { row.amount = usd("8.00").amount; });
+    EXPECT_FALSE(move(PayoutVerb::kVoid).failed);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// K2: a payout that was sent is set back, and would be sent again.
+TEST_P(OpeningTest, APayoutThatWasSentCannotBeSetBack) {
+    books.create(order());
+    books.close_account(kToday);
+    EXPECT_FALSE(move(PayoutVerb::kSent).failed);
+    const auto set_back = [](Payout& row) { row.state = PayoutState::kApproved; };
+    edit<Payout>(set_back);
+    EXPECT_THAT(damage_of(payout(), *books.read()).value_or(""),
+                HasSubstr("it is APPROVED, though the journal has SENT"));
+    EXPECT_FALSE(move(PayoutVerb::kSent).failed);
+    EXPECT_THAT(found(), Contains(HasSubstr("it was sent 2 times")));
+}
+
+/// D1: a balance whose row is gone would be imported a second time.
+TEST_P(OpeningTest, ABalanceWithoutItsRowIsFoundAndNotImportedAgain) {
+    EXPECT_FALSE(import_balance("40.00").failed);
+    const OpeningBalance row = rows_of<OpeningBalance>(*books.read()).front();
+    const auto erase = [&](LedgerTxn& txn) { txn.erase(row); };
+    const auto txn = ledger->begin(Books::kNode);
+    erase(*txn);
+    txn->commit();
+    EXPECT_THAT(found(), Contains(HasSubstr("the row is missing, though " + row.command_id)));
+    EXPECT_THROW(import_balance("40.00"), DamagedRow);
+    EXPECT_THAT(payable(), HasSubstr("payable=40.00"));
+}
+
+TEST_P(OpeningTest, AProgramWithoutTheDateOfItsBalancesIsFound) {
+    EXPECT_FALSE(import_balance("40.00").failed);
+    edit<ProgramHead>([](ProgramHead& row) { row.opening_at.reset(); });
+    EXPECT_THAT(found(), Contains(HasSubstr("the date of its opening balances is no date, these "
+                                            "balances say 2026-01-15T00:00:00Z")));
+}
+
+// ---- Write-offs ---------------------------------------------------------------------------------
+
+/// The debt goes away with the payout that made it.
+TEST_P(OpeningTest, AWriteOffIsNotPaidAfterItsDebtWentAwayWithAVoidPayout) {
+    books.create(order());
+    books.close_account(kToday);
+    books.update(order("100.00"));
+    EXPECT_FALSE(write_off("10.00").failed);
+    EXPECT_FALSE(move(PayoutVerb::kVoid).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+    EXPECT_THAT(payable(), HasSubstr("blocked=10.00"));
+    books.close_account(kToday);
+    EXPECT_EQ(payouts(), 1U);
+    const auto skipped = rows_of<Skipped>(*books.read());
+    ASSERT_FALSE(skipped.empty());
+    EXPECT_EQ(skipped.back().skip_reason, SkipReason::kBlocked);
+    EXPECT_EQ(skipped.back().amount, usd("10.00").amount);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// After a refund is restated as 0 the order earns again.
+TEST_P(OpeningTest, AWriteOffIsNotPaidAfterTheRefundIsRestated) {
+    books.create(order());
+    books.close("spring", kToday);
+    books.update(order("100.00"));
+    EXPECT_FALSE(write_off("10.00").failed);
+    OrderText back = order("0.00");
+    back.updated = "2026-01-03T00:00:00Z";
+    books.update(back);
+    EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+    books.close_account(kToday);
+    EXPECT_EQ(payouts(), 1U);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// The import that the write-off made up for is reversed.
+TEST_P(OpeningTest, AWriteOffIsNotPaidAfterTheNegativeBalanceIsReversed) {
+    EXPECT_FALSE(import_balance("-5.00").failed);
+    const std::string opening = rows_of<MoneyCommand>(*books.read()).front().command_id;
+    EXPECT_FALSE(write_off("5.00").failed);
+    EXPECT_FALSE(books.command(Reverse{opening}).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+    books.close_account(kToday);
+    EXPECT_EQ(payouts(), 0U);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// A part of the debt is left: the write-off makes up for that part, and later orders are paid.
+TEST_P(OpeningTest, AWriteOffMakesUpForTheDebtAndNoMore) {
+    EXPECT_FALSE(import_balance("-5.00").failed);
+    EXPECT_FALSE(write_off("5.00").failed);
+    Credit credit;
+    credit.creator = CreatorId("c1");
+    credit.program = ProgramId("spring");
+    credit.amount = usd("7.00");
+    EXPECT_FALSE(books.command(credit).failed);
+    books.close_account(kToday);
+    EXPECT_THAT(books.payouts(), ElementsAre(HasSubstr("c1@spring 7.00 USD")));
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice::test
