@@ -24,6 +24,9 @@ using namespace sluice;
 using namespace sluice::bench;
 using Clock = std::chrono::steady_clock;
 
+/// The first command's receipt, after the orders', because a close takes what was posted before it
+/// (K7). Each later command comes a second later, because rows of commands are sorted by time.
+constexpr Timestamp kClosed{kReceived.seconds + 1, 0};
 constexpr std::uint64_t kAtOnce = 200'000;       ///< Orders in the queue.
 constexpr std::uint64_t kCreatorsAtOnce = 1000;  ///< In one import.
 
@@ -170,9 +173,9 @@ void preview(Bench& bench, const worker::LedgerOpener& opener) {
     const auto ledger = opener();
     check(ledger.ok(), ledger ? "" : ledger.error().message);
     const std::unique_ptr<LedgerReader> reader = (*ledger)->snapshot(bench.queue->uuid());
-    const PayoutClose close{kReceived};
+    const PayoutClose close{kClosed};
     const AccountSettings settings = account_settings(*reader, {1});
-    const PlanRequest request{{1}, AccountId("acme"), close, kReceived, {}};
+    const PlanRequest request{{1}, AccountId("acme"), close, kClosed, {}};
     PayoutPlan plan(request, settings, *reader);
     const Status possible = plan.add_up();
     check(possible.ok(), possible ? "" : possible.error().message);
@@ -195,16 +198,20 @@ int main(int argc, char** argv) {
             fill(bench, opener, std::strtoull(argv[2], nullptr, 10),
                  std::strtoull(argv[3], nullptr, 10));
         });
+        bench.received = kClosed;
         measure("preview", [&] { preview(bench, opener); });
         std::string run;
         const auto close = [&] {
-            bench.append(Topic::kPayoutClose, {encode_request({{}, {}, PayoutClose{kReceived}})});
+            ++bench.received.seconds;
+            bench.append(Topic::kPayoutClose,
+                         {encode_request({{}, {}, PayoutClose{bench.received}})});
             measure("close", [&] { drain(bench, opener); });
             const CommandRow row = last_command(bench, opener);
             std::printf("%s\n", row.result.c_str());
             run = row.command_id;
         };
         const auto move = [&](const char* name, PayoutVerb verb) {
+            ++bench.received.seconds;
             bench.append(Topic::kPayoutMove,
                          {encode_request({{}, "bench", PayoutMove{verb, {run}}})});
             measure(name, [&] { drain(bench, opener); });
