@@ -101,7 +101,10 @@ Decimal exceeding_tax(const OrderState& state) {
             consider(line.tax, line.amount);
         }
     }
-    if (!state.refunds.empty()) {
+    // The rows that stand are sought only if one of all rows exceeds, because most orders have
+    // none.
+    if (std::any_of(state.refunds.begin(), state.refunds.end(),
+                    [](const RefundRow& refund) { return refund.tax > refund.amount; })) {
         const StandingRefunds refunds(state.refunds);
         for (const auto& [line, refund] : refunds.rows()) {
             consider(refund->tax, refund->amount);

@@ -89,15 +89,12 @@ Decimal Decimal::rescaled(std::uint8_t scale) const noexcept {
     return {scaled_up(unscaled_, static_cast<unsigned>(scale - scale_)), scale};
 }
 
-Decimal& Decimal::operator+=(const Decimal& other) noexcept {
-    if (scale_ != other.scale_) {  // seldom
-        const std::uint8_t scale = std::max(scale_, other.scale_);
-        *this = rescaled(scale);
-        return *this += other.rescaled(scale);
-    }
-    Int128 sum = 0;
-    SLUICE_ASSERT(!__builtin_add_overflow(unscaled_, other.unscaled_, &sum));
-    unscaled_ = sum;
+Decimal& Decimal::add_rescaled(const Decimal& other) noexcept {
+    const std::uint8_t scale = std::max(scale_, other.scale_);
+    const Decimal left = rescaled(scale);
+    const Decimal right = other.rescaled(scale);
+    SLUICE_ASSERT(!__builtin_add_overflow(left.unscaled_, right.unscaled_, &unscaled_));
+    scale_ = scale;
     return *this;
 }
 

@@ -37,7 +37,15 @@ public:
     /// Requires: scale >= this->scale(), scale <= 12.
     [[nodiscard]] Decimal rescaled(std::uint8_t scale) const noexcept;
     /// Sum and difference have the larger scale of the two.
-    Decimal& operator+=(const Decimal& other) noexcept;
+    Decimal& operator+=(const Decimal& other) noexcept {
+        // Inline, because an order takes about 70 sums, nearly all of equal scales.
+        Int128 sum = 0;
+        if (scale_ != other.scale_ || __builtin_add_overflow(unscaled_, other.unscaled_, &sum)) {
+            return add_rescaled(other);
+        }
+        unscaled_ = sum;
+        return *this;
+    }
     Decimal& operator-=(const Decimal& other) noexcept { return *this += -other; }
     [[nodiscard]] constexpr Decimal operator-() const noexcept { return {-unscaled_, scale_}; }
     friend Decimal operator+(Decimal a, const Decimal& b) noexcept { return a += b; }
@@ -51,6 +59,8 @@ public:
     [[nodiscard]] std::string to_string() const;
 
 private:
+    Decimal& add_rescaled(const Decimal& other) noexcept;
+
     Int128 unscaled_ = 0;
     std::uint8_t scale_ = 0;
 };
