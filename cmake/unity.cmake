@@ -23,8 +23,13 @@ function(sluice_unity target)
     string(REPLACE "/" "_" group "${folder}")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
-  # A type of a source file may have members from that file's anonymous namespace. GCC inlines less the
-  # more a unit grows, by a limit that is meant for units of one file: without it an order costs 3 % more.
+  # A type of a source file may have members from that file's anonymous namespace.
   target_compile_options(${target} PRIVATE
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage;--param=inline-unit-growth=1000>)
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+  # GCC inlines less the more a unit grows, by a limit that is meant for units of one file: with it an
+  # order costs 3 % more. Builds for development keep it, because GCC warns of what it inlines.
+  if(NOT SLUICE_DEV)
+    target_compile_options(${target} PRIVATE
+      $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:--param=inline-unit-growth=1000>)
+  endif()
 endfunction()
