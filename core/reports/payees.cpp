@@ -1,4 +1,6 @@
 // report payees
+#include "core/reports/payees.hpp"
+
 #include <map>
 
 #include "core/ledger/account_rows.hpp"
@@ -26,6 +28,24 @@ std::vector<Column> payee_columns(bool history) {
             {"actor"},      {"reason"},     {"command_id"}, {"approved_by"}};
 }
 
+Row payee_row(const CreatorNames& names, const AccountId& account_id, const CreatorRow& row) {
+    return {account_id.str(), names.shown(row.account, row.creator).str(), text_or_null(row.name),
+            text_or_null(row.payee), row.payee_since};
+}
+
+Row payee_change_row(LedgerReader& ledger, const CreatorNames& names, const AccountId& account_id,
+                     const PayeeChange& change) {
+    return {account_id.str(),
+            names.shown(change.account, change.creator).str(),
+            change.changed_at.to_string(),
+            text_or_null(change.old_payee),
+            text_or_null(change.new_payee),
+            change.actor,
+            text_or_null(change.reason),
+            change.command_id,
+            approver_of(ledger, change)};
+}
+
 void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {
     const CreatorNames names(ledger);
     const auto accounts = account_ids(ledger);
@@ -46,19 +66,14 @@ void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history
         }
         ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
             if (filter.covers(names, account, row.creator)) {
-                out.add({account_id.str(), names.shown(account, row.creator).str(),
-                         text_or_null(row.name), text_or_null(row.payee), row.payee_since});
+                out.add(payee_row(names, account_id, row));
             }
             return true;
         });
     }
     for (const PayeeChange& change : changes) {
         if (filter.covers(names, change.account, change.creator)) {
-            out.add({accounts.at(change.account).str(),
-                     names.shown(change.account, change.creator).str(),
-                     change.changed_at.to_string(), text_or_null(change.old_payee),
-                     text_or_null(change.new_payee), change.actor, text_or_null(change.reason),
-                     change.command_id, approver_of(ledger, change)});
+            out.add(payee_change_row(ledger, names, accounts.at(change.account), change));
         }
     }
 }

@@ -37,6 +37,23 @@ std::vector<Column> period_sum_columns() {
             {"digest"}};
 }
 
+Row period_sum_row(const CreatorNames& names, const AccountId& account_id, const PeriodSum& row) {
+    return {account_id.str(),
+            row.until.to_string(),
+            names.shown(row.account, row.creator).str(),
+            row.program.str(),
+            row.currency.code(),
+            row.opening_owed.to_string(),
+            row.opening_in_payout.to_string(),
+            row.opening_paid.to_string(),
+            row.reasons,
+            row.closing_owed.to_string(),
+            row.closing_in_payout.to_string(),
+            row.closing_paid.to_string(),
+            row.entries,
+            to_hex(row.digest)};
+}
+
 void write_period_sums(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                        Timestamp until, RowOutput& out) {
     const CreatorNames names(ledger);
@@ -44,11 +61,7 @@ void write_period_sums(LedgerReader& ledger, AccountNumber account, const Accoun
     first.account = account;
     first.until = until;
     ledger.scan(first, {2, 2}, [&](const PeriodSum& row) {
-        out.add({account_id.str(), row.until.to_string(), names.shown(account, row.creator).str(),
-                 row.program.str(), row.currency.code(), row.opening_owed.to_string(),
-                 row.opening_in_payout.to_string(), row.opening_paid.to_string(), row.reasons,
-                 row.closing_owed.to_string(), row.closing_in_payout.to_string(),
-                 row.closing_paid.to_string(), row.entries, to_hex(row.digest)});
+        out.add(period_sum_row(names, account_id, row));
         return true;
     });
 }

@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/reports/names.hpp"
 #include "core/reports/row_output.hpp"
 
 namespace sluice::reports {
@@ -15,6 +17,8 @@ void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId&
 
 /// The sums of one closed period, by creator, program and currency.
 [[nodiscard]] std::vector<Column> period_sum_columns();
+[[nodiscard]] Row period_sum_row(const CreatorNames& names, const AccountId& account_id,
+                                 const PeriodSum& row);
 void write_period_sums(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                        Timestamp until, RowOutput& out);
 

@@ -113,6 +113,25 @@ Result<std::optional<Bearer>> Registry::bearer(std::string_view secret) {
     });
 }
 
+Result<std::string> Registry::cursor_secret() {
+    return attempt([&]() -> Result<std::string> {
+        ReadTxn txn;
+        access_->begin(txn);
+        std::optional<StoredToken> oldest;
+        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
+            StoredToken token = access_->load_token(txn, id);
+            if (!oldest || token.row.created_at < oldest->row.created_at) {
+                oldest = std::move(token);
+            }
+            return true;
+        });
+        constexpr std::string_view kPurpose = "sluice cursor ";
+        return oldest ? std::string(view_of(sha256(std::string(kPurpose) +
+                                                   std::string(view_of(oldest->secret_sha256)))))
+                      : std::string();
+    });
+}
+
 Result<std::vector<UserAccount>> Registry::accounts_of(const std::string& name) {
     return attempt([&]() -> Result<std::vector<UserAccount>> {
         ReadTxn txn;

@@ -13,14 +13,15 @@ struct Meaning {
 };
 
 /// The first entry that is a prefix of the SQLSTATE applies.
-constexpr std::array<Meaning, 27> kMeanings{{
+constexpr std::array<Meaning, 28> kMeanings{{
     {"40", ErrorCode::kBusy},     // serialization failure, deadlock
     {"55P03", ErrorCode::kBusy},  // a lock was not granted in time
     {"23505", ErrorCode::kBusy},  // another node's row came first
     {"0A000", ErrorCode::kUnsupported},
     {"08", ErrorCode::kIo},           // connection
+    {"57014", ErrorCode::kBusy},      // a statement was cancelled, or took too long
     {"57P04", ErrorCode::kNotFound},  // the database was dropped
-    {"57", ErrorCode::kIo},           // shut down, killed, starting up, cancelled
+    {"57", ErrorCode::kIo},           // shut down, killed, starting up
     {"53100", ErrorCode::kNoSpace},
     {"53", ErrorCode::kIo},     // memory, connections, locks
     {"58", ErrorCode::kIo},     // its files

@@ -129,7 +129,8 @@ void await_standbys(Connection& session, std::chrono::seconds patience) {
     check_replicated(session);
 }
 
-std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting) {
+std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting,
+                                         const StatementLimits& limits) {
     const bool writes = access == Access::kWrite;
     // Asks the server itself, because a pooler's knowledge of it may be older than a failover. A
     // former primary that is cut off still accepts writes; the next host may be the new primary.
@@ -140,7 +141,8 @@ std::unique_ptr<Connection> open_session(const Url& url, Access access, const Wa
     std::unique_ptr<Connection> session =
         Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : primary);
     check_pooler(url, *session);
-    session->script("SET statement_timeout = 0; SET lock_timeout = 0");
+    session->script("SET statement_timeout = " + std::to_string(limits.statement.count()) +
+                    "; SET lock_timeout = " + std::to_string(limits.lock.count()));
     read_distribution(*session);
     const std::string encoding = show(*session, "server_encoding");
     if (encoding != "UTF8") {

@@ -19,11 +19,17 @@ enum class Access : std::uint8_t {
     kWrite,
 };
 
+/// Longest time that the server spends on a statement, and on one lock of it. 0 means no limit.
+struct StatementLimits {
+    std::chrono::milliseconds statement{0}, lock{0};
+};
+
 /// Connects. Throws kIo if only a standby answers a request to write, since after a failover the
 /// primary may be elsewhere. Throws kUnsupported if the database's encoding is not UTF8, or if its
 /// isolation level hides the commits of other sessions after a lock was granted.
 [[nodiscard]] std::unique_ptr<Connection> open_session(const Url& url, Access access,
-                                                       const Waiting& waiting);
+                                                       const Waiting& waiting,
+                                                       const StatementLimits& limits = {});
 
 /// Waits until the synchronous standbys have all commits so far. PostgreSQL may show commits that
 /// no standby has, after a crash or a cancelled wait of a COMMIT. Throws kIo if no standby

@@ -95,7 +95,8 @@ private:
                 pool_->idle.clear();
             }
         }
-        return use(lend(open_session(url_, access_of(mode_), options_.waiting)));
+        return use(lend(open_session(url_, access_of(mode_), options_.waiting,
+                                     {options_.statement_limit, options_.lock_limit})));
     }
 
     BorrowedConnection lend(std::unique_ptr<Connection> connection) {
@@ -142,7 +143,8 @@ Result<std::unique_ptr<PostgresLedger>> PostgresLedger::open(const Url& url, Mod
                                                              LedgerOptions options,
                                                              std::shared_ptr<InDoubt> in_doubt) {
     try {
-        std::unique_ptr<Connection> first = open_session(url, access_of(mode), options.waiting);
+        std::unique_ptr<Connection> first = open_session(
+            url, access_of(mode), options.waiting, {options.statement_limit, options.lock_limit});
         if (Status fits = check_schema(*first); !fits) {
             return fits.error();
         }

@@ -27,6 +27,9 @@ struct LedgerOptions {
     /// Called a few times a second during a wait for an answer, with its duration so far. Returns
     /// false to give up (kBusy; a commit's outcome is then unknown). May be empty.
     std::function<bool(std::chrono::milliseconds)> waiting;
+    /// Longest time that the server spends on a statement, and on one lock of it (kBusy). 0 means
+    /// no limit.
+    std::chrono::milliseconds statement_limit{0}, lock_limit{0};
     /// Called with a notice for the log. May be empty.
     std::function<void(const std::string&)> notice;
 };

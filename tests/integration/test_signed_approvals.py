@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 from harness.cli import Sluice
-from test_controls import ACME, FRANK, GINA, POLICY, WHY, adjust, database, filled, office  # noqa: F401
+from harness.office import ACME, FRANK, GINA, POLICY, WHY, database, filled, office, open_office  # noqa: F401
+from test_controls import adjust
 
 LIMIT = "approve_adjust_above = ['5.00 USD']\napprove_payout_above = ['5.00 USD']\n"
 

@@ -105,7 +105,7 @@ class Proxy(Handler):
         if path == "/oauth2/sign_in":
             nonce = secrets.token_urlsafe()
             where = {"client_id": CLIENT, "response_type": "code", "scope": "openid email", "redirect_uri": callback,
-                     "state": nonce + ":" + query["rd"]}
+                     "state": nonce + ":" + self.headers["X-Auth-Request-Redirect"]}
             return self.answer(302, headers=[
                 ("Set-Cookie", f"_oauth2_proxy_csrf={nonce}; Path=/; Secure; HttpOnly; SameSite=Lax"),
                 ("Location", f"{server.provider}/authorize?{urllib.parse.urlencode(where)}")])

@@ -1,5 +1,7 @@
 """The order of the checks (Q4), the bad input of section 12, and what every answer carries."""
 
+import base64
+import hashlib
 import re
 import socket
 import threading
@@ -61,6 +63,41 @@ def test_cursors_of_another_query_and_altered_ones_are_refused(acme):
     journal = acme.get("journal", limit=1).json()["next"]
     assert acme.get("journal", after=journal).status == 200
     assert acme.get("journal", after=journal, by="receipt").code == "cursor_invalid"
+
+
+def forged(query, key):
+    """A cursor as a client makes one, who knows the form but not the secret: without it, the digest is a hash."""
+    digest = hashlib.sha256(f"{len(query)}:{query}".encode() + key).digest()[:8]
+    return base64.urlsafe_b64encode(digest + key).rstrip(b"=").decode()
+
+
+@pytest.mark.parametrize("key", [b"6:shop-12:o1", b"6:shop-11:\xff", b"6:shop-11:\x00"])
+def test_a_forged_cursor_is_refused_and_the_server_stays_ready(served, acme, key):
+    for account in (1, 2):
+        answer = acme.get("orders", after=forged(f"orders?account={account}", key))
+        assert (answer.status, answer.code) == (400, "cursor_invalid"), answer
+    assert ask(served.serve.read, "/ready").status == 200
+
+
+def test_a_cursor_survives_a_restart_and_serves_on_another_server(served, acme):
+    whole = acme.rows("orders")
+    cursor = acme.get("orders", limit=1).json()["next"]
+    folder = paths.make_folder()
+    try:
+        with Serve(served.sluice.store, folder) as other:
+            answer = other.token(served.secrets["acme-manager"]).get("orders", after=cursor)
+            assert answer.status == 200 and answer.json()["items"] == whole[1:]
+    finally:
+        paths.drop_folder(folder)
+
+
+def test_a_scope_comes_before_an_account_and_contradictions_are_named(served, acme):
+    assert served.as_("acme", "viewer").get("payouts", account="beta").code == "scope"
+    assert acme.get("payouts", account="beta").code == "not_found"
+    assert errors(acme.get("run", run="a", payout_run="b")) == {"payout_run"}
+    assert errors(acme.get("payouts", run="a", payout_run="b")) == {"payout_run"}
+    run = acme.rows("runs")[0]["payout_run"]
+    assert acme.get("run", run=run, payout_run=run).status == 200
 
 
 def test_paths_methods_and_heads(served, acme):
@@ -131,7 +168,7 @@ def test_scopes_are_checked_before_parameters(served):
     assert (unknown.status, unknown.code) == (403, "no_account") and "nobody@acme.example" in unknown.json()["detail"]
 
 
-PRIVATE = {"payee", "actor", "note", "reason", "acknowledged_by"}
+PRIVATE = {"payee", "payee_since", "actor", "note", "acknowledged_by", "approvers", "held_by"}
 
 
 def members(value):
@@ -147,12 +184,16 @@ def members(value):
 def test_a_viewer_sees_no_payee_actor_note_or_reason(served):
     viewer, manager = served.as_("acme", "viewer"), served.as_("acme")
     answers = [(reader.rows("holds"), reader.rows("creators"), reader.rows("anomalies"),
-                reader.object("creator", creator="ann"),
+                reader.object("creator", creator="ann"), reader.object("program", program="spring"),
+                [{"note": row["reason"]} for row in reader.rows("holds")],
+                [{"note": hold["reason"]} for hold in reader.object("creator", creator="cy")["holds"]],
                 [reader.object("order", shop="shop-1", order=name) for name in ("o1", "held", "rejected")])
                for reader in (viewer, manager)]
     seen, all_of_it = ([pair for pair in members(list(answer)) if pair[0] in PRIVATE] for answer in answers)
     assert {value for _, value in seen} == {None} and len(seen) == len(all_of_it)
-    assert {name for name, value in all_of_it if value is not None} >= {"payee", "actor", "note", "reason"}
+    assert {name for name, value in all_of_it if value is not None} >= {"payee", "payee_since", "actor", "note", "approvers"}
+    kinds = [[entry["reason"] for entry in reader.object("order", shop="shop-1", order="o1")["journal"]] for reader in (viewer, manager)]
+    assert kinds[0] == kinds[1] and "ATTRIBUTION" in kinds[0], "the kind of a posting is no reason that a person wrote"
     payees = {value for name, value in all_of_it if name == "payee" and value}
     assert payees == {"••••3000", "••••7466", "••••"}
     text = viewer.get("holds", format="json").body + manager.get("creators", format="csv").body
@@ -193,6 +234,30 @@ def test_pages_of_random_size_visit_each_row_once(served, acme):
     items = acme.get("orders", limit=2)
     link = re.fullmatch(r'<(.*)>; rel="next"', items.header("Link")).group(1)
     assert ask(acme.path, link, acme.headers).json()["items"] == whole[2:4]
+
+
+@pytest.mark.parametrize("resource, parameters", [
+    ("creators", {}), ("payees", {}), ("payees", {"history": "true"}), ("payees", {"creator": "robert"}), ("holds", {}),
+    ("approvals", {}), ("periods", {}), ("programs", {}), ("program/versions", {"program": "spring"}), ("balances", {}), ("nodes", {}),
+    ("trial-balance", {"from": "2024-01-01T00:00:00Z", "until": "2024-06-01T00:00:00Z"}), ("anomalies", {}), ("products", {}),
+])
+def test_pages_of_one_row_are_the_whole_list(acme, resource, parameters):
+    assert acme.rows(resource, limit=1, **parameters) == acme.rows(resource, limit=1000, **parameters)
+
+
+def test_a_row_that_goes_between_two_pages_takes_no_other_with_it(served, acme):
+    """The key of a row is what names it, never its place, which changes with the rows before it."""
+    mine = ("--account", "acme", "--creator")
+    served.sluice("hold", *mine, "robert", "--reason", "x")
+    try:
+        first = acme.get("holds", limit=1).json()
+        assert [row["creator_id"] for row in first["items"]] == ["cy"]
+        served.sluice("release", *mine, "cy", "--reason", "x")
+        second = acme.get("holds", limit=1, after=first["next"]).json()
+        assert [row["creator_id"] for row in second["items"]] == ["robert"]
+    finally:
+        served.sluice("hold", *mine, "cy", "--reason", "as agreed")
+        served.sluice("release", *mine, "robert", "--reason", "x")
 
 
 def test_addresses_of_other_machines_are_refused(store):

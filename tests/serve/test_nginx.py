@@ -3,6 +3,7 @@
 import base64
 import json
 import subprocess
+import urllib.parse
 
 import pytest
 from harness.chromium import Browser
@@ -71,8 +72,10 @@ def test_oidc_names_the_user_of_the_proxys_session(acme):
         assert status == 200 and GINA.encode() in body
         assert GINA.encode() in site.get("/v1/me", [own, ("X-Sluice-User", "eve@acme.example")])[2]
         for headers in ([], [("X-Sluice-User", GINA)], [("X-Auth-Request-Email", GINA)], [("Cookie", "_oauth2_proxy=guessed")]):
-            status, answered, _ = site.get("/v1/me", headers)
-            assert status == 302 and "/oauth2/sign_in" in answered["Location"], headers
+            for target in ("/v1/me", "/ui/?view=orders&code=a%26b&from=2024-01-01&rd=//evil.example/"):
+                status, answered, _ = site.get(target, headers)
+                asked = urllib.parse.parse_qs(urllib.parse.urlsplit(answered["Location"]).query)
+                assert status == 302 and asked["state"][0].partition(":")[2] == target, (headers, answered["Location"])
 
 
 # In a browser -----------------------------------------------------------------------------------------------------------

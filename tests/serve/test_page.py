@@ -414,6 +414,36 @@ def test_a_viewer_reads_that_a_manager_sees_payouts(visit):
         assert "o1" in page.text() and "••••" not in page.text()
 
 
+def test_each_view_of_a_viewer_shows_its_rows(site, visit):
+    """Without payees, actors and reasons, which are null (Q9)."""
+    needs_manager = ("runs", "payouts", "run", "payout", "approvals", "approval", "month", "statement")
+    for name, query in views(site).items():
+        if name not in needs_manager:
+            with visit(query, user=SAM) as page:
+                assert page.run("document.querySelector('main .note.bad')?.innerText ?? ''") == "", name
+                assert "null" not in page.text(), name
+    with visit("?view=order&shop=shop-1&order=o1", user=SAM) as page:
+        assert "Earned" in page.text() and "8.00" in page.text()
+    with visit("?view=creator&creator=ann", user=SAM) as page:
+        assert "none known" not in page.text() and "Shown to managers" in page.text()
+
+
+def test_an_empty_page_of_a_list_that_goes_on_is_not_the_end(visit):
+    """A request reads 10,000 rows (Q7), and none of them may match."""
+    with visit("?view=shops") as page:
+        asked = page.run("""import('./api.js').then(async ({ get }) => {
+            const asked = [], real = window.fetch;
+            window.fetch = async (target) => {
+                asked.push(String(target));
+                const page = asked.length < 3 ? { items: [], next: "c" + asked.length } : { items: [{ n: 1 }], next: "c3" };
+                return new Response(JSON.stringify(page), { headers: { "Content-Type": "application/json" } });
+            };
+            try { return [asked, await get("payouts", { state: "SENT" })]; } finally { window.fetch = real; }
+        })""")
+        assert asked[1] == {"items": [{"n": 1}], "next": "c3"}
+        assert asked[0] == ["../v1/payouts?state=SENT", "../v1/payouts?state=SENT&after=c1", "../v1/payouts?state=SENT&after=c2"]
+
+
 def test_a_user_of_two_accounts_chooses_and_links_keep_the_choice(visit):
     with visit("?view=programs", user=BOTH) as page:
         assert "spring" in page.text()

@@ -109,7 +109,7 @@ store::QueueOptions queue_options() {
 }
 
 Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url,
-                                                ReadFrom from) {
+                                                ReadFrom from, const pg::LedgerOptions& options) {
     auto url = ledger_url_of(frame, ledger_url);
     if (!url.ok()) {
         return url.error();
@@ -118,7 +118,7 @@ Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::s
         using Mode = pg::PostgresLedger::Mode;
         return postgres_ledger(*url,
                                from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary,
-                               {}, std::nullopt);
+                               options, std::nullopt);
     }
     return worker::embedded_commands(frame.paths()).open_for_reading;
 }

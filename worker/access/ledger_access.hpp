@@ -33,9 +33,10 @@ enum class ReadFrom : std::uint8_t {
     kConfirmed,  ///< For payments: the primary, and no failover can undo what is read.
 };
 
-[[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame,
-                                                              const std::string& ledger_url,
-                                                              ReadFrom from = ReadFrom::kAnyServer);
+/// @param options  Settings of a PostgreSQL ledger.
+[[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(
+    const Frame& frame, const std::string& ledger_url, ReadFrom from = ReadFrom::kAnyServer,
+    const pg::LedgerOptions& options = {});
 /// Returns the PostgreSQL ledger that this store uses, or nothing if it has its own.
 [[nodiscard]] Result<std::optional<pg::Url>> shared_ledger(const Frame& frame);
 /// Returns false if this store uses a PostgreSQL ledger.

@@ -38,7 +38,7 @@ const std::vector<reports::Column>& columns_of(const Job& job, const Page& page)
     return page.columns.empty() ? job.resource->columns : page.columns;
 }
 
-std::string csv_of(const Job& job, const Page& page, bool sees_ledger) {
+std::string csv_of(const Job& job, const Page& page, const Masks& masks) {
     const auto& columns = columns_of(job, page);
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -48,7 +48,7 @@ std::string csv_of(const Job& job, const Page& page, bool sees_ledger) {
     for (const reports::Row& row : page.rows) {
         for (std::size_t i = 0; i < columns.size(); ++i) {
             Json cell = i < row.size() ? row[i] : Json();
-            mask_cell(columns[i].name, cell, sees_ledger);
+            masks.mask_cell(columns[i].name, cell);
             text += (i == 0 ? "" : ",") + reports::csv_field(cell.cell());
         }
         text += '\n';
@@ -68,7 +68,7 @@ std::string csv_of(const Job& job, const Page& page, bool sees_ledger) {
     return text;
 }
 
-std::string json_of(const Job& job, const Page& page, const std::string& next, bool sees_ledger) {
+std::string json_of(const Job& job, const Page& page, const std::string& next, const Masks& masks) {
     const auto& columns = columns_of(job, page);
     std::string text = "{\"items\":[";
     auto add = [&text, first = true](const std::string& item) mutable {
@@ -78,7 +78,7 @@ std::string json_of(const Job& job, const Page& page, const std::string& next, b
     };
     for (const reports::Row& row : page.rows) {
         Json object = object_of(columns, row);
-        mask_members(object, sees_ledger);
+        masks.mask_members(object);
         add(object.compact());
     }
     for (const std::string& object : page.raw_rows) {
@@ -91,15 +91,16 @@ std::string json_of(const Job& job, const Page& page, const std::string& next, b
     return text + "}";
 }
 
-Answer list_answer(const Job& job, Read& read) {
-    const Page page = job.resource->list(read);
-    const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
+Answer list_answer(const Job& job, Read& read, const Page& page) {
+    const Masks masks(job.resource->path, read.sees_ledger());
+    const std::string next =
+        page.next_key ? make_cursor(job.cursor_secret, query_of(job), *page.next_key) : "";
     Answer answer;
     if (job.arguments.is("format", "csv")) {
         answer.type = "text/csv; charset=utf-8; header=present";
-        answer.body = csv_of(job, page, read.sees_ledger());
+        answer.body = csv_of(job, page, masks);
     } else {
-        answer.body = json_of(job, page, next, read.sees_ledger());
+        answer.body = json_of(job, page, next, masks);
     }
     if (!next.empty()) {
         answer.with("Link", "<" + next_target(job, next) + ">; rel=\"next\"");
@@ -107,12 +108,38 @@ Answer list_answer(const Job& job, Read& read) {
     return answer;
 }
 
+/// Reads a page of fewer rows if the rows of the first one are too large.
+Answer list_answer(const Job& job, Read& read) {
+    for (;;) {
+        const Page page = job.resource->list(read);
+        const std::size_t rows = page.rows.size() + page.raw_rows.size();
+        Answer answer = list_answer(job, read, page);
+        if (answer.body.size() <= kAnswerBytesMax || rows <= 1) {
+            return answer;
+        }
+        constexpr std::size_t kTenths = 8;  // rows differ in size
+        read.rows_max =
+            std::max<std::size_t>(1, rows * kTenths / 10 * kAnswerBytesMax / answer.body.size());
+    }
+}
+
 Answer object_answer(const Job& job, Read& read) {
     Json object = job.resource->object(read);
-    mask_members(object, read.sees_ledger());
+    Masks(job.resource->path, read.sees_ledger()).mask_members(object);
     Answer answer;
     answer.body = object.compact();
     return answer;
+}
+
+/// Returns the answer in place of one that is too large (Q6), under the parameter that chose it.
+Answer too_large(const Resource& resource) {
+    std::string_view name = "limit";
+    for (const Parameter& parameter : resource.parameters) {
+        name = parameter.required || resource.list == nullptr ? parameter.name : name;
+    }
+    return parameter_problem({{std::string(name),
+                               "the answer has more than 8 MB: use the `sluice` command, which has "
+                               "no limit"}});
 }
 
 /// `1:48211,2:17`: each node's number and checkpoint. Finds the node of this store on the way.
@@ -132,7 +159,7 @@ std::string snapshot_of(LedgerReader& ledger, WorkerPage& worker) {
 Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
     Read read{ledger, job.grant, job.caller, job.arguments, job.now, std::nullopt, worker};
     if (const auto cursor = job.arguments.text("after")) {
-        read.after = open_cursor(query_of(job), *cursor);
+        read.after = open_cursor(job.cursor_secret, query_of(job), *cursor);
         if (!read.after) {
             refuse("cursor_invalid");
         }
@@ -153,6 +180,9 @@ Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker) {
         answer = read_answer(job, ledger, worker);
     } catch (const Refusal& refusal) {
         answer = refusal.answer;
+    }
+    if (answer.body.size() > kAnswerBytesMax) {
+        answer = too_large(*job.resource);
     }
     if (answer.status == 200) {
         tag_answer(answer, job.if_none_match);

@@ -1,6 +1,6 @@
 #include "worker/read/cursor.hpp"
 
-#include <array>
+#include <simdjson.h>
 
 #include "core/protocol/signature.hpp"
 
@@ -45,26 +45,35 @@ std::optional<std::string> from_base64url(std::string_view text) {
     return base64url(bytes) == text ? std::optional(bytes) : std::nullopt;
 }
 
-std::string digest_of(std::string_view query, std::string_view key) {
-    const Digest256 digest =
-        sha256(std::to_string(query.size()) + ":" + std::string(query) + std::string(key));
+std::string digest_of(std::string_view secret, std::string_view query, std::string_view key) {
+    RunningHmac hmac = SigningKey(secret).begin();
+    hmac.add(std::to_string(query.size()) + ":");
+    hmac.add(query);
+    hmac.add(key);
+    const Digest256 digest = hmac.digest();
     return {reinterpret_cast<const char*>(digest.data()), kDigestBytes};
+}
+
+/// Returns whether all bytes are of texts that a ledger may hold.
+bool is_text(std::string_view key) {
+    return simdjson::validate_utf8(key) && key.find('\0') == std::string_view::npos;
 }
 
 }  // namespace
 
-std::string make_cursor(std::string_view query, std::string_view key) {
-    return base64url(digest_of(query, key) + std::string(key));
+std::string make_cursor(std::string_view secret, std::string_view query, std::string_view key) {
+    return base64url(digest_of(secret, query, key) + std::string(key));
 }
 
-std::optional<std::string> open_cursor(std::string_view query, std::string_view cursor) {
+std::optional<std::string> open_cursor(std::string_view secret, std::string_view query,
+                                       std::string_view cursor) {
     const auto bytes = from_base64url(cursor);
     if (!bytes || bytes->size() < kDigestBytes) {
         return std::nullopt;
     }
     std::string key = bytes->substr(kDigestBytes);
-    return digest_of(query, key) == bytes->substr(0, kDigestBytes) ? std::optional(std::move(key))
-                                                                   : std::nullopt;
+    const bool is_ours = digest_of(secret, query, key) == bytes->substr(0, kDigestBytes);
+    return is_ours && is_text(key) ? std::optional(std::move(key)) : std::nullopt;
 }
 
 std::string join_key(const std::vector<std::string>& parts) {
@@ -83,6 +92,9 @@ std::optional<std::vector<std::string>> split_key(std::string_view key, std::siz
             size = size * 10 + static_cast<std::size_t>(key[at] - '0');
         }
         if (at == 0 || at >= key.size() || key[at] != ':' || key.size() - at - 1 < size) {
+            return std::nullopt;
+        }
+        if (!is_text(key.substr(at + 1, size))) {
             return std::nullopt;
         }
         found.emplace_back(key.substr(at + 1, size));

@@ -1,8 +1,9 @@
 // Cursors: where the next page of a list begins (Q7).
 //
-// A cursor is the last key and a digest of key and query, in base64url. The digest tells a cursor
-// of another query, and one that was altered. It protects nothing else: the account of a read comes
-// from the caller, never from a cursor.
+// A cursor is the last key and a digest of key and query, in base64url. The digest is keyed with a
+// secret of the registry, so that it tells a cursor of another query and one that no server made.
+// All servers of a fleet have that secret, and it survives a restart. A cursor protects nothing
+// else: the account of a read comes from the caller, never from a cursor.
 #pragma once
 
 #include <optional>
@@ -12,10 +13,13 @@
 
 namespace sluice::serve {
 
+/// @param secret  Registry::cursor_secret().
 /// @param query  Path, account and filters: all that decides which rows the list has.
-[[nodiscard]] std::string make_cursor(std::string_view query, std::string_view key);
+[[nodiscard]] std::string make_cursor(std::string_view secret, std::string_view query,
+                                      std::string_view key);
 /// Returns the key, or nothing if the cursor is not one of this query.
-[[nodiscard]] std::optional<std::string> open_cursor(std::string_view query,
+[[nodiscard]] std::optional<std::string> open_cursor(std::string_view secret,
+                                                     std::string_view query,
                                                      std::string_view cursor);
 
 /// A key of several texts.

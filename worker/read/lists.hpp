@@ -1,6 +1,9 @@
 // The reads behind the resources. Each returns the rows of one page, or one object.
 #pragma once
 
+#include <algorithm>
+#include <map>
+
 #include "core/reports/json.hpp"
 #include "worker/read/resource.hpp"
 
@@ -36,27 +39,84 @@ struct NodeState {
 /// @param digest  As code_digest() returns it.
 [[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
 
-/// Cuts a page out of rows that were all read.
+/// Returns the texts that a row is sorted by. No two rows have the same.
+using KeyOf = std::function<std::vector<std::string>(const reports::Row&)>;
+/// Returns the key of these cells.
+[[nodiscard]] KeyOf cells(std::vector<std::size_t> cells);
+
+/// Cuts a page out of rows that were all read, for lists that stay short: sorts them by their keys,
+/// so that a row is neither repeated nor passed over when others come and go between two pages.
 class PageOfAll : public reports::RowOutput {
 public:
-    /// @param sorted_by  Cells by which the rows are sorted, as texts: the key of a row. Without
-    /// them it is the row's place.
-    explicit PageOfAll(const Read& read, std::vector<std::size_t> sorted_by = {});
+    /// @param parts  Texts of a key.
+    PageOfAll(const Read& read, KeyOf key_of, std::size_t parts);
+    PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
+        : PageOfAll(read, cells(sorted_by), sorted_by.size()) {}
     void add(const reports::Row& row) override;
     /// Not called: no such list has raw rows.
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}
     [[nodiscard]] Page take() &&;
 
 private:
-    void add_by_place(const reports::Row& row);
-
-    std::size_t limit_, first_ = 0, count_ = 0;
-    std::vector<std::size_t> sorted_by_;
+    std::size_t limit_;
+    KeyOf key_of_;
     std::optional<std::vector<std::string>> after_;
-    std::vector<std::string> last_;
-    bool has_more_ = false;
-    Page page_;
+    /// The first rows after the cursor, at most one more than the page has.
+    std::multimap<std::vector<std::string>, reports::Row> rows_;
 };
+
+/// Counts the rows that a request reads, and ends the page with the last of them.
+class ReadLimit {
+public:
+    explicit ReadLimit(const Read& read) : limit_(read.limit()) {}
+
+    /// Returns true if the row is the first beyond the page.
+    [[nodiscard]] bool is_full(const Page& page) const noexcept {
+        return is_full(std::max(page.rows.size(), page.raw_rows.size()));
+    }
+    [[nodiscard]] bool is_full(std::size_t rows) const noexcept {
+        return rows >= limit_ || rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2;
+    }
+    void read_one(std::string key) {
+        ++rows_read_;
+        last_ = std::move(key);
+    }
+    void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+    [[nodiscard]] const std::string& last() const noexcept { return last_; }
+
+private:
+    std::size_t limit_, rows_read_ = 0, bytes_ = 0;
+    std::string last_;
+};
+
+/// Reads the rows of a table for one page, from the row after the cursor's.
+/// @param first  Has the first `same` key columns; and on a later page, all `columns` of the
+/// cursor's row.
+/// @param key_of  Returns the key of a row for the cursor.
+/// @param next_key  Set if rows are left.
+template <Described Row, class RowKey, class Covers>
+std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsigned columns,
+                              const RowKey& key_of, const Covers& covers,
+                              std::optional<std::string>& next_key) {
+    ReadLimit limit(read);
+    std::vector<Row> rows;
+    read.ledger.scan(first, {same, read.after ? columns : same}, [&](const Row& row) {
+        std::string key = key_of(row);
+        if (read.after && key == *read.after) {
+            return true;
+        }
+        if (limit.is_full(rows.size())) {
+            next_key = limit.last();
+            return false;
+        }
+        limit.read_one(std::move(key));
+        if (covers(row)) {
+            rows.push_back(row);
+        }
+        return true;
+    });
+    return rows;
+}
 
 [[nodiscard]] Page list_orders(Read& read);
 [[nodiscard]] Page list_anomalies(Read& read);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace sluice::serve {
 namespace {
@@ -9,20 +10,112 @@ namespace {
 using reports::Json;
 
 constexpr std::array<std::string_view, 3> kPayees{"payee", "old_payee", "new_payee"};
-constexpr std::array<std::string_view, 8> kPrivate{
-    "payee", "old_payee", "new_payee", "actor", "note", "reason", "earned", "acknowledged_by"};
+
+/// The members of one resource that callers without read_ledger see. A member below another one is
+/// seen only if both are named.
+struct ShownMembers {
+    std::string_view path;
+    std::string_view names;  ///< Separated by spaces.
+};
+
+constexpr std::string_view kProgram =
+    "program_id account_id shops starts_at ends_at late_days window_days base precedence "
+    "clearing_days default_rate default_tiers default_tiers.from default_tiers.rate max_per_order "
+    "rules rules.match rules.value rules.creator rules.group rules.customer rules.from rules.until "
+    "rules.min_order_amount rules.rate rules.tiers rules.tiers.from rules.tiers.rate version "
+    "applied_at ";
+
+constexpr std::array kShown{
+    ShownMembers{"me",
+                 "user token_id role scopes accounts accounts.account_id accounts.role "
+                 "accounts.scopes limit"},
+    ShownMembers{"today",
+                 "account_id day yesterday yesterday.orders yesterday.attributed waiting "
+                 "waiting.kind waiting.count waiting.amounts unattributed unattributed.order_id "
+                 "unattributed.shop_id unattributed.ordered_at unattributed.codes"},
+    ShownMembers{"search", "kind id shop_id sentence"},
+    ShownMembers{"orders",
+                 "order_id shop_id account_id creator_id program_id attribution_types "
+                 "commission_amount accrued commission_currency amount tax shipping refund_amount "
+                 "refund_tax currency cancelled_at ordered_at last_updated_at status blocked_by "
+                 "payouts node"},
+    ShownMembers{
+        "order",
+        "answer answer.status answer.sentence answer.since answer.next_at answer.command order_id "
+        "shop_id "
+        "account_id currency amount tax shipping refund_amount refund_tax ordered_at "
+        "last_updated_at cancelled_at commission_amount duplicates device codes blocked_by events "
+        "events.node events.event_seq events.topic events.version events.received_at "
+        "events.decision events.trace events.explanation events.anomalies refunds "
+        "refunds.refund_line_item_id refunds.line_item_id refunds.amount refunds.tax "
+        "refunds.quantity refunds.version refunds.counts refunds.explanation attribution "
+        "attribution.creator_id attribution.program_id attribution.explanation "
+        "attribution.candidates attribution.candidates.type attribution.candidates.source "
+        "attribution.candidates.creator_id attribution.candidates.program_id "
+        "attribution.candidates.won attribution.candidates.explanation lines lines.line_item_id "
+        "lines.sku lines.variant_sku lines.amount lines.tax lines.quantity "
+        "lines.in_newest_payload lines.rule lines.rate lines.base lines.refund lines.calculation "
+        "lines.rounding lines.explanation lines.commission journal journal.node journal.entry "
+        "journal.event_seq journal.line_item_id journal.command_id journal.creator_id "
+        "journal.program_id journal.currency journal.amount journal.debit_account "
+        "journal.credit_account journal.reason journal.accounting_date journal.recorded_at "
+        "accruals accruals.creator_id accruals.program_id accruals.currency accruals.accrued "
+        "accruals.manual accruals.allocated accruals.explanation payouts payouts.payout_id "
+        "payouts.node payouts.state payouts.creator_id payouts.program_id payouts.currency "
+        "payouts.amount payouts.closed_at payouts.sent_at payouts.ended_at payouts.items "
+        "payouts.items.line_item_id payouts.items.kind "
+        "payouts.items.amount"},
+    ShownMembers{"anomalies",
+                 "node event_seq account_id shop_id order_id kind recorded_at count message blocks "
+                 "acknowledged_at value acknowledged_value"},
+    ShownMembers{"holds", "account_id shop_id order_id creator_id program_id held_at"},
+    ShownMembers{"shops", "shop_id account_id suspended created_at"},
+    ShownMembers{"creators", "creator_id program_id account_id group codes name removed"},
+    ShownMembers{"creator",
+                 "creator_id account_id name aliases programs programs.program_id programs.group "
+                 "programs.removed programs.effective_from programs.codes programs.codes.code "
+                 "programs.codes.valid_from programs.codes.valid_until holds holds.program_id "
+                 "holds.held_at"},
+    ShownMembers{"programs", kProgram},
+    ShownMembers{"program/versions", kProgram},
+};
+
+/// The rules of the account, without who approves.
+constexpr std::string_view kPolicy =
+    "policy policy.min_payout policy.approve_payout_above policy.approve_adjust_above "
+    "policy.approve_attribution_above policy.approve_run_above policy.approve_rates "
+    "policy.approve_period_close policy.require_payee policy.approve_payee_change "
+    "policy.payee_cooling_days policy.max_rate policy.lines_over policy.max_share "
+    "policy.amount_limit policy.blocking";
+
+using Names = std::set<std::string, std::less<>>;
+
+void add_words(std::string_view text, Names& names) {
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        names.emplace(word);
+    }
+}
+
+/// Returns an empty set for a resource that needs read_ledger, of which others see nothing.
+const Names& names_of(std::string_view path) {
+    static const std::map<std::string_view, Names> all = [] {
+        std::map<std::string_view, Names> lists;
+        for (const ShownMembers& shown : kShown) {
+            add_words(shown.names, lists[shown.path]);
+        }
+        add_words(kProgram, lists["program"]);
+        add_words(kPolicy, lists["program"]);
+        return lists;
+    }();
+    static const Names none;
+    const auto found = all.find(path);
+    return found == all.end() ? none : found->second;
+}
 
 bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
-
-void mask_one(std::string_view name, Json& value, bool sees_ledger) {
-    if (!sees_ledger && std::find(kPrivate.begin(), kPrivate.end(), name) != kPrivate.end()) {
-        value = Json();
-    } else if (std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end() &&
-               !value.is_null()) {
-        value = masked_payee(value.cell());
-    }
 }
 
 }  // namespace
@@ -42,9 +135,43 @@ std::string masked_payee(std::string_view payee) {
     return std::string(kDots) + std::string(payee.substr(at));
 }
 
-void mask_members(Json& object, bool sees_ledger) {
-    object.change_members(
-        [sees_ledger](std::string_view name, Json& value) { mask_one(name, value, sees_ledger); });
+Masks::Masks(std::string_view path, bool sees_ledger)
+    : shown_(&names_of(path)), sees_ledger_(sees_ledger) {}
+
+bool Masks::shows(const std::string& path) const {
+    return shown_->contains(path);
+}
+
+/// Returns what the caller sees of a value.
+/// @param path  Of a member, or of the list that the value is in. Empty at the top.
+Json Masks::seen(const std::string& path, const Json& value) const {
+    if (value.items().empty()) {
+        return value;
+    }
+    const std::vector<std::string>& names = value.names();
+    Json kept = names.empty() ? Json::array() : Json::object();
+    for (std::size_t i = 0; i < value.items().size(); ++i) {
+        if (names.empty()) {
+            kept.push_back(seen(path, value.items()[i]));
+        } else {
+            const std::string below = path.empty() ? names[i] : path + "." + names[i];
+            kept[names[i]] = seen_member(below, value.items()[i]);
+        }
+    }
+    return kept;
+}
+
+Json Masks::seen_member(const std::string& path, const Json& value) const {
+    const std::string_view name = std::string_view(path).substr(path.rfind('.') + 1);
+    const bool is_payee = std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end();
+    if (value.is_null() || (!sees_ledger_ && !shows(path))) {
+        return {};
+    }
+    return is_payee ? Json(masked_payee(value.cell())) : seen(path, value);
+}
+
+void Masks::mask_members(Json& object) const {
+    object = seen({}, object);
 }
 
 void mask_approval(Json& approval) {
@@ -71,9 +198,8 @@ void mask_approval(Json& approval) {
     approval["fields"]["rows"] = std::move(rows);
 }
 
-void mask_cell(std::string_view column, Json& value, bool sees_ledger) {
-    mask_one(column, value, sees_ledger);
-    mask_members(value, sees_ledger);
+void Masks::mask_cell(std::string_view column, Json& value) const {
+    value = seen_member(std::string(column), value);
 }
 
 }  // namespace sluice::serve

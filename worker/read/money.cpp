@@ -1,11 +1,13 @@
 // Balances, payouts, payout runs, approvals, periods, trial balance and statements.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "core/commands/ids.hpp"
 #include "core/payouts/items.hpp"
 #include "core/reports/approvals.hpp"
 #include "core/reports/lists.hpp"
+#include "core/reports/payees.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/periods.hpp"
 #include "core/reports/report.hpp"
@@ -233,7 +235,10 @@ Page list_payout_items(Read& read) {
 }
 
 Page list_approvals(Read& read) {
-    PageOfAll page(read);
+    const KeyOf commands_first = [](const Row& row) {
+        return std::vector{std::string(row[1].cell() == "payout close" ? "2" : "1"), row[0].cell()};
+    };
+    PageOfAll page(read, commands_first, 2);
     reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
     return std::move(page).take();
 }
@@ -248,22 +253,59 @@ Json show_approval(Read& read) {
     Json shown = reports::approval_object(read.ledger, read.grant.account, read.grant.account_id,
                                           *subject, read.now);
     mask_approval(shown);
-    if (shown.compact().size() > kAnswerBytesMax) {
-        throw Refusal{parameter_problem(
-            {{"id", "the command has more than 8 MB: use `sluice approvals show`"}})};
-    }
     return shown;
 }
 
+namespace {
+
+Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
+    PayeeChange first;
+    first.account = read.grant.account;
+    first.creator = creator.value_or(CreatorId());
+    if (read.after) {
+        const auto parts = split_key(*read.after, 3);
+        const auto changed_at = Timestamp::parse(parts ? (*parts)[1] : "");
+        if (!changed_at) {
+            refuse("cursor_invalid");
+        }
+        first.creator = CreatorId((*parts)[0]);
+        first.changed_at = *changed_at;
+        first.command_id = parts->back();
+    }
+    const auto key_of = [](const PayeeChange& row) {
+        return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
+    };
+    const reports::CreatorNames names(read.ledger);
+    Page page;
+    page.columns = reports::payee_columns(true);
+    for (const PayeeChange& row : rows_of_page(
+             read, first, creator ? 2 : 1, 4, key_of,
+             [](const PayeeChange& /*row*/) { return true; }, page.next_key)) {
+        page.rows.push_back(
+            reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
+    }
+    return page;
+}
+
+}  // namespace
+
 Page list_payees(Read& read) {
-    const bool history = read.arguments.flag("history").value_or(false);
-    reports::ReportFilter filter;
-    filter.account = read.grant.account_id;
-    filter.creator = creator_of(read);
-    PageOfAll rows(read);
-    reports::write_payees(read.ledger, filter, history, rows);
-    Page page = std::move(rows).take();
-    page.columns = reports::payee_columns(history);
+    const auto creator = creator_of(read);
+    if (read.arguments.flag("history").value_or(false)) {
+        return list_payee_changes(read, creator);
+    }
+    CreatorRow first;
+    first.account = read.grant.account;
+    first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
+    const reports::CreatorNames names(read.ledger);
+    Page page;
+    page.columns = reports::payee_columns(false);
+    for (const CreatorRow& row : rows_of_page(
+             read, first, creator ? 2 : 1, 2,
+             [](const CreatorRow& one) { return one.creator.str(); },
+             [](const CreatorRow& /*row*/) { return true; }, page.next_key)) {
+        page.rows.push_back(reports::payee_row(names, read.grant.account_id, row));
+    }
     return page;
 }
 
@@ -311,7 +353,10 @@ Json closing_checks(Read& read, Timestamp until) {
 
 /// The closed periods, then the open one, which has no end yet.
 Page list_periods(Read& read) {
-    PageOfAll page(read);
+    const KeyOf open_one_last = [](const Row& row) {
+        return std::vector{row[1].is_null() ? std::string("open") : row[1].cell()};
+    };
+    PageOfAll page(read, open_one_last, 1);
     reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
     page.add({read.grant.account_id.str(), nullptr, nullptr, nullptr, nullptr});
     Page shown = std::move(page).take();
@@ -328,16 +373,42 @@ Page list_period_sums(Read& read) {
     if (!read.ledger.load(period)) {
         refuse("not_found");
     }
-    PageOfAll page(read);
-    reports::write_period_sums(read.ledger, read.grant.account, read.grant.account_id, period.until,
-                               page);
-    return std::move(page).take();
+    PeriodSum first;
+    first.account = read.grant.account;
+    first.until = period.until;
+    if (read.after) {
+        const auto parts = split_key(*read.after, 3);
+        const auto currency = Currency::parse(parts ? parts->back() : "");
+        if (!currency) {
+            refuse("cursor_invalid");
+        }
+        first.creator = CreatorId((*parts)[0]);
+        first.program = ProgramId((*parts)[1]);
+        first.currency = *currency;
+    }
+    const auto key_of = [](const PeriodSum& row) {
+        return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});
+    };
+    const reports::CreatorNames names(read.ledger);
+    Page page;
+    for (const PeriodSum& row : rows_of_page(
+             read, first, 2, 5, key_of, [](const PeriodSum& /*row*/) { return true; },
+             page.next_key)) {
+        page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));
+    }
+    return page;
 }
 
 Page list_trial_balance(Read& read) {
     const Timestamp from = *read.arguments.time("from");
     const Timestamp until = *read.arguments.time("until");
-    PageOfAll page(read);
+    // The ledger accounts of a program and currency, in the order of the money's way.
+    const KeyOf by_account = [](const Row& row) {
+        constexpr std::array<std::string_view, 4> kOrder{"expense", "owed", "payout", "paid"};
+        const auto place = std::find(kOrder.begin(), kOrder.end(), row[4].cell()) - kOrder.begin();
+        return std::vector{row[2].cell(), row[3].cell(), std::to_string(place)};
+    };
+    PageOfAll page(read, by_account, 3);
     const std::string first = from.to_string().substr(0, 7);
     const std::string last = until.plus_seconds(-1).to_string().substr(0, 7);
     (void)reports::write_trial_balance(read.ledger,
@@ -364,10 +435,6 @@ Answer show_statement(Read& read) {
         answer = statement_html(page.object());
     } else {
         answer.body = page.object().compact();
-    }
-    if (answer.body.size() > kAnswerBytesMax) {
-        throw Refusal{parameter_problem(
-            {{"month", "the statement has more than 8 MB: use `sluice report statement`"}})};
     }
     return answer;
 }

@@ -1,6 +1,5 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/reports/payouts.hpp"
 #include "core/rules/account.hpp"
@@ -20,10 +19,7 @@ bool is_registered(const Read& read, const ShopId& shop) {
 }  // namespace
 
 std::vector<store::ShopRow> registered_shops(const Read& read) {
-    const auto registry =
-        store::Registry::open(*read.worker.paths, store::Registry::Mode::kPublished);
-    auto shops = registry.ok() ? (*registry)->shops(read.grant.account_id)
-                               : Result<std::vector<store::ShopRow>>(registry.error());
+    auto shops = read.worker.shops(read.grant.account_id);
     if (!shops.ok()) {
         throw LedgerFailure(shops.error());
     }
@@ -79,12 +75,20 @@ Payout payout_of(Read& read) {
     return payout;
 }
 
-PageOfAll::PageOfAll(const Read& read, std::vector<std::size_t> sorted_by)
-    : limit_(read.limit()), sorted_by_(std::move(sorted_by)) {
-    if (read.after && sorted_by_.empty()) {
-        first_ = std::strtoull(read.after->c_str(), nullptr, 10);
-    } else if (read.after) {
-        after_ = split_key(*read.after, sorted_by_.size());
+KeyOf cells(std::vector<std::size_t> cells) {
+    return [cells = std::move(cells)](const reports::Row& row) {
+        std::vector<std::string> key;
+        for (const std::size_t cell : cells) {
+            key.push_back(row[cell].cell());
+        }
+        return key;
+    };
+}
+
+PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
+    : limit_(read.limit()), key_of_(std::move(key_of)) {
+    if (read.after) {
+        after_ = split_key(*read.after, parts);
         if (!after_) {
             refuse("cursor_invalid");
         }
@@ -92,37 +96,28 @@ PageOfAll::PageOfAll(const Read& read, std::vector<std::size_t> sorted_by)
 }
 
 void PageOfAll::add(const reports::Row& row) {
-    if (sorted_by_.empty()) {
-        return add_by_place(row);
-    }
-    std::vector<std::string> key;
-    for (const std::size_t cell : sorted_by_) {
-        key.push_back(row[cell].cell());
-    }
+    std::vector<std::string> key = key_of_(row);
     if (after_ && key <= *after_) {
         return;
     }
-    has_more_ = page_.rows.size() >= limit_;
-    if (!has_more_) {
-        page_.rows.push_back(row);
-        last_ = std::move(key);
-    }
-}
-
-void PageOfAll::add_by_place(const reports::Row& row) {
-    const std::size_t place = count_++;
-    if (place >= first_ && place < first_ + limit_) {
-        page_.rows.push_back(row);
+    rows_.emplace(std::move(key), row);
+    if (rows_.size() > limit_ + 1) {
+        rows_.erase(std::prev(rows_.end()));
     }
 }
 
 Page PageOfAll::take() && {
-    if (has_more_) {
-        page_.next_key = join_key(last_);
-    } else if (count_ > first_ + limit_) {
-        page_.next_key = std::to_string(first_ + limit_);
+    Page page;
+    for (auto& [key, row] : rows_) {
+        if (page.rows.size() == limit_) {
+            break;
+        }
+        page.rows.push_back(std::move(row));
+        if (rows_.size() > limit_) {
+            page.next_key = join_key(key);
+        }
     }
-    return std::move(page_);
+    return page;
 }
 
 }  // namespace sluice::serve

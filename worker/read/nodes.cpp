@@ -41,7 +41,7 @@ Page list_nodes(Read& read) {
         }
         return true;
     });
-    PageOfAll page(read);
+    PageOfAll page(read, {0});
     for (const auto& [head, is_behind] : node_states(read)) {
         const ChainHead& chain = chains[head.node];
         const bool own = head.node == read.worker.node;

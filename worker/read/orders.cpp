@@ -36,28 +36,6 @@ std::optional<ShopPlace> place_of(const Read& read) {
     return ShopPlace{std::move(parts->front()), std::move(parts->back())};
 }
 
-/// Counts the rows that a request reads, and ends the page with the last of them.
-class ReadLimit {
-public:
-    explicit ReadLimit(const Read& read) : limit_(read.limit()) {}
-
-    /// Returns true if the row is the first beyond the page.
-    [[nodiscard]] bool is_full(const Page& page) const noexcept {
-        return page.rows.size() >= limit_ || page.raw_rows.size() >= limit_ ||
-               rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2;
-    }
-    void read_one(std::string key) {
-        ++rows_read_;
-        last_ = std::move(key);
-    }
-    void add_bytes(std::size_t bytes) { bytes_ += bytes; }
-    [[nodiscard]] const std::string& last() const noexcept { return last_; }
-
-private:
-    std::size_t limit_, rows_read_ = 0, bytes_ = 0;
-    std::string last_;
-};
-
 /// Selects the rows of a list of orders.
 struct OrderFilter {
     std::optional<CreatorId> creator;
@@ -292,7 +270,7 @@ std::vector<reports::Column> hold_columns() {
 }
 
 Page list_holds(Read& read) {
-    PageOfAll page(read);
+    PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
     reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
                          page);
     return std::move(page).take();

@@ -164,6 +164,10 @@ Arguments check_parameters(const Resource& resource,
             fault(std::string(parameter.name), "required");
         }
     }
+    if (arguments.has("run") && arguments.has("payout_run") &&
+        !arguments.is("run", *arguments.text("payout_run"))) {
+        fault("payout_run", "contradicts `run`, which is the same parameter");
+    }
     check_interval(arguments, "from", "to", errors);
     check_interval(arguments, "from", "until", errors);
     return arguments;

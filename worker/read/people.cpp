@@ -1,4 +1,6 @@
 // Callers, creators and programs.
+#include <cstdlib>
+
 #include "core/reports/creators.hpp"
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"
@@ -31,6 +33,15 @@ struct OfPrefix : reports::RowOutput {
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}
 };
 
+/// Keys of a list that is sorted by earnings. Between two pages a creator who earns more moves, and
+/// the others with him.
+KeyOf by_place() {
+    return [place = 0U](const reports::Row& /*row*/) mutable {
+        std::string digits = std::to_string(++place);
+        return std::vector<std::string>{digits.insert(0, 10 - digits.size(), '0')};
+    };
+}
+
 }  // namespace
 
 Json show_me(Read& read) {
@@ -49,15 +60,16 @@ Json show_me(Read& read) {
 
 Page list_creators(Read& read) {
     const auto program = program_of(read);
-    PageOfAll page(read);
+    const bool by_earned = read.arguments.is("sort", "-earned");
+    if (by_earned && !read.sees_ledger()) {
+        refuse("scope");
+    }
+    PageOfAll page = by_earned ? PageOfAll(read, by_place(), 1) : PageOfAll(read, {1, 0});
     OfPrefix rows(read.arguments.text("q").value_or(""), page);
     reports::CreatorListing listing;
     listing.account = read.grant.account;
     listing.program = program ? std::optional(program->program.id) : std::nullopt;
-    if (read.arguments.is("sort", "-earned")) {
-        if (!read.sees_ledger()) {
-            refuse("scope");
-        }
+    if (by_earned) {
         listing.order = reports::CreatorOrder::kEarned;
     }
     reports::write_creators(read.ledger, listing, read.now, rows);
@@ -116,7 +128,13 @@ Json show_program(Read& read) {
 /// The newest first.
 Page list_program_versions(Read& read) {
     const auto current = program_of(read);
-    PageOfAll page(read);
+    constexpr std::size_t kVersion = 14;
+    const KeyOf newest_first = [](const reports::Row& row) {
+        const std::string left =
+            std::to_string(0xFFFFFFFFU - std::strtoul(row[kVersion].cell().c_str(), nullptr, 10));
+        return std::vector{std::string(10 - left.size(), '0') + left};
+    };
+    PageOfAll page(read, newest_first, 1);
     for (std::uint32_t version = current->version; version != 0; --version) {
         const auto row = read.ledger.program_version(current->program.id, version);
         if (row && row->program.account == read.grant.account) {

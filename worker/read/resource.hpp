@@ -2,6 +2,7 @@
 // made (Q10, Q11).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,6 +35,8 @@ enum class ValueKind : std::uint8_t {
     kCursor,
     kWord,  ///< One of Parameter::words.
 };
+
+inline constexpr std::size_t kRowsOfPageMax = 1000;
 
 struct Parameter {
     std::string_view name;
@@ -79,7 +82,8 @@ struct WorkerPage {
     std::string state, version;
     std::uint64_t waiting = 0;  ///< Inputs that are not applied.
     bool is_behind = false;     ///< Inputs have waited for over five minutes.
-    const store::StorePaths* paths = nullptr;
+    /// Returns the shops that an account has in the registry, by id. May be called on any thread.
+    std::function<Result<std::vector<store::ShopRow>>(const AccountId& account)> shops{};
     std::string rate_limit;  ///< The limit of this server, `600/60`.
 };
 
@@ -93,9 +97,13 @@ struct Read {
     /// Key of the last row of the page before; nothing on the first page.
     std::optional<std::string> after;
     const WorkerPage& worker;
+    /// Most rows of the page, below the caller's limit if those would be too large.
+    std::size_t rows_max = kRowsOfPageMax;
 
     [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
-    [[nodiscard]] std::size_t limit() const { return arguments.number("limit", 100); }
+    [[nodiscard]] std::size_t limit() const {
+        return std::min<std::size_t>(arguments.number("limit", 100), rows_max);
+    }
 };
 
 /// One page of a list.

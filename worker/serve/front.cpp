@@ -135,7 +135,8 @@ void Front::admit_resource(const Request& request, const Resource& resource,
                            Outcome& outcome) {
     const Timestamp at = now();
     auto found = callers_.find(request, at);
-    if (!found.ok()) {
+    const auto cursor_secret = callers_.cursor_secret();
+    if (!found.ok() || !cursor_secret.ok()) {
         outcome.result = problem("ledger_unavailable");
         return;
     }
@@ -162,9 +163,14 @@ void Front::admit_resource(const Request& request, const Resource& resource,
         return answer(problem("no_account", "no account has the user " + caller.name));
     }
     const Grant* const grant = grant_of(caller, parameters);
-    const bool lacks =
-        grant != nullptr && resource.scope != 0 && (grant->scopes & resource.scope) == 0;
-    if (lacks) {
+    // The scope comes before the account (Q4): a caller that has it in no account gets 403.
+    const auto has_scope = [&resource](const Grant& one) {
+        return resource.scope == 0 || (one.scopes & resource.scope) != 0;
+    };
+    const bool may = grant != nullptr
+                         ? has_scope(*grant)
+                         : std::any_of(caller.grants.begin(), caller.grants.end(), has_scope);
+    if (!may) {
         return answer(lacks_scope(request.door, resource.scope));
     }
     if (is_cross_site(request)) {
@@ -193,7 +199,8 @@ void Front::admit_resource(const Request& request, const Resource& resource,
                     grant == nullptr ? Grant{} : *grant,
                     std::move(arguments),
                     at,
-                    request.if_none_match.value_or("")};
+                    request.if_none_match.value_or(""),
+                    *cursor_secret};
     outcome.result = std::move(admitted);
 }
 

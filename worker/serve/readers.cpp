@@ -25,13 +25,25 @@ bool is_in_place(const Ledger& ledger) {
     return embedded == nullptr || embedded->still_in_place();
 }
 
+/// Returns whether the ledger itself cannot be read. A read that took too long, that was cancelled
+/// or that asked for a value which a database does not have says nothing about the next read.
+bool is_unreadable(const Error& error) {
+    return error.code != ErrorCode::kBusy && error.code != ErrorCode::kInvalid;
+}
+
 }  // namespace
 
 Status Readers::start(std::size_t threads) {
+    auto registry = store::Registry::open(paths_, store::Registry::Mode::kPublished);
+    if (!registry.ok()) {
+        return registry.error();
+    }
+    registry_ = std::move(registry).value();
     auto first = open_();
     if (!first.ok()) {
         return first.error();
     }
+    queue_ = JobQueue(threads);
     for (std::size_t i = 0; i < threads; ++i) {
         threads_.emplace_back([this] { run(); });
     }
@@ -41,13 +53,27 @@ Status Readers::start(std::size_t threads) {
 bool Readers::submit(Job job, Done done) {
     {
         const std::lock_guard lock(mutex_);
-        if (waiting_.size() >= kJobsMax || stopping_) {
+        WaitingJob waiting{std::move(job), std::move(done)};
+        if (stopping_ || !queue_.push(waiting)) {
             return false;
         }
-        waiting_.push_back({std::move(job), std::move(done)});
     }
     filled_.notify_one();
     return true;
+}
+
+void Readers::cancel() {
+    *cancelled_ = true;
+    std::vector<WaitingJob> left;
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        left = queue_.clear();
+    }
+    filled_.notify_all();
+    for (const WaitingJob& one : left) {
+        one.done(problem("busy"));
+    }
 }
 
 void Readers::stop() {
@@ -66,15 +92,21 @@ void Readers::run() {
     std::unique_ptr<Ledger> ledger;
     std::unique_lock lock(mutex_);
     for (;;) {
-        filled_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-        if (waiting_.empty()) {
+        std::optional<WaitingJob> next;
+        filled_.wait(lock, [&] {
+            next = queue_.take();
+            return next || (stopping_ && queue_.empty());
+        });
+        if (!next) {
             return;
         }
-        const Waiting next = std::move(waiting_.front());
-        waiting_.pop_front();
         lock.unlock();
-        next.done(answer(next.job, ledger));
+        const AccountNumber account = next->job.grant.account;
+        next->done(answer(next->job, ledger));
+        next.reset();
         lock.lock();
+        queue_.finish(account);
+        filled_.notify_all();  // the account's next job may have waited for the end of this one
     }
 }
 
@@ -101,10 +133,11 @@ Answer Readers::answer(const Job& job, std::unique_ptr<Ledger>& ledger) {
         std::fprintf(stderr, "sluice: the ledger cannot be read: %s\n",
                      cli::printable(failure.error().message).c_str());
         ledger.reset();
-        if (was_open) {  // a connection may have been closed since the last job
+        const bool is_lost = is_unreadable(failure.error());
+        if (was_open && is_lost) {  // a connection may have been closed since the last job
             return answer(job, ledger);
         }
-        ready_ = false;
+        ready_ = ready_ && !is_lost;
         return problem("ledger_unavailable");
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", std::string(job.resource->path).c_str(),
@@ -114,7 +147,7 @@ Answer Readers::answer(const Job& job, std::unique_ptr<Ledger>& ledger) {
     }
 }
 
-WorkerPage Readers::worker_page() const {
+WorkerPage Readers::worker_page() {
     WorkerPage page;
     page.is_of = [this](const std::string& node) { return control_.is_of(node); };
     const store::WorkerState state = control_.worker_state();
@@ -126,7 +159,10 @@ WorkerPage Readers::worker_page() const {
     page.waiting = control_.waiting();
     page.is_behind = page.waiting != 0 && wall_ms() > control_.queue_noted_ms() + kBehindMs;
     page.rate_limit = rate_limit_;
-    page.paths = &paths_;
+    page.shops = [this](const AccountId& account) {
+        const std::lock_guard lock(registry_mutex_);
+        return registry_->shops(account);
+    };
     return page;
 }
 

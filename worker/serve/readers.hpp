@@ -1,9 +1,8 @@
 // Readers: the threads that read the ledger. Each answers one job at a time.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -11,21 +10,19 @@
 
 #include "lmdb_store/store/control_view.hpp"
 #include "worker/drain/target_ledger.hpp"
-#include "worker/read/build.hpp"
+#include "worker/serve/job_queue.hpp"
 
 namespace sluice::serve {
 
-/// Called on a reader's thread.
-using Done = std::function<void(Answer)>;
+/// Set when running reads are to give up, which may wait for a database.
+using Cancelled = std::shared_ptr<std::atomic<bool>>;
 
 class Readers {
 public:
-    /// Most jobs that wait for a reader (Q1).
-    static constexpr std::size_t kJobsMax = 256;
-
-    Readers(worker::LedgerOpener open, store::StorePaths paths, store::ControlView control,
-            std::string rate_limit)
+    Readers(worker::LedgerOpener open, Cancelled cancelled, store::StorePaths paths,
+            store::ControlView control, std::string rate_limit)
         : open_(std::move(open)),
+          cancelled_(std::move(cancelled)),
           paths_(std::move(paths)),
           control_(std::move(control)),
           rate_limit_(std::move(rate_limit)) {}
@@ -39,26 +36,26 @@ public:
     [[nodiscard]] bool submit(Job job, Done done);
     /// Returns whether the ledger can be read. Called by health checks, on any thread.
     [[nodiscard]] bool is_ready() const noexcept { return ready_.load(); }
+    /// Answers all jobs that wait with `busy`, and makes the present ones give up.
+    void cancel();
     /// Ends the threads after their present jobs.
     void stop();
 
 private:
-    struct Waiting {
-        Job job;
-        Done done;
-    };
-
     void run();
     [[nodiscard]] Answer answer(const Job& job, std::unique_ptr<Ledger>& ledger);
-    [[nodiscard]] WorkerPage worker_page() const;
+    [[nodiscard]] WorkerPage worker_page();
 
     worker::LedgerOpener open_;
+    Cancelled cancelled_;
     store::StorePaths paths_;
     store::ControlView control_;
+    std::mutex registry_mutex_;
+    std::unique_ptr<store::Registry> registry_;
     std::string rate_limit_;
     std::mutex mutex_;
     std::condition_variable filled_;
-    std::deque<Waiting> waiting_;
+    JobQueue queue_{1};
     bool stopping_ = false;
     std::atomic<bool> ready_ = true;
     std::vector<std::thread> threads_;

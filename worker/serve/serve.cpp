@@ -4,7 +4,10 @@
 #include <grp.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <memory>
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -17,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kThreadsMax = 64;
 constexpr RateLimit kDefaultLimit{600, 60};
+constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
 
 struct ServeCommand {
     std::vector<serve::Listener> listeners;
@@ -62,7 +66,13 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
             {*serve::parse_people("unix:/run/sluice/people.sock"), serve::Door::kPeople}};
     }
     const store::StorePaths paths = frame.paths();
-    auto opener = ledger_for_reading(frame, command.ledger);
+    // Another client may lock a table for hours; reads of the API are short.
+    const auto cancelled = std::make_shared<std::atomic<bool>>(false);
+    pg::LedgerOptions limits;
+    limits.waiting = [cancelled](std::chrono::milliseconds) { return !*cancelled; };
+    limits.statement_limit = kStatementLimit;
+    limits.lock_limit = kLockLimit;
+    auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kAnyServer, limits);
     if (!opener.ok()) {
         return opener.error();
     }
@@ -72,17 +82,16 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     }
     serve::Front front(paths, command.limit);
     Status ready = front.open();
-    serve::Readers readers(std::move(opener).value(), paths, std::move(control).value(),
+    serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
                            to_string(command.limit));
     ready = ready.ok() ? readers.start(command.threads) : ready;
-    serve::Server server(front, readers);
+    serve::Server server(front, readers, serve::Mounts(paths));
     ready = ready.ok() ? listen_all(server, command, paths) : ready;
     if (!ready.ok()) {
         return ready;
     }
     notify_service("READY=1");
-    server.run();
-    return Status::success();
+    return server.run();
 }
 
 }  // namespace

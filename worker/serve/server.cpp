@@ -17,10 +17,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <set>
+#include <thread>
 #include <utility>
 
+#include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/serve/unsent.hpp"
 #include "worker/system/process.hpp"
 
 namespace sluice::serve {
@@ -39,7 +43,9 @@ constexpr std::size_t kConnectionsMax = 1000;
 constexpr std::chrono::seconds kIdle{75};     ///< For the next head.
 constexpr std::chrono::seconds kWriting{60};  ///< For a client that takes its answer slowly.
 constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request that was refused.
+constexpr std::chrono::seconds kDraining{3};  ///< For the reads under way, when it stops.
 constexpr std::chrono::seconds kStopping{5};  ///< For the answers under way.
+constexpr std::chrono::seconds kMountCheck{1};
 
 /// Returns a header's value; nothing without it; an empty value if it was sent twice.
 std::optional<std::string> header_of(const http::fields& fields, beast::string_view name) {
@@ -65,30 +71,46 @@ void log_request(const Request& request, const Outcome& outcome, unsigned status
 
 class Server::Impl {
 public:
-    Impl(Front& front, Readers& readers) : front_(front), readers_(readers), stop_timer_(io_) {}
+    Impl(Front& front, Readers& readers, Mounts mounts)
+        : front_(front), readers_(readers), mounts_(std::move(mounts)) {}
 
     Status listen(const Listener& listener, const SocketGroups& groups);
-    void run();
+    Status run();
 
 private:
     class Session;
     using Acceptor = net::basic_socket_acceptor<Protocol>;
+
+    /// A unix socket that this process made, removed at the end unless another took its place.
+    struct SocketFile {
+        std::string path;
+        dev_t device = 0;
+        ino_t inode = 0;
+    };
 
     Status listen_unix(const Listener& listener, const SocketGroups& groups);
     Status open(const Protocol::endpoint& at, const std::string& name, Door door);
     void accept(std::size_t acceptor);
     void session_ended();
     void stop();
+    void remove_sockets();
+    void watch_mounts();
 
     Front& front_;
     Readers& readers_;
-    net::io_context io_{1};
-    net::steady_timer stop_timer_;
-    std::vector<std::pair<Acceptor, Door>> acceptors_;
-    std::vector<bool> accepting_;
-    std::vector<std::string> paths_;  ///< Unix sockets, removed at the end.
+    Mounts mounts_;
+    Status ended_ = Status::success();
+    std::thread::id thread_ = std::this_thread::get_id();
+    // The sessions that the context destroys at the end use these.
+    std::set<Session*> idle_;  ///< Sessions that wait for a head.
+    UnsentBytes unsent_;
     std::size_t sessions_ = 0;
     bool stopping_ = false, running_ = false;
+    net::io_context io_{1};
+    net::steady_timer stop_timer_{io_}, drain_timer_{io_}, mount_timer_{io_};
+    std::vector<std::pair<Acceptor, Door>> acceptors_;
+    std::vector<bool> accepting_;
+    std::vector<SocketFile> files_;
 };
 
 /// One connection: reads a head, has it answered, writes the answer, and again.
@@ -98,11 +120,17 @@ public:
         : stream_(std::move(socket)), door_(door), server_(server) {
         ++server_.sessions_;
     }
-    ~Session() { server_.session_ended(); }
+    ~Session() {
+        SLUICE_ASSERT(std::this_thread::get_id() == server_.thread_);  // that of its socket
+        server_.idle_.erase(this);
+        forget_unsent();
+        server_.session_ended();
+    }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
     void read() {
+        server_.idle_.insert(this);
         parser_.emplace();
         parser_->header_limit(kHeadBytesMax);
         stream_.expires_after(kIdle);
@@ -112,8 +140,17 @@ public:
                                 });
     }
 
+    /// Ends a session of which no byte has arrived since its last answer.
+    void end_if_silent() {
+        beast::error_code error;
+        if (!parser_->got_some() && buffer_.size() == 0 && stream_.socket().available(error) == 0) {
+            stream_.cancel();
+        }
+    }
+
 private:
     void on_head(beast::error_code error) {
+        server_.idle_.erase(this);
         began_ = steady_now();
         if (error == http::error::header_limit || error == http::error::buffer_overflow) {
             return reject("head_too_large");
@@ -129,11 +166,14 @@ private:
         }
         const auto& head = parser_->get();
         is_head_ = head.method() == http::verb::head;
+        is_old_ = head.version() < 11;
         keeps_alive_ = head.keep_alive() && !server_.stopping_;
         if (head.target().size() > kTargetBytesMax) {
             return reject("uri_too_long");
         }
-        const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
+        // Behind another transfer coding than `chunked` is a body of unknown length.
+        const bool has_body = head.count(http::field::transfer_encoding) != 0 ||
+                              parser_->content_length().value_or(0) != 0;
         if (has_body || head.version() > 11 || head.version() < 10) {
             return reject("bad_request");
         }
@@ -155,8 +195,9 @@ private:
         const Admitted& admitted = std::get<Admitted>(outcome_.result);
         stream_.expires_never();
         const bool taken = server_.readers_.submit(
-            admitted.job, [self = shared_from_this(), &io = server_.io_](Answer answer) {
-                net::post(io, [self, answer = std::move(answer)]() mutable {
+            // Moves the session on, so that no reader holds the last reference to it.
+            admitted.job, [self = shared_from_this(), &io = server_.io_](Answer answer) mutable {
+                net::post(io, [self = std::move(self), answer = std::move(answer)]() mutable {
                     const Admitted& asked = std::get<Admitted>(self->outcome_.result);
                     self->write(
                         self->server_.front_.finish(self->request_, asked, std::move(answer)));
@@ -174,7 +215,16 @@ private:
         write(problem(code));
     }
 
+    void forget_unsent() {
+        if (const std::size_t bytes = std::exchange(unsent_bytes_, 0); bytes != 0) {
+            server_.unsent_.remove(unsent_caller_, bytes);
+        }
+    }
+
     void write(Answer answer) {
+        if (!is_head_ && !server_.unsent_.has_room(outcome_.caller, answer.body.size())) {
+            answer = problem("busy");
+        }
         const auto took =
             std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - began_);
         Figures& figures = server_.front_.figures();
@@ -196,7 +246,13 @@ private:
             response_->content_length(answer.body.size());
         }
         response_->keep_alive(keeps_alive_);
+        if (keeps_alive_ && is_old_) {
+            response_->set(http::field::connection, "keep-alive");
+        }
         if (!is_head_) {
+            unsent_caller_ = outcome_.caller;
+            unsent_bytes_ = answer.body.size();
+            server_.unsent_.add(unsent_caller_, unsent_bytes_);
             response_->body() = std::move(answer.body);
         }
         serializer_.emplace(*response_);
@@ -213,6 +269,9 @@ private:
 
     void on_written(beast::error_code error) {
         is_head_ = false;
+        forget_unsent();
+        serializer_.reset();
+        response_.reset();  // an idle connection keeps no answer
         if (error) {
             return;
         }
@@ -247,7 +306,9 @@ private:
     std::optional<http::response<http::string_body>> response_;
     std::optional<http::response_serializer<http::string_body>> serializer_;
     Clock::time_point began_;
-    bool is_head_ = false, keeps_alive_ = false;
+    std::string unsent_caller_;
+    std::size_t unsent_bytes_ = 0;
+    bool is_head_ = false, is_old_ = false, keeps_alive_ = false;
 };
 
 Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name, Door door) {
@@ -286,7 +347,10 @@ Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& g
     if (Status opened = open(at, path, listener.door); !opened.ok()) {
         return opened;
     }
-    paths_.push_back(path);
+    if (::lstat(path.c_str(), &info) != 0) {
+        return Error{ErrorCode::kIo, path + ": was removed at once"};
+    }
+    files_.push_back({path, info.st_dev, info.st_ino});
     constexpr mode_t kMode = 0660;
     const bool is_given = std::any_of(groups.begin(), groups.end(), [&path](unsigned group) {
         return ::chown(path.c_str(), static_cast<uid_t>(-1), group) == 0;
@@ -343,20 +407,53 @@ void Server::Impl::session_ended() {
     }
 }
 
+/// Removes the sockets while this process listens on them, because another server takes a path
+/// only after that.
+void Server::Impl::remove_sockets() {
+    for (const SocketFile& file : std::exchange(files_, {})) {
+        struct stat info {};
+        if (::lstat(file.path.c_str(), &info) == 0 && info.st_dev == file.device &&
+            info.st_ino == file.inode) {
+            ::unlink(file.path.c_str());
+        }
+    }
+}
+
 void Server::Impl::stop() {
     stopping_ = true;
+    remove_sockets();
     for (auto& [acceptor, door] : acceptors_) {
         beast::error_code ignored;
         acceptor.close(ignored);
     }
+    for (Session* const session : idle_) {
+        session->end_if_silent();
+    }
     if (sessions_ == 0) {
         io_.stop();
     }
+    drain_timer_.expires_after(kDraining);
+    drain_timer_.async_wait([this](beast::error_code) { readers_.cancel(); });
     stop_timer_.expires_after(kStopping);
     stop_timer_.async_wait([this](beast::error_code) { io_.stop(); });
 }
 
-void Server::Impl::run() {
+void Server::Impl::watch_mounts() {
+    mount_timer_.expires_after(kMountCheck);
+    mount_timer_.async_wait([this](beast::error_code) {
+        const std::string lost = stopping_ ? std::string() : mounts_.lost();
+        if (!lost.empty()) {
+            ended_ = Error{ErrorCode::kIo, lost +
+                                               ": another file took its place, and the unit's "
+                                               "mounts do not cover it: start again"};
+            stop();
+        } else if (!stopping_) {
+            watch_mounts();
+        }
+    });
+}
+
+Status Server::Impl::run() {
     net::signal_set signals(io_, SIGINT, SIGTERM);
     signals.async_wait([this](beast::error_code error, int) {
         if (!error) {
@@ -367,24 +464,25 @@ void Server::Impl::run() {
     for (std::size_t i = 0; i < acceptors_.size(); ++i) {
         accept(i);
     }
+    watch_mounts();
     running_ = true;
     io_.run();
     running_ = false;
+    readers_.cancel();
     readers_.stop();  // before the sessions that it answers
-    for (const std::string& path : paths_) {
-        ::unlink(path.c_str());
-    }
+    return ended_;
 }
 
-Server::Server(Front& front, Readers& readers) : impl_(std::make_unique<Impl>(front, readers)) {}
+Server::Server(Front& front, Readers& readers, Mounts mounts)
+    : impl_(std::make_unique<Impl>(front, readers, std::move(mounts))) {}
 Server::~Server() = default;
 
 Status Server::listen(const Listener& listener, const SocketGroups& groups) {
     return impl_->listen(listener, groups);
 }
 
-void Server::run() {
-    impl_->run();
+Status Server::run() {
+    return impl_->run();
 }
 
 }  // namespace sluice::serve

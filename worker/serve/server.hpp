@@ -9,6 +9,7 @@
 #include "core/values/result.hpp"
 #include "worker/serve/address.hpp"
 #include "worker/serve/front.hpp"
+#include "worker/serve/mounts.hpp"
 #include "worker/serve/readers.hpp"
 
 namespace sluice::serve {
@@ -25,13 +26,14 @@ using SocketGroups = std::vector<unsigned>;
 class Server {
 public:
     /// @param front, readers  Must outlive the server.
-    Server(Front& front, Readers& readers);
+    Server(Front& front, Readers& readers, Mounts mounts);
     ~Server();
 
     /// Binds a socket. A unix socket whose process is gone is replaced.
     [[nodiscard]] Status listen(const Listener& listener, const SocketGroups& groups);
-    /// Serves until SIGTERM or SIGINT; requests under way are answered first.
-    void run();
+    /// Serves until SIGTERM or SIGINT; requests under way are answered first. Returns an error if
+    /// a mount was lost.
+    [[nodiscard]] Status run();
 
 private:
     class Impl;

@@ -74,9 +74,9 @@ function holds(creator, account) {
     ["--reason", "WHY"]])))];
 }
 
-function payee(creator) {
+function payee(creator, isViewer) {
   const names = creator.aliases.filter((name) => name !== creator.creator_id);
-  return card("Payee", element("p", {}, creator.payee || "none known",
+  return card("Payee", element("p", {}, isViewer ? "Shown to managers." : creator.payee || "none known",
     ...(creator.payee_since ? [", since ", time(creator.payee_since, false)] : [])),
   ...(names.length ? [element("p", { class: "muted" }, "Also known as " + names.join(", "))] : []));
 }
@@ -123,7 +123,7 @@ export default {
     const orders = data.orders && data.orders.items;
     return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
       ...months(creator), element("div", { class: "cards" },
-        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator)),
+        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator, me.role === "viewer")),
         element("div", {}, ...payouts(data.payouts, creator.creator_id), statements(creator.creator_id),
           ...(orders ? [] : [card("Orders", element("p", {}, link("orders", { creator: creator.creator_id }, "Orders of " + creator.creator_id)))])),
         ...(orders ? [element("div", { class: "wide" }, card("Orders", orders.length ? table("Orders", orderColumns, orders)
