@@ -24,7 +24,9 @@ constexpr const char* kToday = "2026-02-01T00:00:00Z";
 const Timestamp kAt = instant("2026-01-15T00:00:00Z");
 
 Money usd(const char* amount) {
-    return {Currency::parse("USD").value(), Decimal::parse(amount).value()};
+    const bool is_negative = *amount == '-';
+    const Decimal size = Decimal::parse(is_negative ? amount + 1 : amount).value();
+    return {Currency::parse("USD").value(), is_negative ? -size : size};
 }
 
 template <class Row>
@@ -157,6 +159,7 @@ TEST_P(OpeningTest, AnEditedItemIsNotReleased) {
 TEST_P(OpeningTest, APayoutThatWasSentCannotBeSetBack) {
     books.create(order());
     books.close_account(kToday);
+    books.receive_at("2026-02-02T00:00:00Z");
     EXPECT_FALSE(move(PayoutVerb::kSent).failed);
     const auto set_back = [](Payout& row) { row.state = PayoutState::kApproved; };
     edit<Payout>(set_back);
