@@ -58,6 +58,7 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
     const std::set<std::string> hidden{"anomalies.acknowledged_by",
                                        "holds.actor",
                                        "holds.reason",
+                                       "creators.earned",
                                        "creators.payee",
                                        "creators.payee_since",
                                        "creator.payee",
