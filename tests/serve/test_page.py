@@ -423,7 +423,7 @@ def test_each_view_of_a_viewer_shows_its_rows(site, visit):
                 assert page.run("document.querySelector('main .note.bad')?.innerText ?? ''") == "", name
                 assert "null" not in page.text(), name
     with visit("?view=order&shop=shop-1&order=o1", user=SAM) as page:
-        assert "Earned" in page.text() and "8.00" in page.text()
+        assert "Attributed" in page.text() and "8.00" in page.text()
     with visit("?view=creator&creator=ann", user=SAM) as page:
         assert "none known" not in page.text() and "Shown to managers" in page.text()
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from model import ed25519
-from model.books import payouts
+from model.books import openings, payouts
 from model.books.journal import PROOF
+from model.books.rates import parse_money
 from model.books.state import Refused
 from model.values import digits, text
 
@@ -114,15 +115,21 @@ def statement(ledger, at, subject, seen):
     name, waiting, closed = subject
     digest = command_digest(ledger, waiting) or seen if waiting else payouts_digest(closed)
     lines = ["sluice approval 1", f"store: {at.node}", f"account: {at.account}", f"id: {name}", f"digest: {digest}"]
-    return "\n".join([*lines, *totals(waiting, closed)]) + "\n"
+    return "\n".join([*lines, *totals(ledger, waiting, closed)]) + "\n"
 
 
-def totals(waiting, closed):
-    sums = {}
-    for payout in closed:
-        sums[payout.currency] = sums.get(payout.currency, Fraction(0)) + payout.amount
+def totals(ledger, waiting, closed):
+    amounts = [(payout.currency, payout.amount) for payout in closed]
     if waiting and waiting.currency:
-        sums[waiting.currency] = waiting.amount
+        amounts.append((waiting.currency, waiting.amount))
+    elif waiting and waiting.command["do"] == "opening import":
+        amounts += [parse_money(row["amount"])[::-1] for row in waiting.command["rows"]]
+    elif waiting and waiting.command["do"] == "reverse":
+        reversed_ones = [ledger.money[name] for name in openings.standing(ledger, waiting.given.account, waiting.command["id"])]
+        amounts += [(currency, -amount) for _, _, currency, amount in reversed_ones]
+    sums = {}
+    for currency, amount in amounts:
+        sums[currency] = sums.get(currency, Fraction(0)) + amount
     return [f"total: {text(amount, digits(currency))} {currency}" for currency, amount in sorted(sums.items())]
 
 
