@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PRESET ?= dev
 MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests test-citus torture damage fuzz mutate sanitize coverage soak clean
+.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests test-citus torture damage fuzz mutate sanitize coverage soak site clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
@@ -30,6 +30,7 @@ help:
 	@echo "make sanitize      integration tests on nginx with ASan, UBSan, TSan; memcheck; planted bugs"
 	@echo "make coverage      lines and branches of core, os and lmdb_store that unit tests reach"
 	@echo "make soak          half load, reloads, revocations: no resource grows; SECONDS=3600"
+	@echo "make site          the documentation as a website, in build/site"
 	@echo "make deps          install the packages for building and testing (apt)"
 
 deps:
@@ -108,6 +109,10 @@ coverage:
 
 soak:
 	SOAK_SECONDS=$(SECONDS) scripts/soak
+
+site:
+	scripts/install-deps test
+	scripts/site
 
 clean:
 	rm -rf build
