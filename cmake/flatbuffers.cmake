@@ -1,5 +1,3 @@
-find_program(SLUICE_FLATC flatc REQUIRED)
-
 # Compiles each schema of `target` into its binary directory, where it is included as
 # "<room>/<folder>/<name>_generated.h". The headers are third-party code to the compiler (SYSTEM).
 function(sluice_flatbuffers target)

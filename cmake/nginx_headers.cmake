@@ -18,8 +18,8 @@ else()
   endif()
 endif()
 if(NOT EXISTS "${nginx_src}/auto/options")
-  message(FATAL_ERROR "No nginx sources in \"${nginx_src}\": install Debian's nginx-dev, "
-    "or set SLUICE_NGINX_SRC to an nginx source tree.")
+  message(FATAL_ERROR "No nginx sources in \"${nginx_src}\": install nginx-dev, "
+    "or name a source tree of nginx with -DSLUICE_NGINX_SRC=DIR.")
 endif()
 # A tree from version control keeps the script in auto/.
 find_file(nginx_configure configure PATHS "${nginx_src}" "${nginx_src}/auto"
@@ -58,6 +58,15 @@ if(NOT nginx_stamp_text STREQUAL nginx_inputs)
     message(FATAL_ERROR "nginx's configure failed: see ${nginx_build}/configure.log")
   endif()
   file(WRITE "${nginx_stamp}" "${nginx_inputs}")
+endif()
+file(STRINGS "${nginx_build}/objs/ngx_auto_config.h" nginx_has REGEX "define +NGX_(COMPAT|THREADS) ")
+if(NOT nginx_has MATCHES "NGX_THREADS ")
+  message(FATAL_ERROR "nginx is configured without threads, on which commits run: add --with-threads to "
+    "SLUICE_NGINX_FLAGS, and configure nginx with it.")
+endif()
+if(NOT nginx_has MATCHES "NGX_COMPAT ")
+  message(WARNING "nginx is configured without --with-compat: the module fits only an nginx with exactly the "
+    "flags of SLUICE_NGINX_FLAGS. Add --with-compat to both.")
 endif()
 
 add_library(sluice_nginx INTERFACE)
