@@ -1,8 +1,11 @@
-"""Reads a store's files from the tables of docs/record-format.md alone: nothing of sluice is used.
+"""Reads a store's files from the tables of docs/record-format.md alone: nothing of sluice is used. The tables of
+the ledger are parsed from the page.
 
 mdb_dump (lmdb-utils) prints the rows of an LMDB table, zstd unpacks. The checksums are computed here.
 """
 
+import decimal
+import re
 import struct
 import subprocess
 
@@ -132,54 +135,160 @@ def read_inputs(block, count):
     return found
 
 
+class Layout:
+    """The page's tables of tables, rows and their columns: {name: [(column, form)]}."""
+
+    def __init__(self, page):
+        self.keys, self.rows = {}, {}
+        for name, *cells in re.findall(r"^\| `?([a-z_ ]+)`? \|(.*?)\|(?:(.*)\|)?$", page, re.M):
+            columns = [self.columns(cell) for cell in cells]
+            if cells[1] and re.search(r"^ `\w+` (u32|u64|text|\d+ bytes)", cells[0]):
+                self.keys[name] = columns[0]
+                self.rows[name] = columns[1] or [("", cells[1].strip())] * bool(cells[1].strip())
+            elif not cells[1] and columns[0]:
+                self.rows[name] = columns[0]
+
+    @staticmethod
+    def columns(cell):
+        return re.findall(r"`(\w+)` ((?:optional |list of )*[\w ]+?)(?:,|\s*$)", cell)
+
+
+def read_key(layout, table, key):
+    """({column: value}, whether a text of the key was cut)"""
+    found, cut = {}, 0
+    columns = layout.keys[table]
+    for number, (name, form) in enumerate(columns):
+        if form == "text":
+            size = next((at for at, byte in enumerate(key) if byte < 2), len(key))
+            if key[size:size + 1] == b"\x01":
+                cut, size = cut + 1, size + 33
+            found[name] = key[:size]
+            key = key[size:]
+            if number + 1 < len(columns):
+                assert key[0] == 0
+                key = key[1:]
+            continue
+        size = {"u8": 1, "u32": 4, "u64": 8, "instant": 12}.get(form) or int(form.split()[0])
+        value, key = key[:size], key[size:]
+        assert len(value) == size
+        if form == "instant":
+            found[name] = (int.from_bytes(value[:8], "big") - (1 << 63), int.from_bytes(value[8:], "big"))
+        else:
+            found[name] = int.from_bytes(value, "big") if form.startswith("u") else value
+    assert not key, table
+    return found, cut
+
+
 class Fields:
     """The fields of a ledger's value, sealed with a CRC32C of key and fields."""
 
-    def __init__(self, key, value):
+    def __init__(self, layout, key, value):
         assert struct.unpack("<I", value[-4:])[0] == crc32c(key + value[:-4])
-        self.data, self.at = value[:-4], 0
+        self.layout, self.data, self.at = layout, value[:-4], 0
+        self.lines, self.rates, self.last_entry = [], [], 0
+
+    def complete(self):
+        return self.at == len(self.data)
+
+    def bytes(self, count):
+        self.at += count
+        assert self.at <= len(self.data)
+        return self.data[self.at - count:self.at]
 
     def number(self):
         value = shift = 0
         while True:
-            byte = self.data[self.at]
-            self.at += 1
+            (byte,) = self.bytes(1)
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
                 return value
 
+    def signed(self):
+        return unfolded(self.number())
+
     def text(self):
-        size = self.number()
-        self.at += size
-        return self.data[self.at - size:self.at].decode()
+        return self.bytes(self.number())
+
+    def instant(self):
+        """(seconds, nanoseconds)"""
+        value = self.number()
+        return unfolded(value >> 1), self.number() if value & 1 else 0
+
+    def currency(self):
+        first = self.bytes(1)
+        return "" if first == b"\0" else (first + self.bytes(2)).decode()
 
     def decimal(self):
-        """(unscaled number, digits after the point)"""
-        first = self.data[self.at]
-        self.at += 1
-        signed = first >> 4 & 7
+        (first,) = self.bytes(1)
+        folded = first >> 4 & 7
         if first & 0x80:
-            signed |= self.number() << 3
-        return -(signed >> 1) - 1 if signed & 1 else signed >> 1, first & 0xF
+            folded |= self.number() << 3
+        return decimal.Decimal(unfolded(folded)).scaleb(-(first & 0xF))
+
+    def place(self):
+        place = self.number()
+        return self.lines[place - 1] if place else self.text()
+
+    def rate(self):
+        back = self.number()
+        if back:
+            return self.rates[-back]
+        self.rates.append(self.row("stated rate"))
+        return self.rates[-1]
+
+    def entry(self):
+        self.last_entry += self.signed()
+        return self.last_entry
+
+    def value(self, form, row):
+        if form.startswith("optional "):
+            return self.value(form.removeprefix("optional "), row) if self.number() else None
+        if form.startswith("list of "):
+            return [self.value(form.removeprefix("list of "), row) for _ in range(self.number())]
+        if form == "same":
+            return row["recorded_at"] if self.number() else self.instant()
+        if found := re.fullmatch(r"(\d+) (bytes|numbers)", form):
+            count = int(found[1])
+            return self.bytes(count) if found[2] == "bytes" else [self.number() for _ in range(count)]
+        return self.row(form) if form in self.layout.rows else getattr(self, form)()
+
+    def row(self, name):
+        found = {}
+        for column, form in self.layout.rows[name]:
+            found[column] = self.value(form, found)
+            if name == "order" and column == "lines":
+                self.lines = [line["id"] for line in found["lines"]]
+        return found
 
 
-def read_shops(environment):
+def unfolded(number):
+    return -(number >> 1) - 1 if number & 1 else number >> 1
+
+
+def read_ledger(page, environment):
+    """{table: [(key, value)]} of every table of the ledger, as the page describes it."""
+    layout = Layout(page)
     found = {}
-    for key, value in rows(environment, "shops"):
-        fields = Fields(key, value)
-        found[struct.unpack(">I", key)[0]] = (fields.number(), fields.text(), fields.text())
+    for table in layout.keys:
+        found[table] = []
+        for key, value in rows(environment, table):
+            columns, cut = read_key(layout, table, key)
+            shape = layout.rows[table]
+            if not value:
+                assert not shape and not cut, table
+                found[table].append((columns, {}))
+                continue
+            fields = Fields(layout, key, value)
+            for _ in range(cut):
+                fields.text()
+            whole = shape[0][0] == "" if shape else False
+            row = fields.row(shape[0][1]) if whole else fields.row(table)
+            assert fields.complete(), table
+            found[table].append((columns, row))
     return found
 
 
-def read_balances(environment):
-    """{(account, program, creator, currency, queue): (owed, in payout, paid)}"""
-    found = {}
-    for key, value in rows(environment, "balances"):
-        program, creator = key[4:key.index(0, 4)], key[key.index(0, 4) + 1:]
-        creator, rest = creator[:creator.index(0)], creator[creator.index(0) + 1:]
-        fields = Fields(key, value)
-        row = (struct.unpack(">I", key[:4])[0], program.decode(), creator.decode(), rest[:-4].decode(),
-               struct.unpack(">I", rest[-4:])[0])
-        found[row] = (fields.decimal(), fields.decimal(), fields.decimal())
-    return found
+def tables(environment):
+    listed = subprocess.run(["mdb_stat", "-a", str(environment)], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"^Status of (\w+)$", listed, re.M)

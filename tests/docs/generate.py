@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes conf/openapi.yaml, conf/openapi-read.yaml and the generated tables of docs/, or checks that they are current.
 
-    generate.py build/dev/tests/product_fields_dump [build/dev/worker/sluice] [--check]
+    generate.py build/dev/tests/tables_dump [build/dev/worker/sluice] [--check]
 """
 import json
 import pathlib
@@ -20,6 +20,7 @@ TEMPLATE = ROOT / "conf" / "openapi" / "openapi.in.yaml"
 OPENAPI = ROOT / "conf" / "openapi.yaml"
 OPENAPI_READ = ROOT / "conf" / "openapi-read.yaml"
 PROTOCOL = ROOT / "docs" / "protocol.md"
+RECORD_FORMAT = ROOT / "docs" / "record-format.md"
 
 SCHEMAS = {
     "id": {"type": "string", "minLength": 1},
@@ -136,15 +137,25 @@ def product_tables(tables):
     return "\n".join(lines)
 
 
+def with_generated(page, title, text):
+    """The page with `text` between the marks of `title`."""
+    begin, end = f"<!-- generated: {title} -->\n", "<!-- end of generated -->"
+    return re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", page.read_text(), flags=re.S)
+
+
 def protocol(tables):
-    begin, end = "<!-- generated: catalog fields -->\n", "<!-- end of generated -->"
-    text = PROTOCOL.read_text()
-    return re.sub(
-        re.escape(begin) + ".*?" + re.escape(end),
-        lambda _: begin + "\n" + product_tables(tables) + "\n" + end,
-        text,
-        flags=re.S,
-    )
+    return with_generated(PROTOCOL, "catalog fields", product_tables(tables))
+
+
+def column_list(columns):
+    return ", ".join(f"`{column['name']}` {'optional ' * column['optional']}{column['form']}" for column in columns)
+
+
+def record_format(tables):
+    node = {"name": "node", "form": "u32", "optional": False}
+    rows = [f"| `{table['name']}` | {column_list([node] * table['per_node'] + table['key'])} | {column_list(table['rest'])} |"
+            for table in sorted(tables, key=lambda table: table["name"])]
+    return with_generated(RECORD_FORMAT, "ledger tables", "\n".join(["| Table | Key | Value |", "|---|---|---|", *rows, ""]))
 
 
 COMMANDS_HEAD = """# Command line
@@ -197,7 +208,8 @@ def main():
     dump = subprocess.run([programs[0]], check=True, capture_output=True, text=True).stdout
     tables = json.loads(dump)
     stale = []
-    pages = [(OPENAPI, openapi(tables)), (PROTOCOL, protocol(tables))]
+    products = tables["products"]
+    pages = [(OPENAPI, openapi(products)), (PROTOCOL, protocol(products)), (RECORD_FORMAT, record_format(tables["ledger"]))]
     if len(programs) > 1:
         pages.append((COMMANDS, command_page(programs[1])))
         pages.append((OPENAPI_READ, openapi_read(programs[1])))

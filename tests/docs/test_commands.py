@@ -51,7 +51,7 @@ def test_pages_name_only_options_that_exist():
 def test_the_command_line_page_is_current():
     result = subprocess.run(
         [sys.executable, str(paths.ROOT / "tests/docs/generate.py"),
-         str(paths.BUILD / "tests" / "product_fields_dump"), str(paths.SLUICE), "--check"],
+         str(paths.BUILD / "tests" / "tables_dump"), str(paths.SLUICE), "--check"],
         capture_output=True, text=True, check=False,
     )
     assert result.returncode == 0, result.stdout + "run scripts/docs"

@@ -1,13 +1,17 @@
 """docs/record-format.md is enough to read a store: format_reader.py knows nothing else."""
 
+import decimal
 import json
+import tarfile
 
 import pytest
 
+from docs import facts
 from docs import format_reader as reader
-from harness import orders, sign
+from harness import orders, paths, sign
 from docs.test_examples import CONFIG
 
+PAGE = facts.read("docs/record-format.md")
 PROGRAM = '[[program]]\nid = "spring"\naccount = "acme"\ndefault_rate = "10%"\nlate_days = 36500\n'
 CODE = {"code": "mia10", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}
 
@@ -58,22 +62,37 @@ def test_lane_queue_archive_and_ledger_are_read_from_the_tables_of_the_page(site
     assert [record["body"] for _, record in archived[2:]] == bodies
     assert "programs" in json.loads(archived[0][1]["body"])
 
-    ledger = edge.store / "ledger"
-    assert [names for _, names in shops(ledger)] == [(merchant.account, merchant.shop)]
-    ((key, sums),) = reader.read_balances(ledger).items()
+    ledger = reader.read_ledger(PAGE, edge.store / "ledger")
+    assert [(row["account_id"], row["shop_id"]) for _, row in ledger["shops"]] == [
+        (merchant.account.encode(), merchant.shop.encode())
+    ]
+    ((key, sums),) = ledger["balances"]
     (row,) = edge.sluice.report("balances")
-    assert key[1:4] == (row["program_id"], row["creator_id"], row["currency"]) == ("spring", "mia", "USD")
-    assert [as_text(value) for value in sums] == ["40.00", "0.00", "0.00"]
+    assert (key["program"], key["creator"], key["currency"]) == (b"spring", b"mia", b"USD")
+    assert [str(sums[name]) for name in ("owed", "in_payout", "paid")] == [row["total"], "0.00", "0.00"]
     assert row["total"] == "40.00"
 
+    for key, order in ledger["orders"]:
+        (shown,) = [entry for entry in edge.sluice.report("orders") if entry["order_id"] == key["order_id"].decode()]
+        assert order["amount"].decode() == shown["amount"] and order["currency"] == shown["currency"]
+        (position,) = order["positions"]
+        assert position["creator"] == b"mia"
+        assert sum(accrual["accrued"] for accrual in position["accruals"]) == decimal.Decimal(shown["commission_amount"])
+    groups = [group for _, group in ledger["journal"] if group["order_id"]]
+    posted = [entry["amount"] for group in groups for entry in group["entries"] if entry["reason"] < 64]
+    assert len(groups) == 5 and sum(posted) == decimal.Decimal(row["total"])
 
-def shops(ledger):
-    return [(account, (account_id, shop_id)) for account, account_id, shop_id in reader.read_shops(ledger).values()]
 
-
-def as_text(value):
-    unscaled, digits = value
-    return f"{unscaled / 10**digits:.2f}"
+def test_every_table_of_the_ledger_of_a_release_is_read_from_the_page(tmp_path):
+    """The store of tests/upgrade has rows in most tables; each is read to its last byte."""
+    (golden,) = (paths.ROOT / "tests" / "upgrade").glob("store-format-*.tar.xz")
+    with tarfile.open(golden) as archive:
+        archive.extractall(tmp_path)
+    environment = tmp_path / "store" / "ledger"
+    found = reader.read_ledger(PAGE, environment)
+    assert set(found) == set(reader.tables(environment))
+    filled = {table for table, rows in found.items() if rows}
+    assert {"orders", "journal", "heads", "chains", "catalog", "payouts", "clicks", "seals", "waiting"} <= filled, filled
 
 
 def test_an_altered_row_is_recognised(site):
@@ -81,7 +100,8 @@ def test_an_altered_row_is_recognised(site):
     send(merchant, 1)
     edge.sluice.drain()
     ((key, value),) = reader.rows(edge.store / "ledger", "balances")
-    with pytest.raises(AssertionError):
-        reader.Fields(key, bytes([value[0] ^ 0x10]) + value[1:])
-    with pytest.raises(AssertionError):
-        reader.Fields(key + b"\0", value)
+    layout = reader.Layout(PAGE)
+    reader.Fields(layout, key, value)
+    for altered in ((key, bytes([value[0] ^ 0x10]) + value[1:]), (key + b"\0", value)):
+        with pytest.raises(AssertionError):
+            reader.Fields(layout, *altered)

@@ -30,7 +30,7 @@ DOCUMENT = yaml.load(facts.read("conf/openapi.yaml"), NoDuplicates)  # noqa: S50
 
 
 def test_generated_files_are_current():
-    dump = paths.BUILD / "tests" / "product_fields_dump"
+    dump = paths.BUILD / "tests" / "tables_dump"
     result = subprocess.run(
         [sys.executable, str(paths.ROOT / "tests/docs/generate.py"), str(dump), "--check"],
         capture_output=True, text=True, check=False,
