@@ -25,7 +25,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         $(cat /tmp/libraries) \
     && rm -rf /var/lib/apt/lists/* /tmp/libraries \
-    && install -d -o 101 -g 101 -m 0700 /var/lib/sluice
+    && install -d -o 101 -g 101 -m 0700 /var/lib/sluice /run/sluice
 COPY --from=build /out/ /
 COPY conf/docker/nginx.conf /etc/nginx/nginx.conf
 COPY --chmod=755 conf/docker/init-store /docker-entrypoint.d/50-sluice-init-store.sh
@@ -33,7 +33,7 @@ COPY --chmod=755 conf/docker/init-store /docker-entrypoint.d/50-sluice-init-stor
 RUN sed -i 's| /var/lib/sluice | /var/lib/sluice/store |' /usr/share/sluice/nginx/sluice-http.conf
 ENV SLUICE_STORE=/var/lib/sluice/store
 VOLUME /var/lib/sluice
-EXPOSE 8080 8081
+EXPOSE 8080 8081 8082
 USER 101:101
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["curl", "-fsS", "-o", "/dev/null", "http://127.0.0.1:8081/sluice/ready"]
 # The entry point, the command and the stop signal (QUIT: requests in progress are answered) are

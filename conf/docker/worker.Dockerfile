@@ -1,4 +1,4 @@
-# The worker, which runs next to the edge on the same volume.
+# The worker, which runs next to the edge on the same volume. `sluice serve` runs from the same image.
 #   docker build -f conf/docker/worker.Dockerfile -t sluice-worker .
 ARG DEBIAN=bookworm
 
@@ -20,7 +20,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates $(cat /tmp/libraries) \
     && rm -rf /var/lib/apt/lists/* /tmp/libraries \
-    && install -d -o 101 -g 101 -m 0700 /var/lib/sluice
+    && install -d -o 101 -g 101 -m 0700 /var/lib/sluice /run/sluice
 COPY --from=build /out/ /
 COPY --chmod=755 conf/docker/worker-alive /usr/bin/sluice-worker-alive
 ENV SLUICE_STORE=/var/lib/sluice/store

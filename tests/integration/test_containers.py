@@ -6,6 +6,7 @@ namespaces, and commands run in the namespace of nginx, as docs/containers.md de
 """
 
 import functools
+import json
 import os
 import re
 import shlex
@@ -80,7 +81,7 @@ class Pod:
         self.volume.mkdir()
         os.chown(self.volume, USER, USER)
         self.store = self.volume / "store"
-        self.port, self.status_port = paths.free_port(), paths.free_port()
+        self.port, self.status_port, self.read_port = (paths.free_port() for _ in range(3))
         self.environment = {
             **os.environ, "SLUICE_STORE": str(self.store), "PATH": f"{paths.SLUICE.parent}:{os.environ['PATH']}",
         }
@@ -105,6 +106,8 @@ class Pod:
             ("/var/lib/sluice/store", str(self.store)),
             ("listen 8080", f"listen 127.0.0.1:{self.port}"),
             ("listen 8081", f"listen 127.0.0.1:{self.status_port}"),
+            ("listen 8082", f"listen 127.0.0.1:{self.read_port}"),
+            ("/run/sluice/", f"{self.volume}/"),
         ):
             text = text.replace(shipped, own)
         return text
@@ -298,6 +301,35 @@ def test_the_commands_of_the_page_lead_to_a_commission(pod):
     paths.wait_until(lambda: "5.50" in run_in_edge(pod, steps[-1]), "the commission in the report")
 
 
+def test_programs_read_the_ledger_through_the_edge(pod):
+    """`sluice serve` in the PID namespace of the edge, as it must be for a ledger in the store."""
+    pod.start_edge()
+    secret = make_shop(pod)
+    pod.start_worker()
+    assert pod.post(secret, orders.order("o-1")).status == 200
+    paths.wait_until(lambda: reported(pod) == ["o-1"], "the order")
+    reader = pod.sluice.token("acme", "read_orders")[1]
+    socket = pod.volume / "read.sock"
+    command = [*pod.edge.inside(), str(paths.SLUICE), "serve", "--listen", f"unix:{socket}", "--people", f"unix:{pod.volume}/people.sock"]
+    with open(pod.folder / "serve.log", "wb") as log:
+        serve = subprocess.Popen(command, env=pod.environment, stdout=log, stderr=log)
+    try:
+        answer = paths.wait_until(lambda: read_orders(pod, reader), "the read API\n" + pod.log())
+        assert [row["order_id"] for row in answer["items"]] == ["o-1"]
+    finally:
+        serve.terminate()
+        assert serve.wait(timeout=paths.DEADLINE) == 0
+    assert read_orders(pod, reader) is None
+
+
+def read_orders(pod, token):
+    """The rows, or None while the edge answers 502."""
+    with http1.Connection(pod.read_port) as connection:
+        answer = connection.request("GET", "/v1/orders", [("Authorization", f"Bearer {token}")])
+    assert answer.status in (200, 502), answer
+    return json.loads(answer.body) if answer.status == 200 else None
+
+
 def run_in_edge(pod, step):
     text = step.replace("/usr/share/sluice/samples", str(paths.ROOT / "conf" / "samples"))
     text = text.replace("127.0.0.1:8080", f"127.0.0.1:{pod.port}")
@@ -364,7 +396,7 @@ def test_no_container_of_the_manifests_may_write_its_root_or_gain_rights():
             "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
         }, container["name"]
     services = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]
-    for name in ("edge", "worker", "migrate"):
+    for name in ("edge", "worker", "read", "migrate"):
         assert services[name]["read_only"] and services[name]["cap_drop"] == ["ALL"], name
 
 
