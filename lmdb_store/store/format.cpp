@@ -120,7 +120,9 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
         return Error{ErrorCode::kUnsupported,
                      "\"" + paths.root.string() + "\" has format " +
                          std::to_string(format->format) + ", this release reads up to " +
-                         std::to_string(kStoreFormat) + ": use a newer release of sluice"};
+                         std::to_string(kStoreFormat) +
+                         ": use a newer release of sluice, because a downgrade to this one is no "
+                         "longer possible"};
     }
     if (format->format < kStoreFormat) {
         return Error{ErrorCode::kUnsupported,
@@ -148,7 +150,7 @@ Status check_writable_format(const StoreFormat& format) {
         return Error{ErrorCode::kUnsupported,
                      "the store has format " + std::to_string(format.format) +
                          ", which this release can read but not write: use a newer release of "
-                         "sluice"};
+                         "sluice, because a downgrade to this one is no longer possible"};
     }
     return Status::success();
 }

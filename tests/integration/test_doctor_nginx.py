@@ -1,7 +1,9 @@
 """`sluice doctor` about the nginx in front of the store: which one it is, and who may read its status page."""
 
 import os
+import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -95,3 +97,51 @@ def test_a_user_without_rights_is_not_sent_to_init(start_edge):
     line = next(line for line in run.stdout.splitlines() if line.startswith("store"))
     assert "Permission denied" in line and "init" not in line and "run doctor as root" in line
     assert "sluice init" in cli.Sluice(edge.folder / "nowhere").run("doctor").stdout
+
+
+# -- A module of another build -----------------------------------------------------------------------
+
+
+def refused_module(edge, change):
+    """What doctor says once nginx loads a copy of the module that `change` altered."""
+    copy = edge.folder / "altered.so"
+    copy.write_bytes(change(paths.MODULE.read_bytes()))
+    conf = edge.folder / "altered.conf"
+    conf.write_text(edge.conf.read_text().replace(str(paths.MODULE), str(copy)))
+    ((result, finding, remedy),) = findings(edge, "nginx", "--nginx-conf", str(conf))
+    assert result == "problem" and str(copy) in finding, finding
+    return finding, remedy
+
+
+@pytest.mark.parametrize("place, flag", [
+    (34, "--with-compat (only nginx has it)"), (31, "--with-http_dav_module (only nginx has it)"),
+    (29, "--with-http_realip_module (only nginx has it)"), (1, "NGX_MODULE_SIGNATURE_1 in nginx's ngx_module.h) (only the module has it)"),
+])
+def test_the_flag_in_which_nginx_and_module_differ_is_named(start_edge, place, flag):
+    """The signature of nginx's src/core/ngx_module.h: three sizes, then a figure for each feature."""
+    def flip(binary):
+        ((signature, figures),) = set(re.findall(rb"(\d,\d,\d,([01]{30,}))\0", binary))
+        assert len(figures) == 34
+        other = bytearray(signature)
+        other[6 + place - 1] ^= 1
+        return binary.replace(signature, bytes(other))
+
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    finding, remedy = refused_module(edge, flip)
+    assert "is not binary compatible" in finding
+    assert remedy.endswith("they differ in " + flag if place != 1 else flag), remedy
+
+
+def test_the_version_that_a_module_was_built_for_is_named(start_edge):
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    banner = subprocess.run([str(paths.NGINX), "-v"], capture_output=True, text=True, check=True).stderr
+    major, minor, patch = map(int, re.search(r"/(\d+)\.(\d+)\.(\d+)", banner).groups())
+    here = struct.pack("<Q", major * 1_000_000 + minor * 1_000 + patch)
+
+    def age(binary):
+        assert here in binary  # ngx_module_t.version
+        return binary.replace(here, struct.pack("<Q", 1_028_003))
+
+    finding, remedy = refused_module(edge, age)
+    assert " instead of " in finding
+    assert f"built for nginx 1.28.3, and this is nginx {major}.{minor}.{patch}" in remedy

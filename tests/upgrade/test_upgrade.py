@@ -32,6 +32,7 @@ def test_a_store_of_the_present_format_is_read_and_continues(golden):
     store, said = golden
     with Edge(CONFIG, store=store) as edge:
         edge.start()
+        assert "a downgrade needs a release that writes format" in doctor(edge)
         assert {kind: edge.sluice.report(kind) for kind in REPORTS} == said["reports"]
         stats = edge.sluice.stats()
         assert {name: stats[name] for name in said["stats"]} == said["stats"]
@@ -47,6 +48,12 @@ def test_a_store_of_the_present_format_is_read_and_continues(golden):
         into = edge.folder / "rebuilt"
         edge.sluice("ledger", "rebuild", "--from", store / "archive", "--into", into)
         edge.stop()
+
+
+def doctor(edge):
+    """What doctor says about the store's format."""
+    rows = json.loads(edge.sluice.run("doctor", "--format", "json").stdout)
+    return next(row["finding"] for row in rows if row["check"] == "store")
 
 
 def newer(store, **changes):
@@ -81,6 +88,7 @@ def test_a_newer_store_is_refused_by_name(golden):
                     ["token", "create", "--account", "acme", "--scope", "write_orders"]):
         told = edge.sluice.refuses(*command)
         assert "format 99" in told and "newer release" in told, command
+    assert "a downgrade to this one is no longer possible" in doctor(edge)
     assert said and {path: path.read_bytes() for path in before} == before
     paths.drop_folder(edge.folder)
 
@@ -94,6 +102,7 @@ def test_a_newer_store_that_may_be_read_is_read_but_not_written(golden):
                     ["token", "create", "--account", "acme", "--scope", "write_orders"]):
         told = edge.sluice.refuses(*command)
         assert "format 99" in told and "not write" in told, command
+    assert "a downgrade to this one is no longer possible" in doctor(edge)
     edge.expect_log("newer release")
     with edge:
         edge.start()

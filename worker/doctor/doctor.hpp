@@ -48,6 +48,7 @@ void check_ledger(const Frame& frame, Findings& findings);
 struct NginxDump {
     bool installed = false;
     bool by_root = false;
+    std::string program;  ///< nginx, as it was called.
     int status = 0;
     std::string output;
     std::vector<NginxDirective> configuration;

@@ -10,6 +10,7 @@
 #include "os/files/file_io.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
+#include "worker/doctor/module_signature.hpp"
 #include "worker/system/process.hpp"
 
 namespace sluice::cli {
@@ -33,12 +34,12 @@ std::string first_complaint(const std::string& output) {
     return "nginx -T failed";
 }
 
-std::string remedy_for(const std::string& complaint, bool by_root) {
+std::string remedy_for(const NginxDump& dump, const std::string& complaint) {
     if (complaint.find("is not binary compatible") != std::string::npos ||
         complaint.find(" instead of ") != std::string::npos) {
-        return "the module was built for another nginx: install the package that fits this one";
+        return module_remedy(dump.program, complaint);
     }
-    return by_root ? "correct the configuration; `nginx -t` says where" : "run doctor as root";
+    return dump.by_root ? "correct the configuration; `nginx -t` says where" : "run doctor as root";
 }
 
 /// Returns the first argument of `sluice_store`, or an empty text.
@@ -56,12 +57,13 @@ std::string store_of(const std::vector<NginxDirective>& configuration) {
 
 /// @param command  nginx and its options.
 NginxDump examine(std::vector<std::string> command) {
+    const std::string program = command.front();
     command.emplace_back("-T");
     auto said = run_child(command);
     if (!said.ok()) {
         return {};
     }
-    NginxDump dump{true, ::geteuid() == 0, said->status, std::move(said->output), {}, {}};
+    NginxDump dump{true, ::geteuid() == 0, program, said->status, std::move(said->output), {}, {}};
     if (dump.status == 0) {
         dump.configuration = parse_nginx(dump.output);
         dump.store = store_of(dump.configuration);
@@ -174,7 +176,7 @@ void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings
     if (dump.status != 0) {
         const std::string complaint = first_complaint(dump.output);
         findings.push_back({"nginx", dump.by_root ? Health::kProblem : Health::kNote, complaint,
-                            remedy_for(complaint, dump.by_root)});
+                            remedy_for(dump, complaint)});
         return;
     }
     if (dump.store.empty()) {

@@ -133,8 +133,17 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
                                 : "see the message"});
         return;
     }
+    if (const Status writable = store::check_writable_format(*format); !writable.ok()) {
+        findings.push_back({"store", Health::kProblem, writable.error().message,
+                            "install the newer release again, or restore the backup from before "
+                            "the upgrade"});
+        return;
+    }
     findings.push_back({"store", Health::kOk,
-                        paths.root.string() + ", format " + std::to_string(format->format), ""});
+                        paths.root.string() + ", format " + std::to_string(format->format) +
+                            "; a downgrade needs a release that writes format " +
+                            std::to_string(format->min_writer) + " or later",
+                        ""});
 }
 
 void check_permissions(const store::StorePaths& paths, Findings& findings) {

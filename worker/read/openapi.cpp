@@ -239,7 +239,7 @@ Json document() {
               {"description",
                "Read-only view of the commission ledger. Amounts are decimal strings, times are "
                "RFC 3339 in UTC. Clients ignore members that they do not know."},
-              {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+              {"license", {{"name", "BSD-2-Clause"}, {"identifier", "BSD-2-Clause"}}}}},
             {"servers", Json::array({{{"url", "/"}}})},
             {"security", Json::array({{{"bearer", Json::array()}}})},
             {"paths", std::move(paths)},

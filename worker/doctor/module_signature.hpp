@@ -1,0 +1,25 @@
+// Why nginx refuses a module: the configure flags in which the two were built differently.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace sluice::cli {
+
+/// Describes how the signatures of nginx and of a module differ, with the flags of configure that
+/// decide it, such as "--with-compat (only nginx has it)". nginx compares these texts when it loads
+/// a module. Empty if they are equal.
+[[nodiscard]] std::string signature_difference(std::string_view nginx, std::string_view module);
+
+/// Returns the signature that a program or a module contains ("8,4,8,0011..."), or an empty text.
+[[nodiscard]] std::string find_signature(std::string_view binary);
+
+/// Returns the remedy for a complaint of nginx that it cannot load a module.
+/// @param program    nginx.
+/// @param complaint  "... module "FILE" is not binary compatible ...", or "... module "FILE" version
+///                   1028000 instead of 1022001 ...".
+[[nodiscard]] std::string module_remedy(const std::filesystem::path& program,
+                                        std::string_view complaint);
+
+}  // namespace sluice::cli
