@@ -13,7 +13,7 @@ class Page:
                       f"The document for programs: [{file_name}]({file_name}) (OpenAPI {document['openapi']}).", ""]
 
     def follow(self, node):
-        """`node`, or what its $ref names, with the members beside the $ref."""
+        """`node`, or what its $ref names, with the other members of `node`."""
         if "$ref" not in node:
             return node
         found = self.document

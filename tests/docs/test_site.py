@@ -71,7 +71,7 @@ def test_the_site_has_every_page_of_the_documentation(site, pages):
     assert written <= {path.relative_to(site) for path in pages}
 
 
-def test_lists_and_code_are_what_the_markdown_means(pages):
+def test_lists_and_code_are_rendered_as_github_does(pages):
     """Python-Markdown and GitHub differ in what interrupts a paragraph."""
     wrong = []
     for path in pages:

@@ -103,7 +103,7 @@ def test_a_user_without_rights_is_not_sent_to_init(start_edge):
 
 
 def refused_module(edge, change):
-    """What doctor says once nginx loads a copy of the module that `change` altered."""
+    """Returns what doctor says once nginx loads a copy of the module that `change` altered."""
     copy = edge.folder / "altered.so"
     copy.write_bytes(change(paths.MODULE.read_bytes()))
     conf = edge.folder / "altered.conf"

@@ -51,7 +51,7 @@ def test_a_store_of_the_present_format_is_read_and_continues(golden):
 
 
 def doctor(edge):
-    """What doctor says about the store's format."""
+    """Returns what doctor says about the store's format."""
     rows = json.loads(edge.sluice.run("doctor", "--format", "json").stdout)
     return next(row["finding"] for row in rows if row["check"] == "store")
 

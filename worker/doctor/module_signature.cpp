@@ -19,7 +19,7 @@ constexpr std::size_t kBitsMin = 30;  // nginx 1.9.11, the first that loads modu
 /// A place of the signature (NGX_MODULE_SIGNATURE_n in nginx's src/core/ngx_module.h).
 struct Place {
     std::size_t number;
-    std::string_view flag;  ///< What puts a 1 there.
+    std::string_view flag;  ///< Puts a 1 there.
 };
 constexpr std::array kPlaces = {
     Place{3, "--with-compat or --with-file-aio"},
