@@ -317,7 +317,9 @@ def test_programs_read_the_ledger_through_the_edge(pod):
         answer = paths.wait_until(lambda: read_orders(pod, reader), "the read API\n" + pod.log())
         assert [row["order_id"] for row in answer["items"]] == ["o-1"]
     finally:
-        serve.terminate()
+        # nsenter waits for the server, its child, and ends as that ends.
+        ((server, _),) = children(serve.pid)
+        os.kill(server, signal.SIGTERM)
         assert serve.wait(timeout=paths.DEADLINE) == 0
     assert read_orders(pod, reader) is None
 
