@@ -124,6 +124,6 @@ def test_a_reader_finds_a_field_by_search(address, tmp_path, scheme, width):
         assert page.run("document.documentElement.scrollWidth <= innerWidth")
         page.run("document.querySelector('#__search').click(); const box = document.querySelector('.md-search__input');"
                  " box.focus(); box.value = 'platform_cancelled_at'")
-        # Asked again at each look, because the index is loaded beside the page.
+        # Each look repeats the question, because the index may still be loading.
         page.wait("document.querySelector('.md-search__input').dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}))"
                   " && [...document.querySelectorAll('.md-search-result a')].some((hit) => hit.href.includes('conf/openapi.html'))")
