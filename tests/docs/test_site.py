@@ -101,7 +101,8 @@ def address(site):
 
 
 def contrast(page, selector):
-    """The ratio of WCAG between a text and the page behind it."""
+    """The ratio of WCAG between a text and the page behind it, once a change of its colour has ended."""
+    page.wait(f"document.querySelector({json.dumps(selector)}).getAnimations().length === 0")
     colours = page.run(f"[getComputedStyle(document.querySelector({json.dumps(selector)})).color,"
                        " getComputedStyle(document.body).backgroundColor]")
     lights = []
