@@ -3,12 +3,12 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "core/reports/approvals.hpp"
+#include "core/reports/lists.hpp"
 #include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/statements.hpp"
 #include "worker/read/lists.hpp"
 
 namespace sluice::serve {
@@ -18,6 +18,7 @@ using reports::Json;
 
 constexpr std::size_t kDays = 30;  ///< Bars of a chart.
 constexpr std::size_t kListed = 10;
+constexpr std::size_t kOrdersAtOnce = 500;
 constexpr std::int64_t kWeeks = 4;
 constexpr std::int64_t kDaysOfWeek = 7;
 
@@ -31,20 +32,14 @@ Timestamp start_of_day(Timestamp at) {
     return {at.seconds - into, 0};
 }
 
-Timestamp start_of_month(Timestamp at) {
-    return *Timestamp::parse(at.to_string().substr(0, 7) + "-01T00:00:00Z");
-}
-
-/// Days and months of the view, by `now`.
+/// Days of the view, by `now`.
 struct Calendar {
     explicit Calendar(Timestamp now)
         : today(start_of_day(now)),
           yesterday(today.plus_days(-1)),
-          first_bar(today.plus_days(-static_cast<std::int64_t>(kDays))),
-          month(start_of_month(now)),
-          last_month(start_of_month(month.plus_seconds(-1))) {}
+          first_bar(today.plus_days(-static_cast<std::int64_t>(kDays))) {}
 
-    Timestamp today, yesterday, first_bar, month, last_month;
+    Timestamp today, yesterday, first_bar;
 };
 
 /// Sums of one currency.
@@ -91,7 +86,8 @@ public:
         }
         read_balances();
         read_open();
-        read_journal();
+        read_bars();
+        read_creators();
         read_approvals();
         return shown(chosen());
     }
@@ -103,37 +99,44 @@ private:
 
     /// Counts yesterday's orders, and keeps the newest without a creator.
     void read_orders() {
-        for (const ShopRow& shop : shops_of(read_)) {
-            read_.ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
-                if (order.ordered_at < days_.yesterday || days_.today <= order.ordered_at) {
-                    return true;
-                }
-                ++orders_;
-                if (order.live) {
-                    ++attributed_;
-                    return true;
-                }
-                unattributed_.emplace(
-                    std::tuple(order.ordered_at, shop.shop_id.str(), order.key.order_id.str()),
-                    order.codes);
-                if (unattributed_.size() > kListed) {
-                    unattributed_.erase(unattributed_.begin());
-                }
-                return true;
-            });
+        reports::OrderListing listing;
+        listing.account = read_.grant.account;
+        listing.from = days_.yesterday;
+        listing.to = days_.today;
+        std::vector<reports::OrderPlace> places;
+        do {
+            places = reports::order_places(read_.ledger, listing, kOrdersAtOnce);
+            reports::visit_places(read_.ledger, listing.account, places,
+                                  [&](const OrderState& order) {
+                                      add(order);
+                                      return true;
+                                  });
+            if (!places.empty()) {
+                listing.after = places.back();
+            }
+        } while (places.size() == kOrdersAtOnce);
+    }
+
+    void add(const OrderState& order) {
+        ++orders_;
+        if (order.live) {
+            ++attributed_;
+        } else if (unattributed_.items().size() < kListed) {
+            unattributed_.push_back({{"order_id", order.key.order_id.str()},
+                                     {"shop_id", read_.ledger.shop_id(order.key.shop).str()},
+                                     {"ordered_at", order.ordered_at.to_string()},
+                                     {"codes", order.codes}});
         }
     }
 
     void read_anomalies() {
         const std::uint32_t blocking = account_settings(read_.ledger, read_.grant.account).blocking;
-        for (const ShopRow& shop : shops_of(read_)) {
-            read_.ledger.scan_anomalies(shop.account, shop.shop, [&](const Anomaly& row) {
-                const bool is_open = row.showing && row.acknowledged_by.empty();
-                if (is_open && (blocking & bit(row.kind)) == 0) {
-                    waiting_["anomalies"].add({}, {});
-                }
-                return true;
-            });
+        for (const auto& [kind, count] :
+             reports::attention_counts(read_.ledger, read_.grant.account)) {
+            if (kind != AttentionKind::kHold &&
+                (blocking & bit(static_cast<AnomalyKind>(kind))) == 0) {
+                waiting_["anomalies"].count += count;
+            }
         }
     }
 
@@ -202,37 +205,32 @@ private:
         }
     }
 
-    void read_journal() {
-        const Timestamp from = std::min(days_.first_bar, days_.last_month);
-        read_.ledger.scan_account_journal(read_.grant.account, from, days_.today.plus_days(1),
-                                          [&](const JournalGroup& group) {
-                                              for (const JournalEntry& entry : group.entries) {
-                                                  add(group, entry);
-                                              }
-                                              return true;
-                                          });
+    void read_bars() {
+        std::map<std::uint32_t, std::size_t> bar_of;
+        for (std::size_t bar = 0; bar < kDays; ++bar) {
+            bar_of[day_of(days_.first_bar.plus_days(static_cast<std::int64_t>(bar)))] = bar;
+        }
+        reports::scan_days(read_.ledger, read_.grant.account, day_of(days_.first_bar),
+                           day_of(days_.yesterday), [&](const DailySum& sum) {
+                               const std::size_t bar = bar_of.at(sum.day);
+                               of(sum.currency).earned[bar] += sum.earned;
+                               of(sum.currency).adjusted[bar] += sum.adjusted;
+                               return true;
+                           });
     }
 
-    void add(const JournalGroup& group, const JournalEntry& entry) {
-        if (is_memo(entry.reason)) {
-            return;
+    void read_creators() {
+        for (const auto& [key, amounts] :
+             reports::earned_by_month(read_.ledger, read_.grant.account, month_of(read_.now))) {
+            for (const auto& [currency, months] : amounts) {
+                const Decimal zero = zero_amount(currency);
+                auto& earned = of(currency)
+                                   .by_creator.try_emplace(key.second, std::pair(zero, zero))
+                                   .first->second;
+                earned.first += months.this_month;
+                earned.second += months.last_month;
+            }
         }
-        const Decimal zero = zero_amount(entry.currency);
-        StatementSums sums{zero, zero, zero, zero, zero};
-        add_to(sums, entry, true);
-        Figures& figures = of(entry.currency);
-        const std::int64_t day =
-            (group.accounting_date.seconds - days_.first_bar.seconds) / kSecondsPerDay;
-        if (days_.first_bar <= group.accounting_date && day < static_cast<std::int64_t>(kDays)) {
-            figures.earned[static_cast<std::size_t>(day)] += sums.earned;
-            figures.adjusted[static_cast<std::size_t>(day)] += sums.adjusted;
-        }
-        if (group.accounting_date < days_.last_month) {
-            return;
-        }
-        auto& months =
-            figures.by_creator.try_emplace(group.creator, std::pair(zero, zero)).first->second;
-        (group.accounting_date < days_.month ? months.second : months.first) += sums.earned;
     }
 
     void read_approvals() {
@@ -251,15 +249,15 @@ private:
             waiting_["approvals"] = std::move(pending.waiting);
         }
         const Timestamp since = read_.now.plus_days(-kRecentDays);
-        read_.ledger.scan_payouts([&](const Payout& payout) {
-            const bool came_back =
-                payout.state == PayoutState::kFailed || payout.state == PayoutState::kReturned;
-            if (payout.account == read_.grant.account && came_back && payout.ended_at &&
-                since <= *payout.ended_at) {
-                waiting_["payouts_failed"].add(payout.currency, payout.amount);
-            }
-            return true;
-        });
+        for (const PayoutState state : {PayoutState::kFailed, PayoutState::kReturned}) {
+            reports::scan_payouts_in(
+                read_.ledger, read_.grant.account, state, [&](const Payout& payout) {
+                    if (payout.ended_at && since <= *payout.ended_at) {
+                        waiting_["payouts_failed"].add(payout.currency, payout.amount);
+                    }
+                    return true;
+                });
+        }
     }
 
     /// Returns the currency of the parameter, else the one with the most owed.
@@ -289,17 +287,6 @@ private:
             }
             list.push_back(
                 {{"kind", kind}, {"count", found->second.count}, {"amounts", std::move(amounts)}});
-        }
-        return list;
-    }
-
-    [[nodiscard]] Json unattributed_json() const {
-        Json list = Json::array();
-        for (auto row = unattributed_.rbegin(); row != unattributed_.rend(); ++row) {
-            list.push_back({{"order_id", std::get<2>(row->first)},
-                            {"shop_id", std::get<1>(row->first)},
-                            {"ordered_at", std::get<0>(row->first).to_string()},
-                            {"codes", row->second}});
         }
         return list;
     }
@@ -372,7 +359,7 @@ private:
                 {"days", sums == nullptr ? Json() : days_json(*sums)},
                 {"clearing", sums == nullptr ? Json() : clearing_json(*sums)},
                 {"creators", sums == nullptr ? Json() : creators_json(*sums)},
-                {"unattributed", unattributed_json()}};
+                {"unattributed", std::move(unattributed_)}};
     }
 
     [[nodiscard]] Json days_json(const Figures& sums) const {
@@ -398,9 +385,7 @@ private:
     Read& read_;
     const Calendar days_;
     std::uint64_t orders_ = 0, attributed_ = 0;
-    /// By time, shop and order: the newest of yesterday, with their codes.
-    std::map<std::tuple<Timestamp, std::string, std::string>, std::vector<std::string>>
-        unattributed_;
+    Json unattributed_ = Json::array();               ///< The newest of yesterday first.
     std::set<std::pair<CreatorId, ProgramId>> held_;  ///< Without a program: in all.
     std::map<Currency, Figures> figures_;
     std::map<std::string_view, Waiting> waiting_;
