@@ -5,6 +5,7 @@ mdb_dump (lmdb-utils) prints the rows of an LMDB table, zstd unpacks. The checks
 """
 
 import decimal
+import hashlib
 import re
 import struct
 import subprocess
@@ -25,8 +26,9 @@ def crc32c(data):
 
 
 def rows(environment, table):
-    """[(key, value)] of a table of LMDB, in the order of the keys."""
-    dump = subprocess.run(["mdb_dump", "-s", table, str(environment)], check=True, capture_output=True, text=True).stdout
+    """[(key, value)] of a table of LMDB, or of the main table ("main"), in the order of the keys."""
+    which = [] if table == "main" else ["-s", table]
+    dump = subprocess.run(["mdb_dump", *which, str(environment)], check=True, capture_output=True, text=True).stdout
     lines = [bytes.fromhex(line[1:]) for line in dump.split("HEADER=END\n")[1].splitlines() if line.startswith(" ")]
     return list(zip(lines[::2], lines[1::2]))
 
@@ -52,10 +54,18 @@ class Table:
         return None if at is None else at + struct.unpack_from("<I", self.data, at)[0]
 
     def text(self, field):
+        return self.bytes(field).decode()
+
+    def bytes(self, field):
         at = self.target(field)
         if at is None:
-            return ""
-        return self.data[at + 4:at + 4 + struct.unpack_from("<I", self.data, at)[0]].decode()
+            return b""
+        return self.data[at + 4:at + 4 + struct.unpack_from("<I", self.data, at)[0]]
+
+    def instant(self, field):
+        """(seconds, nanoseconds), or None."""
+        at = self.place(field)
+        return None if at is None else struct.unpack_from("<qI", self.data, at)
 
 
 def read_record(record):
@@ -80,6 +90,40 @@ def read_record(record):
 def read_queue(environment):
     """{sequence number: record}"""
     return {struct.unpack(">Q", key)[0]: read_record(value) for key, value in rows(environment, "records")}
+
+
+def read_registry(page, environment):
+    """{table: {key: value}}. Rows are FlatBuffers with the fields that the page lists."""
+    layout = {name: re.findall(r"`(\w+)` (\w+)", cell) for name, cell in re.findall(r"^\| `([A-Z]\w+)` \| (`.*) \|$", page, re.M)}
+
+    def row(name, value):
+        table = Table(value, struct.unpack_from("<I", value)[0])
+        assert table.fields <= len(layout[name])
+        return {field: getattr(table, form)(number) if form in ("text", "bytes", "instant")
+                else table.number(number, {"u8": "B", "u32": "I"}[form])
+                for number, (field, form) in enumerate(layout[name])}
+
+    kinds = {"accounts": "Account", "shops": "Shop", "tokens": "Token"}
+    plain = ("account_ids", "account_tokens", "bearers")
+    found = {table: dict(rows(environment, table)) for table in plain}
+    for table, kind in kinds.items():
+        found[table] = {key.decode(): row(kind, value) for key, value in rows(environment, table)}
+    found["main"], found["users"] = {}, {}
+    for key, value in rows(environment, "main"):
+        if key.startswith(b"user/"):
+            found["users"][tuple(key[5:].decode().split("\0"))] = row("User", value)
+        elif key.decode("latin1") not in (*plain, *kinds):  # LMDB's own rows name the other tables
+            found["main"][key] = value
+    return found
+
+
+def read_published(path):
+    """(pages, generation, most signing tokens of an account)"""
+    data = path.read_bytes()
+    pages, seal = data[:-32], data[-32:]
+    magic, generation, size, tokens, crc = struct.unpack("<8sQQII", seal)
+    assert magic == b"SLCREGC1" and size == len(pages) and crc == crc32c(pages + seal[:28])
+    return pages, generation, tokens
 
 
 def read_lane(path):
@@ -292,3 +336,47 @@ def read_ledger(page, environment):
 def tables(environment):
     listed = subprocess.run(["mdb_stat", "-a", str(environment)], check=True, capture_output=True, text=True).stdout
     return re.findall(r"^Status of (\w+)$", listed, re.M)
+
+
+class Canonical:
+    """The canonical bytes of journal entries, by the page's list of their fields."""
+
+    def __init__(self, page):
+        section = page[page.index("Canonical bytes are"):page.index("A memo entry has input")]
+        fields = re.findall(r"^\| ([a-z][a-z ,]*) \| ([a-z\d][a-z\d ,]*) \|.*\|$", section, re.M)
+        self.fields = [pair for names, forms in fields for pair in zip(names.split(", "), forms.split(", "), strict=True)]
+        self.magic = re.search(r"^\| magic \| 4 bytes \| `(\w+)` \|$", section, re.M)[1].encode()
+        number = {"none": 0} | {name: int(at) for at, name in re.findall(
+            r"(\d) (expense|owed|payout|paid)", re.search(r"^\| debit, credit account .*$", section, re.M)[0])}
+        self.accounts = {}
+        for reasons, debit, credit in re.findall(r"^\| (\d+ [A-Z].*) \| (\w+), (\w+) \|$", section, re.M):
+            for reason in re.findall(r"\d+", reasons):
+                self.accounts[int(reason)] = number[debit], number[credit]
+
+    def hashed(self, before, node, first_entry, group):
+        """The hash after the last entry of `group`."""
+        for index, entry in enumerate(group["entries"]):
+            before = hashlib.sha256(before + self.bytes(node, first_entry + index, group, entry)).digest()
+        return before
+
+    def bytes(self, node, number, group, entry):
+        debit, credit = self.accounts.get(entry["reason"], (0, 0))
+        amount = entry["amount"].as_tuple()
+        unscaled = int("".join(map(str, amount.digits))) * (-1 if amount.sign else 1)
+        memo = debit == 0
+        values = {name.replace("_", " "): value for name, value in (group | entry).items()} | {
+            "magic": self.magic, "entry": number, "node": node, "order": group["order_id"], "debit": debit,
+            "credit account": credit, "scale": 0 if memo else -amount.exponent, "unscaled amount": 0 if memo else unscaled,
+            "currency": "" if memo else entry["currency"]}
+        return b"".join(self.field(form, values[name]) for name, form in self.fields)
+
+    @staticmethod
+    def field(form, value):
+        if form == "4 bytes":
+            return value
+        if form == "text":
+            value = value if isinstance(value, bytes) else value.encode()
+            return struct.pack("<I", len(value)) + value
+        if form == "instant":
+            return struct.pack("<qI", *value)
+        return value.to_bytes(int(form[1:]) // 8, "little", signed=form[0] == "i")

@@ -1,8 +1,11 @@
 """docs/record-format.md is enough to read a store: format_reader.py knows nothing else."""
 
 import decimal
+import hashlib
 import json
+import struct
 import tarfile
+import time
 
 import pytest
 
@@ -93,6 +96,62 @@ def test_every_table_of_the_ledger_of_a_release_is_read_from_the_page(tmp_path):
     assert set(found) == set(reader.tables(environment))
     filled = {table for table, rows in found.items() if rows}
     assert {"orders", "journal", "heads", "chains", "catalog", "payouts", "clicks", "seals", "waiting"} <= filled, filled
+
+
+def check_chains(ledger):
+    """Every group continues the chain of its account and node, up to the row of the chain; returns the entries."""
+    canonical = reader.Canonical(PAGE)
+    nodes = {head["number"]: key["queue"].decode() for key, head in ledger["heads"]}
+    hashes, entries = {}, 0
+    for key, group in ledger["journal"]:
+        chain = key["node"], group["account"]
+        before = hashes.get(chain, bytes(32))
+        hashes[chain] = canonical.hashed(before, nodes[key["node"]], key["first_entry"], group)
+        assert hashes[chain] == group["hash"], (key, group)
+        entries += len(group["entries"])
+    assert hashes == {(key["node"], key["account"]): row["hash"] for key, row in ledger["chains"]}
+    assert entries == sum(row["entries"] for _, row in ledger["chains"])
+    return [entry for _, group in ledger["journal"] for entry in group["entries"]]
+
+
+def test_the_hash_chain_of_a_journal_follows_from_the_page(tmp_path):
+    (golden,) = (paths.ROOT / "tests" / "upgrade").glob("store-format-*.tar.xz")
+    with tarfile.open(golden) as archive:
+        archive.extractall(tmp_path)
+    entries = check_chains(reader.read_ledger(PAGE, tmp_path / "store" / "ledger"))
+    assert {entry["reason"] for entry in entries} >= {1, 12, 64, 70}, "too little to compare"
+    assert any(entry["amount"] < 0 for entry in entries)
+
+
+def test_the_registry_is_read_from_the_tables_of_the_page(site):
+    edge, merchant = site
+    token, secret = edge.sluice.token(merchant.account, "read_orders", "read_ledger", expires="2100-01-01T00:00:00Z")
+    edge.sluice("token", "revoke", token)
+    edge.sluice("user", "add", "Ann@Example.com", "--account", merchant.account, "--role", "manager")
+    found = reader.read_registry(PAGE, edge.store / "registry")
+    assert found["account_ids"] == {struct.pack(">I", 1): b"acme"}
+    account, shop, stored = found["accounts"]["acme"], found["shops"][merchant.shop], found["tokens"][token]
+    assert (account["number"], account["slot"], account["rate_requests"], account["suspended"]) == (1, 0, 0, 0)
+    assert (shop["number"], shop["account_number"], shop["account_id"]) == (1, 1, "acme")
+    assert 0 <= time.time() - account["created_at"][0] < 3600
+    assert stored["account_id"] == "acme" and stored["scopes"] == 4 | 8
+    assert stored["expires_at"] == (4102444800, 0) and stored["revoked_at"] >= stored["created_at"]
+    digest = hashlib.sha256(secret.encode()).digest()
+    assert stored["secret_sha256"] == digest and found["bearers"][digest] == token.encode()
+    assert len(stored["sealed_secret"]) == 12 + len(secret) + 16
+    retired = b"\xff" * 4 + struct.pack(">IQ", 1, ~stored["revoked_at"][0] & (1 << 64) - 1) + token.encode()
+    kept = struct.pack(">I", 1) + merchant.token_id.encode()
+    assert found["account_tokens"] == {retired: b"", kept: b""}
+    ((name, user),) = found["users"].items()
+    assert name == ("ann@example.com", "acme") and (user["role"], user["removed_at"]) == (2, None)
+    history = {key: value for key, value in found["main"].items() if key.startswith(b"history/")}
+    assert set(found["main"]) - set(history) == {b"format", b"next_account", b"next_shop", b"key_check"}
+    assert found["main"][b"next_shop"] == struct.pack(">I", 2) and history
+    assert all(len(key) == 16 and len(value) == 40 for key, value in history.items())
+
+    pages, generation, signing = reader.read_published(edge.store / "registry" / "published")
+    assert (edge.store / "registry" / "data.mdb").read_bytes().startswith(pages) and signing == 1
+    assert (edge.store / "registry" / "generation").read_bytes() == struct.pack("<Q", generation) + bytes(4088)
 
 
 def test_an_altered_row_is_recognised(site):
