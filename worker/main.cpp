@@ -10,6 +10,7 @@
 #include "pg_store/connection/url.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/export/export.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/reconcile/reconcile.hpp"
 #include "worker/send/sender.hpp"
@@ -42,7 +43,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_report(app);
     declare_explain(app);
     declare_reconcile(app);
-    declare_export_journal(app);
+    declare_export_tables(app);
     declare_payout(app);
     declare_bank(app);
     declare_money(app);

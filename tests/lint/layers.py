@@ -15,12 +15,12 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "audit"],
+    "core": ["values", "json", "protocol", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "exports", "audit"],
     "os": ["files", "random", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
-    "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "serve", "finance", "reconcile", "administration"],
+    "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "serve", "finance", "reconcile", "administration", "export"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 HEADER = re.compile(r"`([a-z0-9_]+\.hpp)`")

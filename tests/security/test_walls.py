@@ -198,10 +198,31 @@ def test_files_that_root_names_are_used_with_the_rights_of_root(walled):
     sluice("program", "apply", program)
     assert "No such file" in sluice.refuses("program", "apply", private / "absent.toml")
     assert exported.read_bytes() == before
+    sluice("export", private / "tables")
+    tables = [private / "tables", *(private / "tables").iterdir()]
+    assert {path.stat().st_uid for path in tables} == {0} and private / "tables" / "manifest.json" in tables
+    assert "has files" in sluice.refuses("export", private / "tables")
     assert sorted(path.name for path in private.iterdir()) == [
-        "given", "program.toml", "queue.ndjson", "registry.json", "secret"
+        "given", "program.toml", "queue.ndjson", "registry.json", "secret", "tables"
     ]
     assert not [path for path in walled.store.rglob("*") if path.stat().st_uid == 0], "files of root in the store"
+
+
+COMPLETE = 14  # files of an export
+
+
+def test_a_killed_export_of_root_leaves_no_file(walled):
+    """The process that keeps root's rights removes what it created, whenever the other one is killed."""
+    walled.sluice.account("acme")
+    for number in range(20):
+        folder = walled.folder / f"killed-{number}"
+        process = subprocess.Popen([paths.SLUICE, "export", folder], env=walled.sluice.environment,
+                                   stdout=subprocess.DEVNULL)
+        while process.poll() is None and len(list(folder.glob("*"))) <= number % 15:
+            pass
+        process.kill()
+        process.wait()
+        paths.wait_until(lambda: len(list(folder.glob("*"))) in (0, COMPLETE), "every file to go, or none")
 
 
 def test_the_actor_is_the_user_that_started_the_command(walled):

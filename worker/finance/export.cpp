@@ -34,8 +34,7 @@ Status run_export_journal(const Frame& frame, const ExportJournalCommand& comman
 
 }  // namespace
 
-void declare_export_journal(Subcommand app) {
-    const Subcommand group = app.add_group("export", "Export the ledger to other programs");
+void declare_export_journal(Subcommand group) {
     auto [journal, command] = add_command(
         group, "journal", "Write the journal's postings for the general ledger of a company",
         run_export_journal);

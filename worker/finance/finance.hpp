@@ -27,7 +27,7 @@ void declare_payout(Subcommand app);
 void declare_export(Subcommand group);  // payout export
 void declare_bank(Subcommand app);
 void declare_period(Subcommand app);
-void declare_export_journal(Subcommand app);
+void declare_export_journal(Subcommand group);
 void declare_report(Subcommand app);
 void declare_explain(Subcommand app);
 

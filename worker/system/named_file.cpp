@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "worker/system/identity.hpp"
+#include "worker/system/output_folder.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -265,6 +266,9 @@ Status hold_file(const std::string& path, FileUse use, const std::string& store)
         }
         held().folders[path] = std::move(folder);
         return Status::success();
+    }
+    if (use == FileUse::kOutputFolder) {
+        return OutputFolder::hold(path);
     }
     if (use == FileUse::kOutputs) {
         if (Status held = hold_siblings(path); !held.ok()) {

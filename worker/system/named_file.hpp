@@ -19,10 +19,11 @@ namespace sluice::cli {
 
 enum class FileUse : std::uint8_t {
     kInput,
-    kOutput,     ///< Replaced if it exists.
-    kNewOutput,  ///< Must not exist.
-    kOutputs,    ///< As kOutput, and its siblings.
-    kNewFolder,  ///< Created if it is missing, for the owner of the store.
+    kOutput,        ///< Replaced if it exists.
+    kNewOutput,     ///< Must not exist.
+    kOutputs,       ///< As kOutput, and its siblings.
+    kNewFolder,     ///< Created if it is missing, for the owner of the store.
+    kOutputFolder,  ///< New or empty (output_folder.hpp).
 };
 
 /// Prepares the use of `path` after become_owner_of(store). An input that cannot be opened is

@@ -1,0 +1,475 @@
+#include "core/exports/tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/commands/ids.hpp"
+#include "core/explain/node_names.hpp"
+#include "core/journal/journal.hpp"
+#include "core/json/slices.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/protocol/product_fields.hpp"
+#include "core/reports/names.hpp"
+#include "core/reports/report.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/order_book.hpp"
+#include "core/statements/statements.hpp"
+
+namespace sluice::exports {
+namespace {
+
+// ---- Values -------------------------------------------------------------------------------------
+
+std::vector<std::string> types_given(const OrderState& order) {
+    std::vector<std::string> types;
+    const unsigned bits = order.live ? order.position()->attribution.types : 0;
+    for (const auto type :
+         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
+        if ((bits & static_cast<unsigned>(type)) != 0) {
+            types.emplace_back(to_string(type));
+        }
+    }
+    return types;
+}
+
+/// Returns the active payouts whose COMMISSION items are the order's commission (P2).
+std::vector<std::string> commission_payouts(const OrderState& order, Currency currency) {
+    std::vector<std::string> ids;
+    const Position* const position = order.position();
+    if (position == nullptr) {
+        return ids;
+    }
+    bool has_commission = false;
+    for (const PositionPayout& payout : position->payouts) {
+        if (payout.active && payout.currency == currency) {
+            has_commission = has_commission || payout.has_commission;
+            ids.push_back(payout.payout_id);
+        }
+    }
+    return has_commission ? ids : std::vector<std::string>();
+}
+
+std::string_view rate_kind_name(RateKind kind) {
+    return kind == RateKind::kPercent ? "PERCENT"
+           : kind == RateKind::kFixed ? "FIXED"
+                                      : "PER_ORDER";
+}
+
+const LineAccrual* accrual_of(const Position& position, const LineItemId& line, Currency currency) {
+    const auto found = std::find_if(position.accruals.begin(), position.accruals.end(),
+                                    [&](const LineAccrual& accrual) {
+                                        return accrual.line == line && accrual.currency == currency;
+                                    });
+    return found == position.accruals.end() ? nullptr : &*found;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+class TableWriter {
+public:
+    using enum ExportTableId;
+
+    TableWriter(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out)
+        : ledger_(ledger), now_(now), out_(out), accounts_(reports::account_ids(ledger)) {
+        for (const ExportTable& table : export_tables()) {
+            lines_.emplace_back(format, table.columns);
+        }
+        shops_ = reports::shops_of(ledger, {});
+    }
+
+    bool write_all() {
+        write_orders();
+        write_journal();
+        write_balances();
+        write_payouts();
+        write_payout_items();
+        write_anomalies();
+        write_products();
+        write_periods();
+        return goes_on_;
+    }
+
+private:
+    ExportLine& line(ExportTableId table) { return lines_[static_cast<std::size_t>(table)]; }
+    /// Passes the line on. Every scan ends with the export.
+    bool add(ExportTableId table) {
+        goes_on_ = goes_on_ && out_.add(table, line(table).end());
+        return goes_on_;
+    }
+
+    void write_orders();
+    void add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes);
+    void add_positions(const ShopRow& shop, const OrderState& order);
+    void add_commissions(const ShopRow& shop, const OrderState& order);
+    void write_journal();
+    void add_group(const JournalGroup& group, std::string_view account, std::string_view shop);
+    void write_balances();
+    void write_payouts();
+    void add_payout(const Payout& payout, const std::string& name, const std::string& node);
+    void write_payout_items();
+    void write_anomalies();
+    void write_products();
+    void add_product(const ShopRow& shop, const CatalogRecord& record);
+    void write_periods();
+
+    LedgerReader& ledger_;
+    Timestamp now_;
+    ExportOutput& out_;
+    std::map<AccountNumber, AccountId> accounts_;
+    std::vector<ShopRow> shops_;
+    std::vector<ExportLine> lines_;  ///< One for each of export_tables().
+    bool goes_on_ = true;
+};
+
+void TableWriter::write_orders() {
+    const NodeNames nodes(ledger_);
+    for (const ShopRow& shop : shops_) {
+        if (goes_on_) {
+            ledger_.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
+                add_order(shop, order, nodes);
+                add_positions(shop, order);
+                add_commissions(shop, order);
+                return goes_on_;
+            });
+        }
+    }
+}
+
+void TableWriter::add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes) {
+    const StandingRefunds refunds(order.refunds);
+    const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
+    const CommissionAmount commission = commission_amount(order);
+    line(kOrders)
+        .text(shop.account_id.view())
+        .text(shop.shop_id.view())
+        .text(order.key.order_id.view())
+        .text_or_null(given == nullptr ? std::string_view() : given->creator.view())
+        .text_or_null(given == nullptr ? std::string_view() : given->program.view())
+        .texts(types_given(order))
+        .amount(order.amount)
+        .amount(order.tax)
+        .amount(order.shipping)
+        .text(order.currency.code())
+        .amount(refunds.amount_sum())
+        .amount(refunds.tax_sum())
+        .amount(commission.amount)
+        .text(commission.currency.code())
+        .flag(order.has(kOrderHeld))
+        .flag(order.has(kOrderRejected))
+        .flag(order.has(kOrderBarred))
+        .time(order.ordered_at)
+        .time(order.cancelled_at)
+        .time(order.version)
+        .texts(commission_payouts(order, commission.currency))
+        .text_or_null(nodes.of(order.last_node));
+    add(kOrders);
+}
+
+void TableWriter::add_positions(const ShopRow& shop, const OrderState& order) {
+    for (std::size_t i = 0; i < order.positions.size(); ++i) {
+        const Position& position = order.positions[i];
+        for (const LineAccrual& accrual : position.accruals) {
+            line(kPositions)
+                .text(shop.account_id.view())
+                .text(shop.shop_id.view())
+                .text(order.key.order_id.view())
+                .text(position.attribution.program.view())
+                .text(position.attribution.creator.view())
+                .flag(order.live && *order.live == i)
+                .text_or_null(accrual.line.view())
+                .text(accrual.currency.code())
+                .amount(accrual.accrued)
+                .amount(accrual.allocated)
+                .amount(accrual.accrued - accrual.allocated)
+                .time(order.ordered_at);
+            add(kPositions);
+        }
+    }
+}
+
+void TableWriter::add_commissions(const ShopRow& shop, const OrderState& order) {
+    const Position* const position = order.position();
+    for (std::size_t i = 0; position != nullptr && i < order.lines.size(); ++i) {
+        const OrderLine& sold = order.lines[i];
+        const auto frozen =
+            std::find_if(position->frozen.begin(), position->frozen.end(),
+                         [&sold](const FrozenLine& one) { return one.line == sold.id; });
+        const bool has_rate =
+            frozen != position->frozen.end() && frozen->rate.rate.kind != RateKind::kNone;
+        const LineAccrual* const accrual = accrual_of(*position, sold.id, order.currency);
+        ExportLine& row = line(kCommissions)
+                              .text(shop.account_id.view())
+                              .text(shop.shop_id.view())
+                              .text(order.key.order_id.view())
+                              .text(sold.id.view())
+                              .text(sold.sku.view());
+        (sold.variant_sku ? row.text(sold.variant_sku->view()) : row.null())
+            .text(position->attribution.creator.view())
+            .text(position->attribution.program.view())
+            .amount(sold.amount)
+            .amount(sold.tax)
+            .integer(sold.quantity)
+            .flag(sold.present)
+            .text_or_null(has_rate ? rate_kind_name(frozen->rate.rate.kind) : std::string_view());
+        (has_rate ? row.amount(frozen->rate.rate.value) : row.null())
+            .amount(accrual == nullptr ? zero_amount(order.currency) : accrual->accrued)
+            .text(order.currency.code())
+            .time(order.ordered_at);
+        add(kCommissions);
+    }
+}
+
+void TableWriter::write_journal() {
+    std::map<ShopNumber, std::string_view> shops;
+    for (const ShopRow& shop : shops_) {
+        shops.emplace(shop.shop, shop.shop_id.view());
+    }
+    if (!goes_on_) {
+        return;
+    }
+    ledger_.scan_journal(1, [&](const JournalGroup& group) {
+        const auto account = accounts_.find(group.account);
+        const auto shop = shops.find(group.shop);
+        add_group(group, account == accounts_.end() ? std::string_view() : account->second.view(),
+                  shop == shops.end() ? std::string_view() : shop->second);
+        return goes_on_;
+    });
+}
+
+void TableWriter::add_group(const JournalGroup& group, std::string_view account,
+                            std::string_view shop) {
+    for (std::size_t i = 0; i < group.entries.size(); ++i) {
+        const JournalEntry& entry = group.entries[i];
+        const DebitCredit accounts = debit_credit_of(entry.reason);
+        ExportLine& row = line(kJournal)
+                              .text(group.node)
+                              .integer(group.first_entry + i)
+                              .integer(group.event_seq.value)
+                              .text_or_null(group.command_id)
+                              .text_or_null(account)
+                              .text_or_null(shop)
+                              .text_or_null(group.order_id.view())
+                              .text_or_null(entry.line.view())
+                              .text_or_null(group.creator.view())
+                              .text_or_null(group.program.view());
+        if (is_memo(entry.reason)) {
+            row.null().null();
+        } else {
+            row.text(entry.currency.code()).amount(entry.amount);
+        }
+        row.text_or_null(ledger_account_name(accounts.debit, group.payout_id))
+            .text_or_null(ledger_account_name(accounts.credit, group.payout_id))
+            .text(to_string(entry.reason))
+            .text_or_null(group.payout_id)
+            .time(group.recorded_at)
+            .time(group.accounting_date);
+        (entry.refers_to == 0 ? row.null() : row.integer(entry.refers_to))
+            .text_or_null(group.note)
+            .text_or_null(group.actor);
+        add(kJournal);
+    }
+}
+
+void TableWriter::write_balances() {
+    if (!goes_on_) {
+        return;
+    }
+    balances_at(ledger_, std::nullopt, now_, [this](const BalanceAt& balance) {
+        const auto account = accounts_.find(balance.key.account);
+        if (account == accounts_.end()) {
+            return true;
+        }
+        line(kBalances)
+            .text(account->second.view())
+            .text(balance.key.program.view())
+            .text(balance.key.creator.view())
+            .text(balance.key.currency.code())
+            .amount(balance.pending)
+            .amount(balance.blocked)
+            .amount(balance.payable)
+            .amount(balance.in_payout)
+            .amount(balance.paid)
+            .amount(balance.total);
+        return add(kBalances);
+    });
+}
+
+/// Reads the payouts in slices, because a scan allows no other read.
+void TableWriter::write_payouts() {
+    constexpr std::size_t kAtOnce = 4096;
+    PayoutNodes nodes(ledger_);
+    Payout first;
+    for (bool all_read = false; !all_read && goes_on_;) {
+        std::vector<Payout> payouts;
+        ledger_.scan(first, {0, 1}, [&](const Payout& payout) {
+            if (payout.payout_id != first.payout_id) {
+                payouts.push_back(payout);
+            }
+            return payouts.size() < kAtOnce;
+        });
+        all_read = payouts.size() < kAtOnce;
+        for (const Payout& payout : payouts) {
+            add_payout(payout, reports::profile_of(ledger_, payout.account, payout.creator).name,
+                       nodes.of(payout.payout_id));
+        }
+        first.payout_id = payouts.empty() ? first.payout_id : payouts.back().payout_id;
+    }
+}
+
+void TableWriter::add_payout(const Payout& payout, const std::string& name,
+                             const std::string& node) {
+    const auto account = accounts_.find(payout.account);
+    line(kPayouts)
+        .text(payout.payout_id)
+        .text(payout_run_of(payout.payout_id))
+        .text_or_null(account == accounts_.end() ? std::string_view() : account->second.view())
+        .text(payout.creator.view())
+        .text_or_null(name)
+        .text_or_null(payout.payee)
+        .text(payout.currency.code())
+        .amount(payout.amount)
+        .text(to_string(payout.state))
+        .time(payout.until)
+        .time(payout.closed_at)
+        .text(payout.closed_by)
+        .text_or_null(payout.approved_by)
+        .time(payout.sent_at)
+        .time(payout.ended_at)
+        .text_or_null(payout.bank_ref)
+        .time(payout.paid_at)
+        .integer(payout.orders_count)
+        .integer(payout.items_count)
+        .text_or_null(node);
+    add(kPayouts);
+}
+
+void TableWriter::write_payout_items() {
+    if (!goes_on_) {
+        return;
+    }
+    ledger_.scan(PayoutItem{}, {}, [this](const PayoutItem& item) {
+        line(kPayoutItems)
+            .text(item.payout_id)
+            .text(item.program.view())
+            .text_or_null(item.shop_id.view())
+            .text_or_null(item.order_id.view())
+            .text_or_null(item.line.view())
+            .text(to_string(item.kind))
+            .amount(item.amount)
+            .time(item.sold_at);
+        return add(kPayoutItems);
+    });
+}
+
+void TableWriter::write_anomalies() {
+    for (const ShopRow& shop : shops_) {
+        if (!goes_on_) {
+            return;
+        }
+        const std::uint32_t blocking = account_settings(ledger_, shop.account).blocking;
+        ledger_.scan_anomalies(shop.account, shop.shop, [&](const Anomaly& anomaly) {
+            const bool acknowledged = !anomaly.acknowledged_by.empty();
+            line(kAnomalies)
+                .text(anomaly.node)
+                .integer(anomaly.first_seq.value)
+                .text(shop.account_id.view())
+                .text(shop.shop_id.view())
+                .text(anomaly.order.order_id.view())
+                .text(to_string(anomaly.kind))
+                .integer(anomaly.count)
+                .text(anomaly.message)
+                .time(anomaly.recorded_at)
+                .flag(anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0)
+                .text_or_null(anomaly.acknowledged_by)
+                .time(anomaly.acknowledged_at)
+                .text_or_null(anomaly.value)
+                .text_or_null(anomaly.acknowledged_value);
+            return add(kAnomalies);
+        });
+    }
+}
+
+void TableWriter::write_products() {
+    for (const ShopRow& shop : shops_) {
+        if (goes_on_) {
+            ledger_.scan_catalog(shop.account, shop.shop, [&](const CatalogRecord& record) {
+                add_product(shop, record);
+                return goes_on_;
+            });
+        }
+    }
+}
+
+/// Fields that the protocol does not know become members of `other_fields`.
+void TableWriter::add_product(const ShopRow& shop, const CatalogRecord& record) {
+    std::map<std::string, std::string_view, std::less<>> members;
+    for (const JsonMember& member : json_members(record.json)) {
+        members.emplace(member.key, member.value);
+    }
+    ExportLine& row = line(kProducts).text(shop.account_id.view()).text(shop.shop_id.view());
+    for (const ProductField& field : product_table().fields) {
+        const auto found = members.find(field.name);
+        const std::string_view value =
+            found == members.end() ? std::string_view("null") : found->second;
+        value == "null" ? row.null() : row.from_json(value);
+        if (found != members.end()) {
+            members.erase(found);
+        }
+    }
+    std::string other;
+    for (const auto& [name, value] : members) {
+        other +=
+            (other.empty() ? "{" : ",") + reports::json_quoted(name) + ":" + std::string(value);
+    }
+    other.empty() ? row.null() : row.from_json(other + "}");
+    add(kProducts);
+}
+
+void TableWriter::write_periods() {
+    for (const auto& [number, id] : accounts_) {
+        if (!goes_on_) {
+            return;
+        }
+        Period period;
+        period.account = number;
+        ledger_.scan(period, {1, 1}, [&, account = id.view()](const Period& row) {
+            line(kPeriods)
+                .text(account)
+                .time(row.until)
+                .time(row.closed_at)
+                .text(row.closed_by)
+                .text(row.command_id);
+            return add(kPeriods);
+        });
+        PeriodSum sum;
+        sum.account = number;
+        ledger_.scan(sum, {1, 1}, [&, account = id.view()](const PeriodSum& row) {
+            line(kPeriodSums)
+                .text(account)
+                .time(row.until)
+                .text(row.creator.view())
+                .text(row.program.view())
+                .text(row.currency.code())
+                .amount(row.opening_owed)
+                .amount(row.opening_in_payout)
+                .amount(row.opening_paid)
+                .text(row.reasons)
+                .amount(row.closing_owed)
+                .amount(row.closing_in_payout)
+                .amount(row.closing_paid)
+                .integer(row.entries)
+                .text(to_hex(row.digest));
+            return add(kPeriodSums);
+        });
+    }
+}
+
+}  // namespace
+
+bool write_tables(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out) {
+    return TableWriter(ledger, format, now, out).write_all();
+}
+
+}  // namespace sluice::exports

@@ -1,0 +1,102 @@
+import json
+import shutil
+import subprocess
+
+import pytest
+from harness import orders, paths
+from harness.edge import Edge
+from harness.http_block import CATALOG, EVENTS, http_block
+from harness.postgres import Server, missing
+from serve import scene
+
+LOADERS = paths.ROOT / "tests" / "export" / "loaders"
+ODD = ['quote " and \'', "a line\nfeed", "cr\r\nlf", "comma, semicolon; tab\t", "=1+1", "-2", "+3", "@sum", "back\\slash \\n",
+       "\u2028 \u2029 \u202e", "ünï😀 \ufeff", " spaces ", "null", "\\N", "a" * 1000, "NULL", "''", '""', "{}", "[]", "#x"]
+LARGEST = "999999999999999.999999"
+
+
+class Site:
+    """A scene on one ledger, with its exports and the databases that load them."""
+
+    def __init__(self, sluice, secrets, folder, server, programs):
+        self.sluice, self.secrets, self.folder, self.server, self.programs = sluice, secrets, folder, server, programs
+
+    def export(self, name, *options):
+        """The folder of a new export."""
+        folder = self.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        self.sluice("export", folder, *options)
+        return folder
+
+    def load(self, database, folder, query):
+        """Loads an export with its script as it is, and returns the rows of a query."""
+        script = (folder / f"{database}.sql").read_text()
+        run = subprocess.run(["node", self.programs / f"{database}.mjs"], input=f"{script}\n{query}", text=True, cwd=folder,
+                             capture_output=True, timeout=300)
+        assert run.returncode == 0, run.stderr
+        return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """The folder of the databases that loaders/package-lock.json pins, installed once for each lock."""
+    if shutil.which("npm") is None:
+        pytest.fail("npm is missing: run scripts/install-deps test")
+    folder = paths.BUILD / "export-loaders"
+    lock = (LOADERS / "package-lock.json").read_text()
+    installed = folder / "installed.json"
+    if not installed.exists() or installed.read_text() != lock:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(LOADERS, folder)
+        # Not `npm ci`: the lock may lack other platforms' libraries, which are optional.
+        subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
+                       capture_output=True, timeout=600)
+        installed.write_text(lock)
+    for script in LOADERS.glob("*.mjs"):
+        shutil.copy(script, folder)
+    return folder
+
+
+def send_odd(folder, secret):
+    """Orders, refunds and products with texts that files and loaders may misread."""
+    with Edge(http_block(EVENTS, CATALOG, limit="off"), store=folder / "store") as edge:
+        edge.start()
+        for number, text in enumerate(ODD):
+            document = scene.order(text, "SAVE", currency_code=("USD", "EUR", "JPY")[number % 3],
+                                   platform_ordered_at=f"2024-03-01T10:00:{number:02}.123456789Z",
+                                   refund_line_items=[orders.refund(f"refund {number}", amount="1.50", tax="0.333333")])
+            document["line_items"][0].update(sku=text, variant_sku=text)
+            assert edge.post_event("shop-1", secret, "ORDER_CREATE", document).status == 200
+        large = scene.order("large", "SAVE", amount=LARGEST)
+        large["line_items"][0]["amount"] = LARGEST
+        assert edge.post_event("shop-1", secret, "ORDER_CREATE", large).status == 200
+        products = [{"platform_product_id": f"odd {number}", "title": text, "tags": [text], "list_price": 0.1,
+                     "unknown": {text: text}} for number, text in enumerate(ODD)]
+        assert edge.post_catalog("shop-1", secret, "PRODUCT_UPSERT", {"products": products}, "odd-1").status == 200
+
+
+@pytest.fixture(scope="session", params=["lmdb", "postgres"])
+def site(request, programs):
+    """The scene of tests/serve on each ledger, and rows of odd texts."""
+    folder = scene.new_folder()
+    server = None
+    try:
+        sluice, secrets = scene.build(folder)
+        _, secret = sluice.token("acme", "write_orders", "write_products")
+        if request.param == "postgres":
+            if missing():
+                pytest.fail(missing())
+            server = Server().start()
+            sluice("ledger", "migrate", "--ledger", server.create())
+            sluice("worker", "--until-empty", "--ledger", server.url())
+        else:
+            sluice.drain()
+        scene.apply(sluice, folder)
+        send_odd(folder, secret)
+        sluice.drain()
+        sluice("adjust", "--shop", "shop-1", "--order", ODD[0], "--amount", "1.00", "--reason", 'said "so", again; =now')
+        yield Site(sluice, secrets, folder, server, programs)
+    finally:
+        if server is not None:
+            server.remove()
+        paths.drop_folder(folder)

@@ -1,0 +1,160 @@
+#include "worker/export/scripts.hpp"
+
+#include <string_view>
+
+namespace sluice::cli {
+namespace {
+
+using exports::ColumnType;
+using exports::ExportColumn;
+using exports::ExportFormat;
+
+/// Joins what `text_of` returns for each item.
+template <class Items, class TextOf>
+std::string joined(const Items& items, std::string_view between, TextOf text_of) {
+    std::string text;
+    for (const auto& item : items) {
+        text += (text.empty() ? std::string_view() : between);
+        text += text_of(item);
+    }
+    return text;
+}
+
+/// Names are the program's own, without quotes.
+std::string in_quotes(std::string_view name) {
+    return "\"" + std::string(name) + "\"";
+}
+std::string in_apostrophes(std::string_view text) {
+    return "'" + std::string(text) + "'";
+}
+
+std::string_view duckdb_type(ColumnType type, ExportFormat format) {
+    switch (type) {
+        case ColumnType::kText:
+            return "VARCHAR";
+        case ColumnType::kTexts:
+            return format == ExportFormat::kCsv ? "VARCHAR" : "VARCHAR[]";
+        case ColumnType::kInteger:
+            return "BIGINT";
+        case ColumnType::kAmount:
+            return "DECIMAL(38,6)";
+        case ColumnType::kFlag:
+            return "BOOLEAN";
+        case ColumnType::kTime:
+            return "TIMESTAMPTZ";
+        case ColumnType::kJson:
+            return "JSON";
+    }
+    return {};
+}
+
+std::string duckdb_table(const TableFiles& table, const TableFilesOptions& options) {
+    const bool is_csv = options.format == ExportFormat::kCsv;
+    const auto& columns = table.table().columns;
+    const std::string lists = joined(columns, "", [&](const ExportColumn& column) {
+        const std::string name = in_quotes(column.name);
+        return is_csv && column.type == ColumnType::kTexts
+                   ? ",\n    coalesce(string_split(" + name + ", ';'), []) AS " + name
+                   : std::string();
+    });
+    return "CREATE OR REPLACE TABLE " + in_quotes(table.table().name) + " AS SELECT *" +
+           (lists.empty() ? "" : " REPLACE (" + lists.substr(1) + ")") + " FROM " +
+           (is_csv ? "read_csv" : "read_json") + "([" +
+           joined(table.files(), ", ",
+                  [](const ExportFile& file) { return in_apostrophes(file.name); }) +
+           "],\n    " +
+           (is_csv ? "auto_detect = false, header = true, delim = ',', quote = '\"', "
+                     "escape = '\"', nullstr = '', max_line_size = 16777216"
+                   : "format = 'newline_delimited'") +
+           (options.compression == Compression::kZstd ? ", compression = 'zstd'" : "") +
+           ",\n    columns = {" +
+           joined(columns, ", ",
+                  [&](const ExportColumn& column) {
+                      return in_apostrophes(column.name) + ": " +
+                             in_apostrophes(duckdb_type(column.type, options.format));
+                  }) +
+           "});\n";
+}
+
+std::string_view clickhouse_type(ColumnType type) {
+    switch (type) {
+        case ColumnType::kText:
+        case ColumnType::kJson:
+            return "Nullable(String)";
+        case ColumnType::kTexts:
+            return "Array(String)";
+        case ColumnType::kInteger:
+            return "Nullable(Int64)";
+        case ColumnType::kAmount:
+            return "Nullable(Decimal(38, 6))";
+        case ColumnType::kFlag:
+            return "Nullable(Bool)";
+        case ColumnType::kTime:
+            return "Nullable(DateTime64(9, 'UTC'))";
+    }
+    return {};
+}
+
+/// In CSV a list is one text: a column that is only inserted takes it.
+std::string inserted_name(const ExportColumn& column, ExportFormat format) {
+    const bool is_list = format == ExportFormat::kCsv && column.type == ColumnType::kTexts;
+    return in_quotes(std::string(column.name) + (is_list ? "_text" : ""));
+}
+
+std::string clickhouse_column(const ExportColumn& column, ExportFormat format) {
+    const std::string name = in_quotes(column.name);
+    const std::string declared = name + " " + std::string(clickhouse_type(column.type));
+    const std::string taken = inserted_name(column, format);
+    return taken == name ? declared
+                         : taken + " String EPHEMERAL, " + declared + " DEFAULT if(" + taken +
+                               " = '', [], splitByChar(';', " + taken + "))";
+}
+
+std::string clickhouse_table(const TableFiles& table, const TableFilesOptions& options) {
+    const bool is_csv = options.format == ExportFormat::kCsv;
+    const auto& columns = table.table().columns;
+    const std::string name = in_quotes(table.table().name);
+    const std::string names = joined(columns, ", ", [&](const ExportColumn& column) {
+        return inserted_name(column, options.format);
+    });
+    std::string script = "CREATE TABLE " + name + " (" +
+                         joined(columns, ", ",
+                                [&](const ExportColumn& column) {
+                                    return clickhouse_column(column, options.format);
+                                }) +
+                         ") ENGINE = MergeTree ORDER BY tuple();\n";
+    for (const ExportFile& file : table.files()) {
+        script +=
+            "INSERT INTO " + name + " (" + names + ") FROM INFILE " + in_apostrophes(file.name) +
+            " COMPRESSION " + (options.compression == Compression::kZstd ? "'zstd'" : "'none'") +
+            " SETTINGS date_time_input_format = 'best_effort'" +
+            (is_csv ? ", input_format_csv_skip_first_lines = 1, "
+                      "input_format_csv_trim_whitespaces = 0, format_csv_null_representation = '', "
+                      "format_csv_allow_single_quotes = 0 FORMAT CSV"
+                    : " FORMAT JSONEachRow") +
+            ";\n";
+    }
+    return script;
+}
+
+}  // namespace
+
+std::string duckdb_script(const std::vector<TableFiles>& tables, const TableFilesOptions& options) {
+    const std::string_view first = tables.front().table().name;
+    return "-- Loads this export into DuckDB. Run it in this folder:\n"
+           "-- duckdb sluice.duckdb < duckdb.sql\n" +
+           joined(tables, "",
+                  [&](const TableFiles& table) { return duckdb_table(table, options); }) +
+           "COPY " + in_quotes(first) + " TO " + in_apostrophes(std::string(first) + ".parquet") +
+           " (FORMAT parquet, COMPRESSION zstd);\n";
+}
+
+std::string clickhouse_script(const std::vector<TableFiles>& tables,
+                              const TableFilesOptions& options) {
+    return "-- Loads this export into new tables of ClickHouse. Run it in this folder:\n"
+           "-- clickhouse-client --multiquery < clickhouse.sql\n" +
+           joined(tables, "",
+                  [&](const TableFiles& table) { return clickhouse_table(table, options); });
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,71 @@
+// Table files: the lines of each table in files of a limited number of rows, with their digests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/exports/line.hpp"
+#include "core/exports/tables.hpp"
+#include "core/values/result.hpp"
+#include "worker/system/output_folder.hpp"
+
+namespace sluice::cli {
+
+inline constexpr std::uint64_t kExportRowsMax = 1'000'000;  ///< In a file.
+
+enum class Compression : std::uint8_t { kNone, kZstd };
+
+/// A file that is complete and in place.
+struct ExportFile {
+    std::string name;
+    std::uint64_t rows = 0, bytes = 0;
+    std::string sha256;  ///< Digest of the stored bytes.
+};
+
+struct TableFilesOptions {
+    exports::ExportFormat format = exports::ExportFormat::kNdjson;
+    Compression compression = Compression::kNone;
+    std::uint64_t rows_max = kExportRowsMax;
+};
+
+/// Writes the files of a table: orders-0001.ndjson, orders-0002.ndjson ... At most one is open.
+class TableFiles {
+public:
+    /// @param folder  Outlives this object.
+    TableFiles(OutputFolder& folder, const TableFilesOptions& options,
+               const exports::ExportTable& table);
+    TableFiles(TableFiles&&) noexcept;
+    ~TableFiles();
+
+    /// Adds a row. The row's text ends with a line feed.
+    [[nodiscard]] Status add(std::string_view line);
+    /// Completes the last file. A table without rows has one file, which a loader needs.
+    [[nodiscard]] Status finish();
+
+    [[nodiscard]] const exports::ExportTable& table() const noexcept { return *table_; }
+    [[nodiscard]] const std::vector<ExportFile>& files() const noexcept { return files_; }
+    [[nodiscard]] std::uint64_t rows() const noexcept;
+
+private:
+    class Writer;
+
+    [[nodiscard]] Status begin();
+    [[nodiscard]] Status end();
+
+    OutputFolder* folder_;
+    TableFilesOptions options_;
+    const exports::ExportTable* table_;
+    std::string header_;
+    std::unique_ptr<Writer> writer_;  ///< The last file's, until it is complete.
+    std::vector<ExportFile> files_;
+};
+
+/// Writes a small file at once.
+[[nodiscard]] Result<ExportFile> write_whole(OutputFolder& folder, const std::string& name,
+                                             std::string_view text);
+
+}  // namespace sluice::cli
