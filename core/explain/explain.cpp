@@ -119,7 +119,7 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
 
 // ---- Lines ------------------------------------------------------------------------------------
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
 
@@ -173,7 +173,7 @@ std::string rule_words(const Position& position, const FrozenRate& frozen, Ledge
     std::string value, qualifiers, tier;
     if (row && frozen.rule < row->program.rules.size()) {
         const Rule& rule = row->program.rules[frozen.rule];
-        value = rule.value.empty() ? "" : " " + quoted(rule.value);
+        value = rule.value.empty() ? "" : " " + in_quotes(rule.value);
         qualifiers = qualifier_words(rule);
         tier = tier_words(rule.tiers, frozen, position.facts);
     }

@@ -232,7 +232,7 @@ private:
 };
 
 /// Writes visible ASCII as it is, and anything else as \xNN.
-std::string quoted(std::string_view bytes) {
+std::string in_quotes(std::string_view bytes) {
     constexpr std::string_view kHex = "0123456789abcdef";
     std::string text;
     for (const char c : bytes) {
@@ -309,14 +309,14 @@ std::string explain_json_error(std::string_view error, std::string_view body) {
     text.append(", ").append(place_of(body, fault->at)).append(": expected ");
     text.append(fault->expected);
     if (fault->at > begin) {
-        text.append(", but after ").append(quoted(body.substr(begin, fault->at - begin)));
+        text.append(", but after ").append(in_quotes(body.substr(begin, fault->at - begin)));
     } else {
         text.append(", but there");
     }
     if (fault->at >= body.size()) {
         return text.append(" the body ends");
     }
-    text.append(" comes ").append(quoted(body.substr(fault->at, kQuotedMax)));
+    text.append(" comes ").append(in_quotes(body.substr(fault->at, kQuotedMax)));
     const auto byte = static_cast<unsigned char>(body[fault->at]);
     return fault->expected == "UTF-8" && byte >= 0xA0
                ? text.append(" (is it Latin-1 or Windows-1252?)")

@@ -47,13 +47,13 @@ std::string cases(std::string_view code, Result&& result) {
     return text + " END";
 }
 
-std::string quoted(std::string_view text) {
+std::string sql_text(std::string_view text) {
     return "'" + std::string(text) + "'";
 }
 
 template <class Enum>
 std::string names_of(std::string_view code) {
-    return cases<Enum>(code, [](Enum value) { return quoted(to_string(value)); });
+    return cases<Enum>(code, [](Enum value) { return sql_text(to_string(value)); });
 }
 
 /// @param side  Of the accounts between which a posting moves its amount.
@@ -63,7 +63,7 @@ std::string account_of(LedgerAccount DebitCredit::*side) {
         if (account == LedgerAccount::kNone) {
             return {};
         }
-        return quoted(ledger_account_name(account, {})) +
+        return sql_text(ledger_account_name(account, {})) +
                (account == LedgerAccount::kPayout ? " || payout_id" : "");
     });
 }

@@ -65,7 +65,7 @@ std::string_view number_after(std::string_view text, std::string_view words) {
     return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
-std::string_view quoted(std::string_view text) {
+std::string_view first_quotation(std::string_view text) {
     const std::size_t begin = text.find("module \"");
     if (begin == std::string_view::npos) {
         return {};
@@ -125,7 +125,7 @@ std::string module_remedy(const std::filesystem::path& program, std::string_view
                version_of(runs);
     }
     const std::string nginx = signature_of(program);
-    const std::string module = signature_of(quoted(complaint));
+    const std::string module = signature_of(first_quotation(complaint));
     const std::string difference =
         nginx.empty() || module.empty() ? std::string() : signature_difference(nginx, module);
     return "build the module with the flags that `nginx -V` prints; " +
