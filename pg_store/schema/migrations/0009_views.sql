@@ -122,6 +122,30 @@ LEFT JOIN (SELECT DISTINCT account, account_id FROM sluice_ledger.shops) a ON a.
 CROSS JOIN LATERAL unnest(j.line_ids, j.currencies, j.amounts, j.reasons, j.refers_to)
      WITH ORDINALITY AS e (line_id, currency, amount, reason, refers_to, position);
 
+-- Entries that name the first entry of their line, and the node that wrote that one: nodes number
+-- their entries alike, and what was applied first counts. Entries of credits have no order: they
+-- belong to the command, or to the one that it reverses.
+CREATE VIEW journal_references AS
+SELECT h.node, j.first_entry + e.position - 1 AS entry, e.refers_to,
+       (SELECT o.node
+        FROM sluice_ledger.heads o
+        CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.journal
+                            WHERE node = o.number AND first_entry <= e.refers_to
+                            ORDER BY first_entry DESC LIMIT 1) g
+        LEFT JOIN sluice_ledger.money_commands m ON m.command_id = j.command_id
+        WHERE g.account = j.account AND g.shop = j.shop AND g.order_id = j.order_id
+          AND g.program = j.program AND g.creator = j.creator
+          AND g.line_ids[e.refers_to - g.first_entry + 1] = e.line_id
+          AND (j.order_id <> '' OR g.command_id = coalesce(nullif(m.reverses, ''), j.command_id))
+        ORDER BY (SELECT min(b.number) FROM sluice_ledger.batches b
+                  WHERE b.node_id = o.node AND b.last_seq >= g.event_seq)
+        LIMIT 1) AS refers_to_node
+FROM sluice_ledger.journal j
+JOIN sluice_ledger.heads h ON h.number = j.node
+CROSS JOIN LATERAL unnest(j.line_ids, j.refers_to)
+     WITH ORDINALITY AS e (line_id, refers_to, position)
+WHERE e.refers_to <> 0;
+
 -- As of the moment of the query: a commission is pending until it has cleared.
 CREATE VIEW balances AS
 WITH open AS (
