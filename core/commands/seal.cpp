@@ -59,6 +59,11 @@ Digest256 mac_of(const Digest256& key, const RecordMeta& meta, const Digest256& 
     return SigningKey(view_of(key)).sign(sealed.bytes());
 }
 
+/// No command's bytes begin like those of a text.
+Digest256 mac_of_text(const Digest256& key, std::string_view text) {
+    return SigningKey(view_of(key)).sign("SLT1" + std::string(text));
+}
+
 }  // namespace
 
 CommandKeys::~CommandKeys() {
@@ -147,6 +152,18 @@ CommandKeys::Verdict CommandKeys::verify(const RecordMeta& meta, const Digest256
         return Verdict::kWrong;
     }
     return key->last && seq > *key->last ? Verdict::kRetired : Verdict::kValid;
+}
+
+CommandSeal CommandKeys::seal_text(std::string_view text) const {
+    const Key& key = keys_.front();
+    return {key.id, mac_of_text(key.bytes, text)};
+}
+
+bool CommandKeys::verify_text(std::string_view text, const CommandSeal& seal) const {
+    return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
+        return key.id == seal.key && !key.last &&
+               equal_constant_time(mac_of_text(key.bytes, text), seal.mac);
+    });
 }
 
 std::string seal_fault(CommandKeys::Verdict verdict) {

@@ -66,6 +66,13 @@ public:
     [[nodiscard]] Verdict verify(const RecordMeta& meta, const Digest256& body_sha256,
                                  std::string_view queue_uuid, SequenceNumber seq) const;
 
+    /// Seals a text that is no command: that of a ledger's snapshot (K9).
+    /// Requires: there is a key.
+    [[nodiscard]] CommandSeal seal_text(std::string_view text) const;
+    /// Returns whether a key that is in use made the seal of this text. One that was retired proves
+    /// nothing about a text, which has no place in the queue.
+    [[nodiscard]] bool verify_text(std::string_view text, const CommandSeal& seal) const;
+
 private:
     struct Key {
         std::uint32_t id;  ///< The first bytes of a digest of the key.

@@ -95,6 +95,7 @@ StorePaths::StorePaths(fs::path store_root)
       ledger(root / "ledger"),
       archive(root / "archive"),
       exports(root / "exports"),
+      snapshots(root / "snapshots"),
       lanes(queue / "lanes"),
       lane_cells(lanes / "cells"),
       worker_lock(root / "worker.lock") {}

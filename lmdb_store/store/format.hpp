@@ -27,7 +27,8 @@ struct StorePaths {
     explicit StorePaths(std::filesystem::path store_root);
     std::filesystem::path root, format, master_key, command_key, registry, queue, bulk, control,
         ledger, archive;
-    std::filesystem::path exports;  ///< Made by the first export of a bank file.
+    std::filesystem::path exports;    ///< Made by the first export of a bank file.
+    std::filesystem::path snapshots;  ///< Made by the first `sluice ledger snapshot`.
     std::filesystem::path lanes, lane_cells;
     std::filesystem::path worker_lock;  ///< Locked (flock) by the process that drains the queue.
 };

@@ -24,6 +24,7 @@ void declare_dead(Subcommand app);
 void declare_forget(Subcommand app);
 void declare_ledger(Subcommand app);
 void declare_ledger_copy(Subcommand group);
+void declare_ledger_snapshot(Subcommand group);
 void declare_doctor(Subcommand app);
 void declare_backup(Subcommand app);  // backup, restore
 

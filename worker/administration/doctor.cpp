@@ -72,6 +72,7 @@ Result<worker::ReplayOptions> replay_options(const Frame& frame, const DoctorCom
         options.archives.push_back(frame.paths().archive);
     }
     options.own = frame.paths();
+    options.snapshots = frame.paths().snapshots;
     return options;
 }
 
@@ -129,6 +130,12 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
         return outcome.error();
     }
     show_replay(*outcome, command.format);
+    if (outcome->snapshot) {
+        std::fprintf(stderr,
+                     "sluice: the archive no longer reaches back to the first input: compared from "
+                     "the snapshot %s on; edits before it are in both\n",
+                     printable(outcome->snapshot->string()).c_str());
+    }
     warn_unchecked_seals(seals);
     if (!outcome->is_equal()) {
         return differs(*outcome);

@@ -226,6 +226,7 @@ void declare_ledger(Subcommand app) {
     rebuild.require([&into = rebuilt.into] { return into.empty() ? "--into or --ledger" : ""; });
 
     declare_ledger_copy(group);
+    declare_ledger_snapshot(group);
 
     auto [migrate, migrated] = add_command(
         group, "migrate", "Migrate a PostgreSQL ledger to this release's schema", run_migrate);

@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include "core/protocol/signature.hpp"
+#include "lmdb_store/store/command_key.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
 #include "worker/copy/copy.hpp"
+#include "worker/copy/snapshot.hpp"
 #include "worker/system/crash_point.hpp"
 #include "worker/system/identity.hpp"
 
@@ -30,6 +33,12 @@ bool has_store(const Frame& frame) {
     return ::access(frame.paths().format.c_str(), F_OK) == 0;
 }
 
+Result<std::optional<LedgerPlace>> place_of(std::string_view text) {
+    auto place = worker::parse_place(text);
+    return place.ok() ? Result<std::optional<LedgerPlace>>(std::optional(*place))
+                      : Result<std::optional<LedgerPlace>>(place.error());
+}
+
 /// Returns the ledger that this store's worker and commands use, or nothing if there is no store.
 Result<std::optional<LedgerPlace>> ledger_in_use(const Frame& frame) {
     if (!has_store(frame)) {
@@ -39,9 +48,7 @@ Result<std::optional<LedgerPlace>> ledger_in_use(const Frame& frame) {
     if (!shared.ok()) {
         return shared.error();
     }
-    auto place = worker::parse_place(*shared ? (*shared)->shown() : frame.paths().ledger.string());
-    return place.ok() ? Result<std::optional<LedgerPlace>>(std::optional(*place))
-                      : Result<std::optional<LedgerPlace>>(place.error());
+    return place_of(*shared ? (*shared)->shown() : frame.paths().ledger.string());
 }
 
 /// Returns an error if the store must not use the copy.
@@ -176,19 +183,54 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
     return Status::success();
 }
 
+struct SnapshotCommand {
+    std::string ledger;
+};
+
+Status run_snapshot(const Frame& frame, const SnapshotCommand& command) {
+    auto from = command.ledger.empty() ? ledger_in_use(frame) : place_of(command.ledger);
+    if (!from.ok()) {
+        return from.error();
+    }
+    if (!has_store(frame)) {
+        return Error{ErrorCode::kInvalid,
+                     "there is no store " + frame.store + ", whose command key seals a snapshot"};
+    }
+    const auto held = store::HeldCommandKeys::load(frame.paths().command_key);
+    if (!held.ok()) {
+        return held.error();
+    }
+    Progress progress;
+    const auto made = worker::make_snapshot(**from, frame.paths().snapshots, held->keys(), now(),
+                                            [&progress](std::uint64_t rows) {
+                                                if (progress.is_due()) {
+                                                    progress.show(grouped(rows) + " rows copied");
+                                                }
+                                            });
+    progress.clear();
+    if (!made.ok()) {
+        return made.error();
+    }
+    std::printf("%s: %s rows of %zu tables, sealed\n", printable(made->folder.string()).c_str(),
+                grouped(made->proof.rows()).c_str(), made->proof.tables.size());
+    return Status::success();
+}
+
 }  // namespace
+
+void declare_ledger_snapshot(Subcommand group) {
+    auto [app, command] = add_command(
+        group, "snapshot",
+        "Seal a copy of the ledger, for doctor --replay with an archive that reaches less far back",
+        run_snapshot);
+    add_ledger(app, command.ledger);
+}
 
 void declare_ledger_copy(Subcommand group) {
     auto [app, command] = add_command(
         group, "copy", "Copy a ledger between folder and database, and prove both equal", run_copy);
-    add_value(
-        app, "--from", "DIR|URL", command.from,
-        [](std::string_view text) -> Result<std::optional<LedgerPlace>> {
-            auto place = worker::parse_place(text);
-            return place.ok() ? Result<std::optional<LedgerPlace>>(std::optional(*place))
-                              : Result<std::optional<LedgerPlace>>(place.error());
-        },
-        "Source: a ledger's folder, or postgres://... (default: the ledger of this store)");
+    add_value(app, "--from", "DIR|URL", command.from, place_of,
+              "Source: a ledger's folder, or postgres://... (default: the ledger of this store)");
     add_value(
         app, "--to", "DIR|URL", command.to, worker::parse_place,
         "Target: a new folder, a ledger without rows, or a migrated database without a ledger")

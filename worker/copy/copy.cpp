@@ -334,8 +334,10 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
     if (!proof.holds()) {
         return proof;
     }
-    if (Status unmoved = check_unmoved(from, *source.reader); !unmoved) {
-        return unmoved.error();
+    if (!options.is_snapshot) {
+        if (Status unmoved = check_unmoved(from, *source.reader); !unmoved) {
+            return unmoved.error();
+        }
     }
     crash_point("proved");
     fill.finish();
@@ -344,12 +346,12 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
 
 Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
                               const CopyOptions& options) {
-    auto source = open_source(from, true);
+    auto source = open_source(from, !options.is_snapshot);
     if (!source) {
         return source.error();
     }
     const std::vector<LedgerHead> heads = heads_of(*source->reader);
-    if (Status fits = check_nodes(from, to, heads); !fits) {
+    if (Status fits = options.is_snapshot ? Status() : check_nodes(from, to, heads); !fits) {
         return fits.error();
     }
     if (Status fits = check_store(to, heads, *source->reader); !fits) {
@@ -390,7 +392,8 @@ Result<CopyProof> copy_ledger(const LedgerPlace& from, const LedgerPlace& to,
         return Error{ErrorCode::kInvalid, "source and target are one ledger"};
     }
     try {
-        const auto locks = lock_workers(from, to, options);
+        const auto locks = options.is_snapshot ? Result(std::vector<WorkerLock>())
+                                               : lock_workers(from, to, options);
         return locks ? copy_locked(from, to, options) : Result<CopyProof>(locks.error());
     } catch (const LedgerFailure& failure) {
         return failure.error();

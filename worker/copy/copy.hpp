@@ -42,6 +42,9 @@ struct CopyOptions {
     std::optional<store::StorePaths> writer;
     /// Receives the number of rows written so far. May be empty.
     std::function<void(std::uint64_t)> progress;
+    /// The copy is compared with, and no worker opens it: workers of the source run meanwhile, and
+    /// a folder takes the ledger of a fleet.
+    bool is_snapshot = false;
 };
 
 struct ComparedTable {

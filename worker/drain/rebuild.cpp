@@ -100,9 +100,15 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (Status created = store::EmbeddedLedger::create(into); !created) {
         return created.error();
     }
+    return begin_with(std::move(archives), into, options);
+}
+
+Result<std::unique_ptr<Rebuild>> Rebuild::begin_with(std::vector<std::filesystem::path> archives,
+                                                     const std::filesystem::path& from,
+                                                     const RebuildOptions& options) {
     using Mode = store::EmbeddedLedger::Mode;
     auto opened = store::EmbeddedLedger::open(
-        into, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
+        from, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
     if (!opened) {
         return opened.error();
     }
@@ -321,6 +327,7 @@ Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
     }
     const SequenceNumber seq = step.input->seq;
     if (batch_.empty() && seq.value > applied(node_).value + 1) {
+        lacks_inputs_ = true;
         return missing_inputs(node_, applied(node_), seq);
     }
     batch_.push_back(owned(*step.input));

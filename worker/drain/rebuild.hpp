@@ -47,6 +47,10 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
         const RebuildOptions& options);
+    /// Likewise, in an embedded ledger that `from` has: resumes after its checkpoints.
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin_with(
+        std::vector<std::filesystem::path> archives, const std::filesystem::path& from,
+        const RebuildOptions& options);
     /// Resumes after the checkpoints of a ledger, which may hold inputs of other nodes.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> go_on(
         std::vector<std::filesystem::path> archives, std::unique_ptr<Ledger> ledger,
@@ -71,7 +75,9 @@ public:
                                                     const std::string& node);
 
     [[nodiscard]] std::uint64_t inputs_count() const noexcept { return inputs_count_; }
-    /// Requires: begin() made it.
+    /// Returns whether a replay failed because retention removed the next input.
+    [[nodiscard]] bool lacks_inputs() const noexcept { return lacks_inputs_; }
+    /// Requires: begin() or begin_with() made it.
     [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
 
 private:
@@ -104,6 +110,7 @@ private:
     std::size_t batch_bytes_ = 0;
     Positions applied_;
     std::uint64_t inputs_count_ = 0;
+    bool lacks_inputs_ = false;
 };
 
 }  // namespace sluice::worker

@@ -38,6 +38,8 @@ public:
         return unknown_queues_;
     }
 
+    [[nodiscard]] const CommandKeys& keys() const noexcept { return keys_; }
+
     std::optional<std::string> fault(const RecordMeta& meta, const Digest256& body_sha256,
                                      std::string_view queue_uuid, SequenceNumber seq) override;
 

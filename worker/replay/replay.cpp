@@ -11,6 +11,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/copy/snapshot.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/replay/stored_ledger.hpp"
 
@@ -127,7 +128,7 @@ public:
         }
         stored_ = std::move(*opened);
         for (unsigned attempt = 0; attempt < kTriesMax; ++attempt) {
-            if (Status replayed = replay(attempt); !replayed) {
+            if (Status replayed = replay_somehow(attempt); !replayed) {
                 return replayed.error();
             }
             const auto changed = has_forgotten();
@@ -196,6 +197,55 @@ private:
         });
         return found;
     }
+    /// Begins with the first input, else with the newest snapshot.
+    [[nodiscard]] Status replay_somehow(unsigned attempt) {
+        if (snapshot_) {
+            return replay(attempt);
+        }
+        Status replayed = replay(attempt);
+        if (replayed || replayed_ == nullptr || !replayed_->lacks_inputs()) {
+            return replayed;
+        }
+        auto newest = newest_snapshot(options_.snapshots);
+        if (!newest || !*newest) {
+            return newest
+                       ? Error{ErrorCode::kConflict, replayed.error().message +
+                                                         ", or compared from a snapshot on, which "
+                                                         "`sluice ledger snapshot` makes in " +
+                                                         options_.snapshots.string()}
+                       : newest.error();
+        }
+        snapshot_ = std::move(*newest);
+        return replay(attempt + kTriesMax);
+    }
+    [[nodiscard]] Status begin(const std::filesystem::path& into, const RebuildOptions& how) {
+        if (snapshot_) {
+            if (Status there = restore_snapshot(*snapshot_, options_.seals->keys(), into); !there) {
+                return there;
+            }
+        }
+        auto begun = snapshot_ ? Rebuild::begin_with(options_.archives, into, how)
+                               : Rebuild::begin(options_.archives, into, how);
+        if (!begun) {
+            return begun.error();
+        }
+        replayed_ = std::move(*begun);
+        return {};
+    }
+    /// A snapshot that is newer than the ledger is not one of its past.
+    [[nodiscard]] Status check_begin() {
+        for (const auto& [queue, node] : end_.nodes) {
+            if (replayed_->applied(queue) > node.applied) {
+                return Error{ErrorCode::kConflict,
+                             "the snapshot " + snapshot_->string() + " ends at input " +
+                                 std::to_string(replayed_->applied(queue).value) + " of queue " +
+                                 queue + ", the ledger at input " +
+                                 std::to_string(node.applied.value) +
+                                 ": the ledger was restored or cut"};
+            }
+        }
+        return {};
+    }
     /// An embedded ledger keeps the pages of a snapshot, so that most is replayed before it.
     [[nodiscard]] Status replay(unsigned attempt) {
         const std::filesystem::path into =
@@ -217,11 +267,12 @@ private:
         };
         how.stops = options_.stops;
         replayed_.reset();
-        auto begun = Rebuild::begin(options_.archives, into, how);
-        if (!begun) {
-            return begun.error();
+        if (Status begun = begin(into, how); !begun) {
+            return begun;
         }
-        replayed_ = std::move(*begun);
+        if (Status fits = snapshot_ ? check_begin() : Status(); !fits) {
+            return fits;
+        }
         if (stored_->is_embedded()) {
             stored_->drop_snapshot();
             if (Status most = replayed_->replay_to(end_); !most) {
@@ -343,6 +394,7 @@ private:
     [[nodiscard]] Result<ReplayOutcome> compare() {
         ReplayOutcome outcome;
         outcome.inputs = replayed_->inputs_count();
+        outcome.snapshot = snapshot_;
         std::map<std::string, std::uint64_t> shown;
         const auto add = [&](const store::RowDifference& difference) {
             if (++shown[difference.table] <= options_.differences_max) {
@@ -368,6 +420,7 @@ private:
     std::unique_ptr<StoredLedger> stored_;
     std::unique_ptr<Rebuild> replayed_;
     ReplayEnd end_;
+    std::optional<std::filesystem::path> snapshot_;  ///< Where the replay begins, else input 1.
 };
 
 }  // namespace

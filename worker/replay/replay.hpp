@@ -3,8 +3,9 @@
 //
 // It looks for nothing in particular. A ledger is a function of its inputs, so a row that differs
 // was changed by something other than sluice, or the archive is not the one of this ledger.
-// Workers may run meanwhile: the ledger is read in one snapshot, and the replay ends where that
-// ends. Memory is bounded; the temporary folder needs as much room as the ledger.
+// If the archive no longer reaches back to the first input, the replay begins with the newest
+// sealed snapshot. Workers may run meanwhile: the ledger is read in one snapshot, and the replay
+// ends where that ends. Memory is bounded; the temporary folder needs as much room as the ledger.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "core/commands/seal.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/copy/copy.hpp"
+#include "worker/drain/store_seals.hpp"
 
 namespace sluice::worker {
 
@@ -28,8 +29,11 @@ struct ReplayOptions {
     std::vector<std::filesystem::path> archives;
     /// The store whose queue holds what its archive lacks yet. Absent: archives alone.
     std::optional<store::StorePaths> own;
-    std::filesystem::path temporary;      ///< An empty folder.
-    SealCheck* seals = nullptr;           ///< As RebuildOptions has it.
+    std::filesystem::path temporary;  ///< An empty folder.
+    /// Folder of snapshots. The newest is where the replay begins if the archive no longer reaches
+    /// back.
+    std::filesystem::path snapshots;
+    ArchiveSeals* seals = nullptr;        ///< As RebuildOptions has it, and for snapshots.
     std::uint64_t differences_max = 100;  ///< Differences of one table that are kept.
     /// Receives the inputs replayed so far and how many there are. May be empty.
     std::function<void(std::uint64_t done, std::uint64_t of)> progress;
@@ -41,6 +45,8 @@ struct ReplayOutcome {
     std::vector<ComparedTable> tables;  ///< Source: the ledger. Target: the replay. By name.
     std::vector<store::RowDifference> differences;
     std::uint64_t more = 0;  ///< Differences beyond `differences_max`.
+    /// The snapshot that the replay began with. Edits that are older than it are not found.
+    std::optional<std::filesystem::path> snapshot;
 
     [[nodiscard]] bool is_equal() const { return differences.empty(); }
     [[nodiscard]] std::uint64_t rows() const;

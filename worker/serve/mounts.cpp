@@ -20,7 +20,7 @@ Mounts::Mounts(const store::StorePaths& paths) {
     const std::string lock = paths.ledger / "lock.mdb";
     lock_ = error_of(lock, W_OK) == 0 ? lock : "";
     for (const auto& path : {paths.master_key, paths.command_key, paths.archive, paths.exports,
-                             paths.registry / "data.mdb", paths.queue / "data.mdb",
+                             paths.snapshots, paths.registry / "data.mdb", paths.queue / "data.mdb",
                              paths.queue / "lock.mdb", paths.bulk, paths.lanes}) {
         if (error_of(path, R_OK) == EACCES) {
             closed_.push_back(path);
