@@ -164,6 +164,39 @@ def test_payloads_are_compared_and_the_missing_ones_written_for_send(site, tmp_p
     assert checked.status == 0, checked
 
 
+def test_files_of_other_programs_are_read(site):
+    """X1: byte order marks, CRLF, line breaks in quotes, times with zones, a header that begins like a mark."""
+    path = site.folder / "windows.csv"
+    path.write_bytes("\ufeffplatform_order_id,note,amount,platform_updated_at\r\n"
+                     '"o1","two\r\nlines, ""quoted""",105.00,2024-03-01 02:00:00 +0100\r\n\r\n'
+                     "o2,,105.00,2024-02-29 21:00:00 -0500\r\n".encode())
+    assert site.found(path, "--check") == []
+    path.write_bytes("ｎｏｔｅ,platform_order_id\nx,o1\n".encode())
+    assert site.found(path, "--map", "amount=ｎｏｔｅ") == [("unreadable", "o1")]
+    path = site.folder / "marked.ndjson"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(site.payloads["o1"]).encode() + b"\r\n")
+    assert site.found(path, "--check") == []
+    path = site.folder / "marked.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(site.payloads["o1"]).encode() + b"\n")
+    assert site.found(path, "--check") == []
+
+
+def test_ids_that_no_event_can_have_are_unreadable(site):
+    """X2: a file in another encoding ends neither command nor session, also on PostgreSQL."""
+    path = site.folder / "latin.csv"
+    path.write_bytes(b"platform_order_id,amount\nBestellung-\xe4,1\nnul\0,1\no1,105.00\n" + b"x" * 1025 + b",1\n")
+    found = [(row["class"], row["line"], row["field"]) for row in site.reconcile(path)]
+    assert found == [("unreadable", line, "platform_order_id") for line in (2, 3, 5)]
+    path = site.file("nul.ndjson", '{"platform_order_id": "a\\u0000b"}\n')
+    assert [(row["class"], row["line"]) for row in site.reconcile(path)] == [("unreadable", 1)]
+
+
+def test_an_order_that_is_listed_twice_is_compared_twice(site):
+    lost = orders.order("twice")
+    path = site.ndjson([lost, site.payloads["o1"], lost, site.payloads["o1"]])
+    assert [(row["class"], row["line"]) for row in site.reconcile(path)] == [("missing", 1), ("missing", 3)]
+
+
 def test_check_and_settle(site):
     """X3: exit 1 for what needs a person; an order within --settle may still be on its way."""
     young = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
@@ -245,6 +278,7 @@ def test_exports_of_shopify_and_woocommerce_are_read_by_map(site):
     ("platform_order_id\no1\n", ("--map", "amount=A,amount=B"), 2, "twice"),
     ("platform_order_id\no1\n", ("--only", "same"), 2, "missing, stale"),
     ("platform_order_id\no1\n", ("--settle", "soon"), 2, "10m"),
+    ("platform_order_id,amount,amount\no1,1,2\n", (), 1, "two columns 'amount'"),
 ])
 def test_bad_input(site, text, line, status, words):
     run = sluice("reconcile", site.file("x.csv", text), "--shop", "shop-1", *line, *site.ledger, store=site.store)

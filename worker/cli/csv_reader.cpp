@@ -1,6 +1,7 @@
 #include "worker/cli/csv_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "worker/system/file.hpp"
@@ -24,14 +25,27 @@ bool ends_field(int c) {
 
 }  // namespace
 
+void skip_byte_order_mark(std::FILE* file) {
+    constexpr std::array<int, 3> kMark{0xEF, 0xBB, 0xBF};
+    std::size_t read = 0;
+    int c = 0;
+    while (read < kMark.size() && (c = ::getc_unlocked(file)) == kMark[read]) {
+        ++read;
+    }
+    if (read == kMark.size()) {
+        return;
+    }
+    if (c != EOF) {
+        std::ungetc(c, file);
+    }
+    while (read != 0) {  // another character that begins alike, such as a full-width letter
+        std::ungetc(kMark[--read], file);
+    }
+}
+
 CsvReader::CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max)
     : file_(file), name_(std::move(name)), row_bytes_max_(row_bytes_max) {
-    for (const int expected : {0xEF, 0xBB, 0xBF}) {
-        if (peek() != expected) {
-            break;
-        }
-        (void)take();
-    }
+    skip_byte_order_mark(file);
 }
 
 Error CsvReader::error_at(std::uint64_t line, const std::string& what) const {

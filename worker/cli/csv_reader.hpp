@@ -19,6 +19,9 @@ struct CsvRow {
     std::vector<std::string> fields;
 };
 
+/// Skips a UTF-8 byte order mark. Requires: the file is at its beginning.
+void skip_byte_order_mark(std::FILE* file);
+
 /// Reads rows one after the other. Bounded memory: one row.
 class CsvReader {
 public:

@@ -7,6 +7,7 @@
 
 #include "core/json/document.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/unicode.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/system/file.hpp"
@@ -37,6 +38,18 @@ std::size_t index_of(ListField field) {
 
 Error invalid(std::string message) {
     return {ErrorCode::kInvalid, std::move(message)};
+}
+
+/// Returns whether an event may have had this id. PostgreSQL refuses to look for another one.
+bool is_storable(std::string_view id) {
+    while (!id.empty()) {
+        const std::size_t bytes = utf8_bytes(id);
+        if (bytes == 0 || id.front() == '\0') {
+            return false;
+        }
+        id.remove_prefix(bytes);
+    }
+    return true;
 }
 
 // ---- Values -------------------------------------------------------------------------------------
@@ -93,6 +106,8 @@ private:
         order_.order_id.clear();
         if (id.empty() || id.size() > kWireIdBytesMax) {
             refuse(ListField::kId, id, "expected an id of 1 to 1024 bytes");
+        } else if (!is_storable(id)) {
+            refuse(ListField::kId, id, "expected UTF-8 without U+0000");
         } else {
             order_.order_id = id;
         }
@@ -276,6 +291,11 @@ private:
             places_[i] = find(kNames[i].payload);
             places_[i] = places_[i] ? places_[i] : find(kNames[i].report);
         }
+        for (const auto& place : places_) {
+            if (place && std::count(header.begin(), header.end(), header[*place]) > 1) {
+                return invalid("two columns '" + printable(header[*place]) + "'");
+            }
+        }
         has_mapped_id_ = !map[index_of(ListField::kId)].empty();
         return places_[index_of(ListField::kId)]
                    ? Status::success()
@@ -393,6 +413,7 @@ Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, cons
     if (!file.ok()) {
         return file.error();
     }
+    skip_byte_order_mark(file->get());
     if (ends_with(path, ".ndjson") || ends_with(path, ".jsonl") ||
         begins_with_object(file->get())) {
         return std::unique_ptr<OrderList>(new NdjsonOrders(std::move(file).value(), path, map));
