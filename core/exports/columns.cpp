@@ -109,6 +109,8 @@ std::vector<ExportTable> make_tables() {
           {"refers_to", kInteger},
           {"note"},
           {"actor"}}},
+        {"journal_references",
+         {{"node"}, {"entry", kInteger}, {"refers_to", kInteger}, {"refers_to_node"}}},
         {"balances",
          {{"account_id"},
           {"program_id"},

@@ -12,6 +12,7 @@
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
 #include "core/reports/names.hpp"
+#include "core/reports/referred_nodes.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
@@ -105,6 +106,7 @@ private:
     void add_commissions(const ShopRow& shop, const OrderState& order);
     void write_journal();
     void add_group(const JournalGroup& group, std::string_view account, std::string_view shop);
+    void add_references(const JournalGroup& group, const reports::ReferredNodes& referred);
     void write_balances();
     void write_payouts();
     void add_payout(const Payout& payout, const std::string& name, const std::string& node);
@@ -229,7 +231,9 @@ void TableWriter::write_journal() {
     if (!goes_on_) {
         return;
     }
+    const reports::ReferredNodes referred(ledger_);
     ledger_.scan_journal(1, [&](const JournalGroup& group) {
+        add_references(group, referred);
         const auto account = accounts_.find(group.account);
         const auto shop = shops.find(group.shop);
         add_group(group, account == accounts_.end() ? std::string_view() : account->second.view(),
@@ -269,6 +273,20 @@ void TableWriter::add_group(const JournalGroup& group, std::string_view account,
             .text_or_null(group.note)
             .text_or_null(group.actor);
         add(kJournal);
+    }
+}
+
+void TableWriter::add_references(const JournalGroup& group,
+                                 const reports::ReferredNodes& referred) {
+    for (std::size_t i = 0; i < group.entries.size(); ++i) {
+        if (group.entries[i].refers_to != 0) {
+            line(kJournalReferences)
+                .text(group.node)
+                .integer(group.first_entry + i)
+                .integer(group.entries[i].refers_to)
+                .text_or_null(referred.of(group, i));
+            add(kJournalReferences);
+        }
     }
 }
 

@@ -26,6 +26,7 @@ enum class ExportTableId : std::uint8_t {
     kPositions,
     kCommissions,
     kJournal,
+    kJournalReferences,
     kBalances,
     kPayouts,
     kPayoutItems,

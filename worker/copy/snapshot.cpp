@@ -178,9 +178,10 @@ Status restore_snapshot(const fs::path& snapshot, const CommandKeys& keys, const
         return not_sealed(snapshot, "has no seal");
     }
     if (!keys.verify_text(file->substr(0, at), *seal)) {
-        return not_sealed(snapshot,
-                          "was changed, or was sealed by another key: `sluice key rotate` ends what "
-                          "was sealed before it, and --command-key names the key of another store");
+        return not_sealed(
+            snapshot,
+            "was changed, or was sealed by another key: `sluice key rotate` ends what "
+            "was sealed before it, and --command-key names the key of another store");
     }
     std::error_code failure;
     fs::create_directory(into, failure);
