@@ -79,7 +79,7 @@ def test_the_refusal_of_a_short_archive_names_the_command(snapped):
     assert "the archive begins with input 5" in refused.err and "`sluice ledger snapshot`" in refused.err, refused.err
 
 
-def test_a_snapshot_whose_rows_were_edited_is_refused(snapped):
+def test_edited_rows_of_a_snapshot_are_refused(snapped):
     alter(snapped.snapshot / "data.mdb", b"P-2", b"P-9")
     refused = snapped.replay(status=1)
     assert "has other rows than those that were sealed" in refused.err, refused.err
@@ -93,7 +93,7 @@ def test_the_rows_of_an_older_snapshot_are_refused(snapped):
     assert "has other rows than those that were sealed" in refused.err, refused.err
 
 
-def test_a_snapshot_whose_digests_were_edited_is_refused(snapped):
+def test_edited_digests_of_a_snapshot_are_refused(snapped):
     alter(snapped.snapshot / "snapshot", b"table creators", b"table creatorz")
     refused = snapped.replay(status=1)
     assert "was changed, or was sealed by another key" in refused.err, refused.err
