@@ -32,6 +32,9 @@ std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t finding
         findings.guard('d', [&] { audit_orders(ledger, facts, items, findings); });
     }
     if (findings.wanted()) {
+        findings.guard('e', [&] { audit_open_sums(ledger, findings); });
+    }
+    if (findings.wanted()) {
         findings.guard('d', [&] { audit_openings(ledger, findings); });
     }
     if (findings.wanted()) {

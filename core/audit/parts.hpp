@@ -95,6 +95,8 @@ private:
 /// @param items  Items of all payouts: each belongs to an order or a credit.
 void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
                   Findings& findings);
+/// Checks the sums of open amounts by day against the rows that they add up (e).
+void audit_open_sums(LedgerReader& ledger, Findings& findings);
 /// Checks closed periods against the entries that they sum up (f).
 void audit_periods(LedgerReader& ledger, Findings& findings);
 /// Checks opening balances and the dates of their programs against what imports posted (d).

@@ -1,6 +1,7 @@
 // Sums by day and month against the postings of the journal.
 #include "core/audit/parts.hpp"
 #include "core/journal/journal.hpp"
+#include "core/positions/open_amounts.hpp"
 
 namespace sluice {
 namespace {
@@ -87,6 +88,33 @@ void SumAudit::check_days(LedgerReader& ledger, Findings& findings) {
         return true;
     });
     findings.compare('b', "table daily", "the number of orders", orders, "the heads", all_orders);
+}
+
+void audit_open_sums(LedgerReader& ledger, Findings& findings) {
+    std::map<std::string, OpenDaily> sums;  // what is stored less what is open, by key
+    const auto add = [&sums](OpenDaily part) {
+        part.node = 0;
+        const auto [sum, added] = sums.try_emplace(sort_key(part), part);
+        if (!added) {
+            add_columns(sum->second, part);
+        }
+    };
+    ledger.scan(OpenDaily{}, {}, [&add](const OpenDaily& part) {
+        add(part);
+        return true;
+    });
+    ledger.scan(OpenAmount{}, {}, [&add](const OpenAmount& row) {
+        add(taken(open_sum(row)));
+        return true;
+    });
+    for (const auto& [key, left] : sums) {
+        if (!is_dropped(left)) {
+            findings.add('e', row_name(left),
+                         "it exceeds the open amounts by above " + left.above.to_string() +
+                             ", below " + left.below.to_string() + ", amounts " +
+                             left.amounts.to_string());
+        }
+    }
 }
 
 }  // namespace sluice

@@ -95,6 +95,7 @@ inline constexpr unsigned kPerNode = 1;
 inline constexpr unsigned kWriteOnce = 2;
 inline constexpr unsigned kInBulk = 4;
 inline constexpr unsigned kIndexInSql = 8;
+inline constexpr unsigned kDropsZero = 16;
 
 class Description {
 public:
@@ -106,6 +107,7 @@ public:
         table_.write_once = (traits & kWriteOnce) != 0;
         table_.in_bulk = (traits & kInBulk) != 0;
         table_.index_in_sql = (traits & kIndexInSql) != 0;
+        table_.drops_zero = (traits & kDropsZero) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
     void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
@@ -136,5 +138,6 @@ void describe(Description& table, struct Attention& row);
 void describe(Description& table, struct AttentionCount& row);
 void describe(Description& table, struct DailySum& row);
 void describe(Description& table, struct MonthlySum& row);
+void describe(Description& table, struct OpenDaily& row);
 
 }  // namespace sluice

@@ -256,12 +256,17 @@ void LedgerTxn::put_program(const ProgramRow& row) {
 
 void LedgerTxn::add_row(RowView change) {
     AnyRow row(change);
-    if (load_row(row.ref())) {
+    const bool exists = load_row(row.ref());
+    if (exists) {
         add_columns(row.ref(), change);
     } else {
         row = AnyRow(change);
     }
-    put_row(row.view());
+    if (!is_dropped(row.view())) {
+        put_row(row.view());
+    } else if (exists) {
+        erase_row(row.view());
+    }
 }
 
 void LedgerTxn::note_batch(const BatchStep& step) {

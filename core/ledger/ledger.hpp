@@ -196,8 +196,8 @@ public:
         erase_row(row);
     }
 
-    /// Adds the row's numbers and amounts to the stored row of its key, or inserts it. A stored
-    /// ledger writes the sum once, with commit(). Reads in the transaction do not see it.
+    /// Adds the row's numbers and amounts to the stored row of its key, which is erased if it then
+    /// is_dropped(). A stored ledger writes it once, with commit(); reads before do not see it.
     virtual void add_row(RowView change);
 
     /// Announces the next inputs, before the first of them is applied, so that the ledger may read

@@ -99,4 +99,17 @@ void describe(Description& table, MonthlySum& row) {
                 {"settled", row.settled}});
 }
 
+void describe(Description& table, OpenDaily& row) {
+    table.named("open_daily", kDropsZero);
+    table.key({{"account", row.account},
+               {"program", row.program},
+               {"cleared", row.cleared},
+               {"day", row.day},
+               {"creator", row.creator},
+               {"currency", row.currency},
+               {"blocks", row.blocks},
+               {"node", row.node}});
+    table.rest({{"above", row.above}, {"below", row.below}, {"amounts", row.amounts}});
+}
+
 }  // namespace sluice

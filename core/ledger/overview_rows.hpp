@@ -1,7 +1,9 @@
-// Overview rows: what needs a person's attention, and sums by day and month (reading Z3, Z5, Z10).
+// Overview rows: what needs a person's attention, and sums by day and month (reading Z3 to Z5,
+// Z10).
 //
 // Sums and counts have a part for each node, as balances have, and are written once a transaction:
-// see LedgerTxn::add_row(). They go by accounting date, so those of a closed month never change.
+// see LedgerTxn::add_row(). Those of postings go by accounting date, so a closed month's never
+// change.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +77,21 @@ struct MonthlySum : StatementAmounts {
     ProgramId program;
     Currency currency;
     std::uint32_t node = 0;
+};
+
+/// OpenAmount rows of one UTC day of the sale, added up. A row of 0 is erased, so the table is as
+/// long as the amounts that are open have days and creators.
+struct OpenDaily {
+    AccountNumber account;
+    ProgramId program;
+    bool cleared = false;   ///< As in OpenAmount.
+    std::uint32_t day = 0;  ///< 20260131.
+    CreatorId creator;
+    Currency currency;
+    std::uint32_t blocks = 0;
+    std::uint32_t node = 0;
+    Decimal above, below;  ///< Sums of the amounts above and below 0.
+    Decimal amounts;       ///< Number of those above 0: a part may be negative.
 };
 
 }  // namespace sluice

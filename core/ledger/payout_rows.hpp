@@ -18,6 +18,8 @@ namespace sluice {
 
 /// Bit of OpenAmount::blocks; the others are those of AnomalyKind.
 inline constexpr std::uint32_t kBlockedByHold = 1;
+/// Bit of OpenAmount::blocks of a write-off, which is payable only against amounts below 0.
+inline constexpr std::uint32_t kOfWriteOff = 1U << 30U;
 
 /// The open amount of a position or credit (accrued - allocated, never 0) in one currency. A payout
 /// close reads these in the order of their keys: in each program first the rows that an item of an
@@ -32,8 +34,9 @@ struct OpenAmount {
     CreatorId creator;
     Currency currency;
     Decimal amount;
-    Timestamp last_posted;     ///< Accrued before a later instant is accrued now.
-    std::uint32_t blocks = 0;  ///< The order's: kBlockedByHold, unacknowledged anomalies.
+    Timestamp last_posted;  ///< Accrued before a later instant is accrued now.
+    /// The order's: kBlockedByHold, unacknowledged anomalies. A credit has none but kOfWriteOff.
+    std::uint32_t blocks = 0;
 };
 
 enum class PayoutState : std::uint8_t {

@@ -123,6 +123,25 @@ void add_columns(RowRef row, RowView change) {
     }
 }
 
+bool is_dropped(RowView row) {
+    const std::vector<Column>& columns = row.table().rest;
+    return row.table().drops_zero &&
+           std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
+               bool is_zero = false;
+               with_value(column.kind, column.find(row.get()), [&](const auto& value) {
+                   using Value = std::remove_cvref_t<decltype(value)>;
+                   if constexpr (std::is_same_v<Value, std::uint64_t>) {
+                       is_zero = value == 0;
+                   } else if constexpr (std::is_same_v<Value, Decimal>) {
+                       is_zero = value.is_zero();
+                   } else {
+                       SLUICE_ASSERT(false);
+                   }
+               });
+               return is_zero;
+           });
+}
+
 std::optional<OrderKey> order_of(RowView row) {
     if (row.is<Anomaly>()) {
         return row.as<Anomaly>().order;

@@ -40,7 +40,7 @@ using DescribedRows = RowTypes<
     struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
     struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct PayoutByAccount,
     struct PayoutByCreator, struct RunByAccount, struct WaitingByState, struct Attention,
-    struct AttentionCount, struct DailySum, struct MonthlySum>;
+    struct AttentionCount, struct DailySum, struct MonthlySum, struct OpenDaily>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -66,6 +66,8 @@ struct DescribedTable {
     /// In PostgreSQL the rows follow from another table, by an index and a view. Transactions write
     /// them as all rows, and read none of them.
     bool index_in_sql = false;
+    /// A row whose sums have all become 0 is erased: see LedgerTxn::add_row().
+    bool drops_zero = false;
     std::vector<Column> key, rest;
 
     void* (*make)() = nullptr;
@@ -175,6 +177,9 @@ struct KeyRange {
 /// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key.
 /// Requires: both are rows of one table, which has no others.
 void add_columns(RowRef row, RowView change);
+/// Returns whether the table drops the row, because its numbers and amounts are all 0.
+/// Requires: as of add_columns().
+[[nodiscard]] bool is_dropped(RowView row);
 
 // ---- Keys as bytes ------------------------------------------------------------------------------
 

@@ -17,8 +17,12 @@ bool same_row(const OpenAmount& a, const OpenAmount& b) noexcept {
            a.program == b.program && a.creator == b.creator;
 }
 
+bool same_sum(const OpenAmount& a, const OpenAmount& b) noexcept {
+    return a.amount == b.amount && a.blocks == b.blocks;
+}
+
 bool same_value(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.amount == b.amount && a.last_posted == b.last_posted && a.blocks == b.blocks;
+    return same_sum(a, b) && a.last_posted == b.last_posted;
 }
 
 void reindex_waiting(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before,
@@ -118,14 +122,22 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                                        [&](const OpenAmount& row) { return same_row(row, old); });
         if (!stays) {
             txn.erase(old);
+            take_from_open_sums(txn, old);
         }
     }
     for (const OpenAmount& row : after) {
         const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
             return same_row(row, other);
         });
-        if (old == before.end() || !same_value(row, *old)) {
+        const bool is_new = old == before.end();
+        if (is_new || !same_value(row, *old)) {
             txn.put(row);
+        }
+        if (is_new || !same_sum(row, *old)) {
+            add_to_open_sums(txn, row);
+        }
+        if (!is_new && !same_sum(row, *old)) {
+            take_from_open_sums(txn, *old);
         }
     }
 }

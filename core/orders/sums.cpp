@@ -2,6 +2,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/positions/open_amounts.hpp"
 
 namespace sluice {
 namespace {
@@ -80,6 +81,18 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Curren
     if (count_memos(group, daily)) {
         txn.add_row(daily);
     }
+}
+
+void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row) {
+    OpenDaily sum = open_sum(row);
+    sum.node = txn.head().number;
+    txn.add_row(sum);
+}
+
+void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row) {
+    OpenDaily sum = taken(open_sum(row));
+    sum.node = txn.head().number;
+    txn.add_row(sum);
 }
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Sums: counts orders, and adds postings to the sums of their day and month (reading Z3, Z10).
+// Sums: counts orders, and adds postings to the sums of their day and month (reading
+// Z3, Z10), and open amounts to those of the day of their sale (Z4).
 #pragma once
 
 #include <optional>
@@ -14,5 +15,9 @@ void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_d
 /// @param counted_in  Currency under which its memo entries count as attributions; absent if they
 /// do not.
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Currency> counted_in);
+
+/// Adds an open amount to the sums of its day, or takes it out.
+void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row);
+void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row);
 
 }  // namespace sluice

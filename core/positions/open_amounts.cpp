@@ -78,7 +78,30 @@ OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount) {
             credit.currency,
             amount,
             credit.last_posted,
-            0};
+            credit.topic == Topic::kWriteOff ? kOfWriteOff : 0};
+}
+
+OpenDaily open_sum(const OpenAmount& row) {
+    const Decimal zero = zero_amount(row.currency);
+    const bool is_above = zero < row.amount;
+    return {row.account,
+            row.program,
+            row.cleared,
+            day_of(row.sold_at),
+            row.creator,
+            row.currency,
+            row.blocks,
+            0,
+            is_above ? row.amount : zero,
+            is_above ? zero : row.amount,
+            Decimal(is_above ? 1 : 0, 0)};
+}
+
+OpenDaily taken(OpenDaily sum) {
+    sum.above = -sum.above;
+    sum.below = -sum.below;
+    sum.amounts = -sum.amounts;
+    return sum;
 }
 
 std::vector<OpenAmount> open_amounts(const OrderState& state) {

@@ -8,6 +8,7 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/journal_rows.hpp"
 #include "core/ledger/order_state.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 
 namespace sluice {
@@ -29,6 +30,10 @@ namespace sluice {
 [[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,
                                   Currency currency, const Decimal& amount);
 [[nodiscard]] OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount);
+/// Returns the row alone as a sum of its day, without a node.
+[[nodiscard]] OpenDaily open_sum(const OpenAmount& row);
+/// Returns the sum that takes `sum` out.
+[[nodiscard]] OpenDaily taken(OpenDaily sum);
 /// Returns all index rows of an order, those of earlier positions included.
 [[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
 /// Returns the index row of a credit, if anything of it is open.

@@ -60,8 +60,7 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         return;  // the account is in the registry, but not in the ledger yet
     }
     std::map<BalanceName, BalanceAt> balances;
-    const auto read = filter.as_of ? balances_as_of : balances_at;
-    read(ledger, only, now, [&](const BalanceAt& balance) {
+    const auto add = [&](const BalanceAt& balance) {
         const BalanceKey& key = balance.key;
         const auto account = accounts.find(key.account);
         if (account != accounts.end() && filter.covers(names, key.account, key.creator) &&
@@ -72,7 +71,12 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
                 balance);
         }
         return true;
-    });
+    };
+    if (filter.as_of) {
+        balances_as_of(ledger, only, now, add);
+    } else {
+        balances_at(ledger, only, now, add);
+    }
     for (const auto& [name, balance] : balances) {
         Row row = balance_row(name, balance);
         if (filter.negative) {

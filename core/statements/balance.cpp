@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/later_postings.hpp"
 #include "core/statements/statements.hpp"
@@ -14,74 +16,116 @@ namespace {
 
 struct Open {
     Decimal pending, blocked;
+    Decimal below;       ///< Cleared amounts below 0.
+    Decimal write_offs;  ///< Payable ones.
 };
 using OpenSums = std::map<BalanceKey, Open>;
 using LaterByAccount = std::map<AccountNumber, LaterPostings>;
+
+/// Visits the open amounts of a program, added up by day. OpenDaily::cleared says whether they have
+/// cleared at `at`, for whatever reason. The days before and behind the one in which the clearing
+/// days end are read from sums; of that day each amount is read.
+/// @param all  Visit what cleared by its clearing days.
+void visit_open(LedgerReader& ledger, const Program& program, Timestamp at, bool all,
+                const std::function<void(const OpenDaily&)>& visit) {
+    const Timestamp cleared_until = program.cleared_until(at);
+    const std::uint32_t last_day = day_of(cleared_until);
+    bool is_divided = false;
+    OpenDaily first;
+    first.account = program.account;
+    first.program = program.id;
+    first.day = all ? 0 : last_day;
+    ledger.scan(first, {3, 4}, [&](const OpenDaily& row) {
+        if (row.day > last_day) {
+            visit(row);
+        } else if (row.day < last_day) {
+            OpenDaily cleared = row;
+            cleared.cleared = true;
+            visit(cleared);
+        } else {
+            is_divided = true;
+        }
+        return true;
+    });
+    first.cleared = true;
+    ledger.scan(first, {3, 3}, [&visit](const OpenDaily& row) {
+        visit(row);
+        return true;
+    });
+    if (!is_divided) {
+        return;
+    }
+    OpenAmount from;
+    from.account = program.account;
+    from.program = program.id;
+    from.sold_at = all ? start_of_day(cleared_until) : cleared_until;
+    const Timestamp end = start_of_day(cleared_until).plus_days(1);
+    ledger.scan(from, {3, 4}, [&](const OpenAmount& row) {
+        if (row.sold_at >= end) {
+            return false;
+        }
+        OpenDaily sum = open_sum(row);
+        sum.cleared = row.sold_at <= cleared_until;
+        visit(sum);
+        return true;
+    });
+}
+
+/// Returns whether an amount that has cleared may be blocked.
+bool may_block(LedgerReader& ledger, AccountNumber account, std::uint32_t blocking) {
+    bool found = false;
+    AttentionCount counts;
+    counts.account = account;
+    std::map<AttentionKind, std::uint64_t> of_kind;
+    ledger.scan(counts, {1, 1}, [&](const AttentionCount& part) {
+        of_kind[part.kind] += part.begun - part.ended;
+        return true;
+    });
+    for (const auto& [kind, count] : of_kind) {
+        found = found || (count != 0 && (blocking >> static_cast<unsigned>(kind) & 1U) != 0);
+    }
+    if (!found) {
+        ledger.scan(MoneyCommand{}, {}, [&](const MoneyCommand& row) {
+            found = row.topic == Topic::kWriteOff && row.account == account &&
+                    row.accrued != row.allocated;
+            return !found;
+        });
+    }
+    return found;
+}
 
 /// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
 /// payable.
 class OpenReader {
 public:
     /// @param later  Postings to be taken back, by account.
-    OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later)
-        : ledger_(ledger), now_(now), later_(later) {}
+    OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later,
+               const OpenVisitor& visit)
+        : ledger_(ledger), now_(now), later_(later), visit_(visit) {}
 
     void add(const Program& program) {
         const auto [settings, added] = blocking_.try_emplace(program.account, 0);
         if (added) {
-            settings->second = account_settings(ledger_, program.account).blocking;
+            settings->second = kBlockedByHold | account_settings(ledger_, program.account).blocking;
             find_holds(program.account);
+            if (!holds_.empty() || may_block(ledger_, program.account, settings->second)) {
+                read_whole_.insert(program.account);
+            }
         }
-        OpenAmount first;
-        first.account = program.account;
-        first.program = program.id;
-        const Timestamp cleared_until = program.cleared_until(now_);
         const auto later = later_.find(program.account);
-        const auto add_row = [&, blocking = settings->second](const OpenAmount& row) {
-            const bool pending = !row.cleared && row.sold_at > cleared_until;
-            const bool blocked = row.amount > Decimal() && is_blocked(row, blocking);
-            if (!pending && row.amount.is_negative()) {
-                below_zero_[key_of(row)] += row.amount;
-            } else if (!pending && !blocked && row.shop.value == 0) {
-                credits_.push_back(row);
-            }
-            if (pending || blocked) {
-                Open& sums = sums_[key_of(row)];
-                (blocked ? sums.blocked : sums.pending) += row.amount;
-            }
-        };
-        ledger_.scan(first, {2, 2}, [&](const OpenAmount& row) {
-            if (later == later_.end() || !later->second.changed(row)) {
-                add_row(row);
-            }
-            return true;
-        });
-        if (later != later_.end()) {
-            for (const OpenAmount& row : later->second.open_then(program.id)) {
-                add_row(row);
-            }
+        if (later == later_.end() || later->second.changed_none()) {
+            visit_open(
+                ledger_, program, now_, read_whole_.contains(program.account),
+                [&, blocking = settings->second](const OpenDaily& sum) { add(sum, blocking); });
+        } else {
+            add_then(program, later->second, settings->second);
         }
     }
 
     /// Blocks what write-offs exceed the amounts below 0 by. Call it after the last add().
     void block_write_offs() {
-        if (credits_.empty()) {
-            return;
-        }
-        std::set<std::string> write_offs;
-        ledger_.scan(MoneyCommand{}, {}, [&write_offs](const MoneyCommand& row) {
-            if (row.topic == Topic::kWriteOff) {
-                write_offs.insert(row.command_id);
-            }
-            return true;
-        });
-        for (const OpenAmount& row : credits_) {
-            if (write_offs.contains(row.order_id.str())) {
-                Decimal& below = below_zero_[key_of(row)];
-                const Decimal used = std::min(row.amount, -below);
-                below += used;
-                sums_[key_of(row)].blocked += row.amount - used;
-            }
+        for (auto& [key, open] : sums_) {
+            open.blocked += open.write_offs - std::min(open.write_offs, -open.below);
         }
     }
 
@@ -91,8 +135,60 @@ public:
     }
 
 private:
-    [[nodiscard]] static BalanceKey key_of(const OpenAmount& row) {
-        return {row.account, row.program, row.creator, row.currency};
+    /// Adds the amounts that were open then, of which the sums are not kept.
+    void add_then(const Program& program, const LaterPostings& later, std::uint32_t blocking) {
+        const Timestamp cleared_until = program.cleared_until(now_);
+        const auto add_row = [&](const OpenAmount& row) {
+            OpenDaily sum = open_sum(row);
+            sum.cleared = row.cleared || row.sold_at <= cleared_until;
+            add(sum, blocking);
+        };
+        OpenAmount first;
+        first.account = program.account;
+        first.program = program.id;
+        ledger_.scan(first, {2, 2}, [&](const OpenAmount& row) {
+            if (!later.changed(row)) {
+                add_row(row);
+            }
+            return true;
+        });
+        for (const OpenAmount& row : later.open_then(program.id)) {
+            add_row(row);
+        }
+    }
+
+    /// @param sum  OpenDaily::cleared is as visit_open() says.
+    void add(const OpenDaily& sum, std::uint32_t blocking) {
+        const bool blocked = is_blocked(sum, blocking);
+        Open& open = open_of(sum);
+        if (blocked) {
+            open.blocked += sum.above;
+        } else if (!sum.cleared) {
+            open.pending += sum.above;
+        } else if ((sum.blocks & kOfWriteOff) != 0) {
+            open.write_offs += sum.above;
+        }
+        (sum.cleared ? open.below : open.pending) += sum.below;
+        if (visit_) {
+            visit_(sum, blocked);
+        }
+    }
+
+    /// The sums of a day come in the order of the keys, so the next one is mostly the next here.
+    [[nodiscard]] Open& open_of(const OpenDaily& sum) {
+        const auto is_next = [&sum](const OpenSums::iterator& at) {
+            const BalanceKey& key = at->first;
+            return key.creator == sum.creator && key.currency == sum.currency &&
+                   key.program == sum.program && key.account == sum.account;
+        };
+        for (int tries = 0; tries < 2 && last_ != sums_.end(); ++tries) {
+            if (is_next(last_)) {
+                return last_->second;
+            }
+            ++last_;
+        }
+        last_ = sums_.try_emplace({sum.account, sum.program, sum.creator, sum.currency}).first;
+        return last_->second;
     }
 
     /// Reads holds before the scans, because no other read may happen during a scan.
@@ -105,20 +201,21 @@ private:
         });
     }
 
-    [[nodiscard]] bool is_blocked(const OpenAmount& row, std::uint32_t blocking) const {
-        return (row.blocks & (kBlockedByHold | blocking)) != 0 ||
-               holds_.contains({row.account, row.creator, ProgramId()}) ||
-               holds_.contains({row.account, row.creator, row.program});
+    [[nodiscard]] bool is_blocked(const OpenDaily& sum, std::uint32_t blocking) const {
+        return (sum.blocks & blocking) != 0 ||
+               (!holds_.empty() && (holds_.contains({sum.account, sum.creator, ProgramId()}) ||
+                                    holds_.contains({sum.account, sum.creator, sum.program})));
     }
 
     LedgerReader& ledger_;
     Timestamp now_;
     const LaterByAccount& later_;
+    const OpenVisitor& visit_;
     std::map<AccountNumber, std::uint32_t> blocking_;
     std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
+    std::set<AccountNumber> read_whole_;  ///< Something that has cleared may be blocked in them.
     OpenSums sums_;
-    std::map<BalanceKey, Decimal> below_zero_;  ///< Cleared amounts below 0.
-    std::vector<OpenAmount> credits_;           ///< Payable credits above 0.
+    OpenSums::iterator last_ = sums_.end();
 };
 
 std::vector<Program> programs_of(LedgerReader& ledger,
@@ -146,8 +243,8 @@ Balance books_then(const Balance& row, const LaterByAccount& later) {
 
 void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const std::vector<Program>& programs, const LaterByAccount& later,
-                    const Visitor<BalanceAt>& visit) {
-    OpenReader open(ledger, at, later);
+                    const Visitor<BalanceAt>& visit, const OpenVisitor& visit_sum) {
+    OpenReader open(ledger, at, later, visit_sum);
     for (const Program& program : programs) {
         open.add(program);
     }
@@ -172,8 +269,8 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
 }  // namespace
 
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
-                 const Visitor<BalanceAt>& visit) {
-    visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit);
+                 const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open) {
+    visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit, visit_open);
 }
 
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
@@ -185,7 +282,7 @@ void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& ac
             later.try_emplace(program.account, LaterPostings(ledger, program.account, at));
         }
     }
-    visit_balances(ledger, account, at, programs, later, visit);
+    visit_balances(ledger, account, at, programs, later, visit, {});
 }
 
 }  // namespace sluice

@@ -20,6 +20,8 @@ class LaterPostings {
 public:
     LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at);
 
+    /// Returns true if no amount that is open has changed since the instant.
+    [[nodiscard]] bool changed_none() const noexcept { return units_.empty(); }
     /// Returns the later change of a balance, or nullptr. Valid as long as this object.
     [[nodiscard]] const AccountSums* books(const BalanceKey& key) const;
     /// Returns true if the row changed since the instant; open_then() has the amount of the

@@ -2,12 +2,14 @@
 // an instant (rules J2, H1, P1, S3).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 
@@ -19,10 +21,16 @@ struct BalanceAt {
     Decimal owed, pending, blocked, payable, in_payout, paid, total;
 };
 
+/// Called with sums of open amounts, of which OpenDaily::cleared says whether they have cleared.
+/// The amounts above 0 are blocked, by an order's blocks or a hold on the creator, if `is_blocked`.
+/// The sums of cleared amounts are left out if nothing in the account may block them.
+using OpenVisitor = std::function<void(const OpenDaily& sum, bool is_blocked)>;
+
 /// Visits the balances of one account, or of all, by key.
-/// @param now  A commission is pending until it clears, and payable from that instant on.
+/// @param now         A commission is pending until it clears, and payable from that instant on.
+/// @param visit_open  Called before with what the balances are made of.
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
-                 const Visitor<BalanceAt>& visit);
+                 const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open = {});
 
 /// Visits the balances of a past instant: subtracts postings and payouts whose accounting date is
 /// not before it (K8), and omits balances whose ledger accounts were all 0. Clearing days and

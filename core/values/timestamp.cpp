@@ -162,4 +162,16 @@ std::uint32_t day_of(Timestamp at) {
            static_cast<unsigned>(calendar.day());
 }
 
+Timestamp start_of_day(Timestamp at) {
+    const std::int64_t into = (at.seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
+    return {at.seconds - into, 0};
+}
+
+Timestamp start_of_day(std::uint32_t day) {
+    const std::chrono::sys_days start{std::chrono::year(static_cast<int>(day / 10'000)) /
+                                      static_cast<int>(day / 100 % 100) /
+                                      static_cast<int>(day % 100)};
+    return {std::chrono::seconds(start.time_since_epoch()).count(), 0};
+}
+
 }  // namespace sluice

@@ -40,5 +40,9 @@ inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, 
 [[nodiscard]] std::uint32_t month_of(Timestamp at);
 /// Returns the calendar day (UTC): 20260131.
 [[nodiscard]] std::uint32_t day_of(Timestamp at);
+/// Returns the first instant of the calendar day (UTC).
+[[nodiscard]] Timestamp start_of_day(Timestamp at);
+/// Likewise, of a day as day_of() returns it.
+[[nodiscard]] Timestamp start_of_day(std::uint32_t day);
 
 }  // namespace sluice

@@ -228,6 +228,9 @@ Status Environment::identify_files(const Txn& snapshot) {
     return Status::success();
 }
 
+/// Tables of an environment that is created: the ledger has the most of them.
+constexpr MDB_dbi kCreatedMax = 128;
+
 Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
                            const FileOwner& lock_owner, const std::function<int(MDB_txn*)>& fill) {
     MDB_env* env = nullptr;
@@ -236,7 +239,7 @@ Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
     if (rc != 0) {
         return lmdb_error(rc, "create", folder);
     }
-    if ((rc = mdb_env_set_maxdbs(env, 64)) == 0 &&
+    if ((rc = mdb_env_set_maxdbs(env, kCreatedMax)) == 0 &&
         (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
         (rc = mdb_env_open(env, folder.c_str(), MDB_NOTLS, 0600)) == 0 &&
         (rc = mdb_txn_begin(env, nullptr, 0, &txn)) == 0) {

@@ -285,15 +285,7 @@ void EmbeddedTxn::flush_balances() {
 }
 
 void EmbeddedTxn::flush_sums() {
-    sums_.take([this](RowView sum) {
-        AnyRow row(sum);
-        if (load_row(row.ref())) {
-            add_columns(row.ref(), sum);
-        } else {
-            row = AnyRow(sum);
-        }
-        put_row(row.view());
-    });
+    sums_.take([this](RowView sum) { LedgerTxn::add_row(sum); });
 }
 
 void EmbeddedTxn::flush_chains() {

@@ -132,12 +132,20 @@ void KeptTables::flush_table(const DescribedTable& table) {
 
 void KeptTables::flush_sums() {
     std::map<const DescribedTable*, RowArrays> tables;
+    std::map<const DescribedTable*, RowArrays> perhaps_zero;
     sums_.take([&](RowView sum) {
+        if (sum.table().drops_zero) {
+            perhaps_zero.try_emplace(&sum.table(), sql_of(sum.table()).key())
+                .first->second.add_key(sum, node_.number);
+        }
         tables.try_emplace(&sum.table(), sql_of(sum.table()).all())
             .first->second.add_row(sum, node_.number);
     });
     for (const auto& [table, rows] : tables) {
         connection_.send(kept_statement(sql_of(*table).add_many()), rows.parameters());
+    }
+    for (const auto& [table, keys] : perhaps_zero) {
+        connection_.send(kept_statement(sql_of(*table).drop_many()), keys.parameters());
     }
 }
 

@@ -360,6 +360,12 @@ std::string TableSql::add_many() const {
            " ON CONFLICT (" + names(key_) + ") DO UPDATE SET " + added;
 }
 
+std::string TableSql::drop_many() const {
+    return erase_many_ + joined(rest_, "", [](const SqlColumn& column, std::size_t) {
+               return " AND t." + column.name + " = 0";
+           });
+}
+
 std::string TableSql::make_erase_many() const {
     return "DELETE FROM " + table_ + " t USING " + unnested(key_) + " AS k (" + names(key_) +
            ") WHERE " + joined(key_, " AND ", [](const SqlColumn& column, std::size_t) {

@@ -327,7 +327,7 @@ LEDGER = [
           "programs.push_back({program.id, program.cleared_until(request_.close.until)});",
           "programs.push_back({program.id, kEndOfTime});", "ledger:*P1_*"),
     fault("closing again pays twice", "core/orders/post.cpp",
-          "        if (!stays) {\n            txn.erase(old);\n        }\n", "        (void)stays;\n",
+          "            txn.erase(old);\n", "",
           "ledger:*P1_ClosingAgainPaysNothingTwice*"),
     fault("the chain leaves out the entry before", "core/journal/journal.cpp",
           "sha256(canonical.hashed(chain.hash, i))", "sha256(canonical.bytes(i))",

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "core/reports/approvals.hpp"
 #include "core/reports/lists.hpp"
@@ -25,11 +24,6 @@ constexpr std::int64_t kDaysOfWeek = 7;
 std::string day_text(Timestamp at) {
     constexpr std::size_t kDateBytes = 10;
     return at.to_string().substr(0, kDateBytes);
-}
-
-Timestamp start_of_day(Timestamp at) {
-    const std::int64_t into = (at.seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
-    return {at.seconds - into, 0};
 }
 
 /// Days of the view, by `now`.
@@ -65,8 +59,9 @@ struct Waiting {
     std::uint64_t count = 0;
     std::map<Currency, Decimal> amounts;
 
-    void add(const std::optional<Currency>& currency, const Decimal& amount) {
-        ++count;
+    void add(const std::optional<Currency>& currency, const Decimal& amount,
+             std::uint64_t more = 1) {
+        count += more;
         if (currency) {
             amounts.try_emplace(*currency, zero_amount(*currency)).first->second += amount;
         }
@@ -85,7 +80,6 @@ public:
             return shown(std::nullopt);
         }
         read_balances();
-        read_open();
         read_bars();
         read_creators();
         read_approvals();
@@ -143,9 +137,8 @@ private:
     void read_others() {
         CreatorHold hold;
         hold.account = read_.grant.account;
-        read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& row) {
+        read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& /*row*/) {
             waiting_["creator_holds"].add({}, {});
-            held_.emplace(row.creator, row.program);
             return true;
         });
         read_.ledger.scan_dead([&](const DeadLetter& letter) {
@@ -162,46 +155,41 @@ private:
     }
 
     void read_balances() {
-        balances_at(read_.ledger, read_.grant.account, read_.now, [&](const BalanceAt& balance) {
-            Figures& sums = of(balance.key.currency);
-            sums.owed += balance.owed;
-            sums.payable += balance.payable;
-            sums.pending += balance.pending;
-            sums.blocked += balance.blocked;
-            sums.in_payout += balance.in_payout;
-            return true;
-        });
-    }
-
-    [[nodiscard]] bool is_held(const OpenAmount& open) const {
-        return held_.contains({open.creator, ProgramId()}) ||
-               held_.contains({open.creator, open.program});
-    }
-
-    /// Adds up what clears in the next days, and the amounts of blocked orders.
-    void read_open() {
+        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
+            clearing_days_.emplace(row.program.id, row.program.clearing_days);
+        }
         const std::uint32_t blocks =
             kBlockedByHold | account_settings(read_.ledger, read_.grant.account).blocking;
-        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
-            const Program& program = row.program;
-            const Timestamp cleared_until = program.cleared_until(read_.now);
-            OpenAmount first;
-            first.account = read_.grant.account;
-            first.program = program.id;
-            read_.ledger.scan(first, {2, 2}, [&](const OpenAmount& open) {
-                const bool is_owed = zero_amount(open.currency) < open.amount;
-                if (is_owed && (open.blocks & blocks) != 0) {
-                    waiting_["blocked_orders"].add(open.currency, open.amount);
-                } else if (!open.cleared && cleared_until < open.sold_at &&
-                           !(is_owed && is_held(open))) {
-                    const Timestamp at = program.clears_at(open.sold_at);
-                    const std::int64_t day = (at.seconds - days_.today.seconds) / kSecondsPerDay;
-                    if (day < static_cast<std::int64_t>(kDays)) {
-                        of(open.currency).clearing[static_cast<std::size_t>(day)] += open.amount;
-                    }
-                }
+        balances_at(
+            read_.ledger, read_.grant.account, read_.now,
+            [&](const BalanceAt& balance) {
+                Figures& sums = of(balance.key.currency);
+                sums.owed += balance.owed;
+                sums.payable += balance.payable;
+                sums.pending += balance.pending;
+                sums.blocked += balance.blocked;
+                sums.in_payout += balance.in_payout;
                 return true;
+            },
+            [&](const OpenDaily& sum, bool is_blocked) {
+                if ((sum.blocks & blocks) != 0) {
+                    waiting_["blocked_orders"].add(
+                        sum.currency, sum.above,
+                        static_cast<std::uint64_t>(sum.amounts.unscaled()));
+                }
+                if (!sum.cleared) {
+                    add_clearing(sum, is_blocked);
+                }
             });
+    }
+
+    /// Adds what clears on a day of the chart.
+    void add_clearing(const OpenDaily& sum, bool is_blocked) {
+        const Timestamp at = start_of_day(sum.day).plus_days(clearing_days_.at(sum.program));
+        const std::int64_t day = (at.seconds - days_.today.seconds) / kSecondsPerDay;
+        if (0 <= day && day < static_cast<std::int64_t>(kDays)) {
+            of(sum.currency).clearing[static_cast<std::size_t>(day)] +=
+                sum.below + (is_blocked ? zero_amount(sum.currency) : sum.above);
         }
     }
 
@@ -278,12 +266,15 @@ private:
         Json list = Json::array();
         for (const std::string_view kind : kOrder) {
             const auto found = waiting_.find(kind);
-            if (found == waiting_.end()) {
+            if (found == waiting_.end() || found->second.count == 0) {
                 continue;
             }
             Json amounts = Json::array();
             for (const auto& [currency, amount] : found->second.amounts) {
-                amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
+                if (!amount.is_zero()) {
+                    amounts.push_back(
+                        {{"currency", currency.code()}, {"amount", amount.to_string()}});
+                }
             }
             list.push_back(
                 {{"kind", kind}, {"count", found->second.count}, {"amounts", std::move(amounts)}});
@@ -385,8 +376,8 @@ private:
     Read& read_;
     const Calendar days_;
     std::uint64_t orders_ = 0, attributed_ = 0;
-    Json unattributed_ = Json::array();               ///< The newest of yesterday first.
-    std::set<std::pair<CreatorId, ProgramId>> held_;  ///< Without a program: in all.
+    Json unattributed_ = Json::array();  ///< The newest of yesterday first.
+    std::map<ProgramId, std::uint32_t> clearing_days_;
     std::map<Currency, Figures> figures_;
     std::map<std::string_view, Waiting> waiting_;
 };

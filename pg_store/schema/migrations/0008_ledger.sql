@@ -353,8 +353,24 @@ CREATE TABLE sluice_ledger.open (
     amount              numeric NOT NULL,
     last_posted_s       bigint NOT NULL,
     last_posted_ns      integer NOT NULL,
-    blocks              integer NOT NULL,   -- 1: held; 1 << kind of an anomaly
+    blocks              integer NOT NULL,   -- 1: held; 1 << kind of an anomaly; 1 << 30: a write-off
     PRIMARY KEY (account, program, cleared, sold_s, sold_ns, shop, order_id, creator, currency)
+);
+
+-- Sums of `open` by the UTC day of the sale, a part for each node. A row whose sums are 0 is deleted.
+CREATE TABLE sluice_ledger.open_daily (
+    account             integer NOT NULL,
+    program             text COLLATE "C" NOT NULL,
+    cleared             boolean NOT NULL,
+    day                 integer NOT NULL,   -- 20260131
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    blocks              integer NOT NULL,
+    node                integer NOT NULL,
+    above               numeric NOT NULL,   -- amounts above 0
+    below               numeric NOT NULL,   -- amounts below 0
+    amounts             numeric NOT NULL,   -- how many are above 0
+    PRIMARY KEY (account, program, cleared, day, creator, currency, blocks, node)
 );
 
 CREATE TABLE sluice_ledger.tier_volumes (

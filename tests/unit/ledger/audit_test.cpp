@@ -15,6 +15,7 @@
 namespace sluice::test {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -337,6 +338,16 @@ TEST_P(AuditTest, E_TheIndexOfOpenAmounts) {
                                        [](const OpenAmount& row) { return row.shop == kShop; }),
                 Contains(HasSubstr("it is 9.00 posted until 2026-01-02T00:00:00Z, blocks 0, order "
                                    "or credit say 10.00 posted until")));
+}
+
+TEST_P(AuditTest, E_EachSumOfOpenAmounts) {
+    for (Decimal OpenDaily::*sum : {&OpenDaily::above, &OpenDaily::below, &OpenDaily::amounts}) {
+        EXPECT_THAT(edited_row<OpenDaily>([&](OpenDaily& row) { row.*sum += dec("1"); }),
+                    Contains(AllOf(StartsWith("e: table open_daily, account 1, program spring, "),
+                                   HasSubstr("it exceeds the open amounts by above "))));
+        EXPECT_THAT(edited_row<OpenDaily>([&](OpenDaily& row) { row.*sum -= dec("1"); }),
+                    IsEmpty());
+    }
 }
 
 TEST_P(AuditTest, E_ARowTooManyAndOneTooFew) {

@@ -2,6 +2,7 @@
 // amount is paid once, a rebuild gives the same bytes and a repeated key changes nothing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -9,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/overview.hpp"
+#include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
 
@@ -266,6 +269,97 @@ void expect_statements(LedgerReader& reader, AccountNumber account, std::uint32_
             EXPECT_EQ(sums[key].adjusted, of.adjusted) << creator << " " << month;
             EXPECT_EQ(sums[key].paid_out, of.paid_out) << creator << " " << month;
         }
+    }
+}
+
+/// The open parts of a balance, from every open amount.
+struct OpenOf {
+    Decimal pending, blocked, below, write_offs;
+};
+
+bool is_held(LedgerReader& reader, const OpenAmount& open) {
+    for (const ProgramId& program : {ProgramId(), open.program}) {
+        CreatorHold hold;
+        hold.account = open.account;
+        hold.creator = open.creator;
+        hold.program = program;
+        if (reader.load(hold)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::map<BalanceKey, OpenOf> open_one_by_one(LedgerReader& reader, Timestamp now) {
+    std::vector<OpenAmount> rows;
+    reader.scan(OpenAmount{}, {}, [&rows](const OpenAmount& row) {
+        rows.push_back(row);
+        return true;
+    });
+    std::map<BalanceKey, OpenOf> sums;
+    for (const OpenAmount& row : rows) {
+        OpenOf& sum = sums[{row.account, row.program, row.creator, row.currency}];
+        const Program program = reader.program(row.program)->program;
+        const bool pending = !row.cleared && now < program.clears_at(row.sold_at);
+        const std::uint32_t blocking =
+            kBlockedByHold | account_settings(reader, row.account).blocking;
+        MoneyCommand credit;
+        credit.command_id = row.order_id.str();
+        const bool is_write_off =
+            row.shop.value == 0 && reader.load(credit) && credit.topic == Topic::kWriteOff;
+        if (row.amount.is_negative()) {
+            (pending ? sum.pending : sum.below) += row.amount;
+        } else if ((row.blocks & blocking) != 0 || is_held(reader, row)) {
+            sum.blocked += row.amount;
+        } else if (pending) {
+            sum.pending += row.amount;
+        } else if (is_write_off) {
+            sum.write_offs += row.amount;
+        }
+    }
+    for (auto& [key, sum] : sums) {
+        sum.blocked += std::max(Decimal(), sum.write_offs + sum.below);
+    }
+    return sums;
+}
+
+void expect_balances(LedgerReader& reader, Timestamp now) {
+    std::map<BalanceKey, OpenOf> open = open_one_by_one(reader, now);
+    balances_at(reader, std::nullopt, now, [&](const BalanceAt& row) {
+        const OpenOf& expected = open[row.key];
+        EXPECT_EQ(row.pending, expected.pending) << row.key.creator.str() << now.to_string();
+        EXPECT_EQ(row.blocked, expected.blocked) << row.key.creator.str() << now.to_string();
+        open.erase(row.key);
+        return true;
+    });
+    EXPECT_TRUE(open.empty());
+}
+
+TEST_P(MoneyProperties, Z4_BalancesFromDailySumsEqualTheSumsOfEveryOpenAmount) {
+    for (std::size_t i = 0; i < kHistories; ++i) {
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
+        Chance chance(seed() + 4000 + i);
+        const std::unique_ptr<Ledger> ledger = GetParam().make();
+        Books one(*ledger);
+        Books other(*ledger, "11111111-2222-3333-4444-666666666666");
+        begin(one);
+        for (const Step& step : random_history(chance)) {
+            take(step, chance.below(2) == 0 ? one : other);
+        }
+        // The clearing days end in a day with sales, before it, behind it and at one of the sales.
+        for (const char* const sold :
+             {"2025-12-31T23:59:59.999999999Z", "2026-01-01T00:00:00Z", "2026-01-01T11:59:59Z",
+              "2026-01-01T12:00:00Z", "2026-01-02T00:00:00Z", "2026-06-01T00:00:00Z"}) {
+            const auto reader = one.read();
+            std::uint32_t clearing_days = 0;
+            reader->scan_programs([&](const ProgramRow& row) {
+                clearing_days = std::max(clearing_days, row.program.clearing_days);
+                return true;
+            });
+            expect_balances(*reader, instant(sold).plus_days(clearing_days));
+            expect_balances(*reader, instant(sold));
+        }
+        EXPECT_EQ(one.broken_invariant(), "");
     }
 }
 

@@ -182,6 +182,34 @@ TEST_P(StoredRows, Z10_AdditionsToARowAreWrittenTogetherAndAddUp) {
     EXPECT_EQ(rows, (std::vector<std::string>{"1 4.50", "2 2.00"}));
 }
 
+TEST_P(StoredRows, AnAddedSumOfZeroIsErased) {
+    const auto add = [this](std::initializer_list<const char*> amounts) {
+        const auto txn = ledger->begin(Books::kNode);
+        for (const char* amount : amounts) {
+            OpenDaily row;
+            row.account = kAcme;
+            row.program = ProgramId("spring");
+            row.day = 20260131;
+            row.creator = CreatorId("ann");
+            row.currency = Currency::parse("EUR").value();
+            row.node = 1;
+            row.above = Decimal::parse_signed(amount).value();
+            txn->add_row(row);
+        }
+        txn->commit();
+        std::string above = "none";
+        ledger->snapshot(Books::kNode)->scan(OpenDaily{}, {}, [&above](const OpenDaily& row) {
+            above = row.above.to_string();
+            return true;
+        });
+        return above;
+    };
+    EXPECT_EQ(add({"2.50", "-2.50"}), "none");
+    EXPECT_EQ(add({"2.50"}), "2.50");
+    EXPECT_EQ(add({"-1.00", "-1.50"}), "none");
+    EXPECT_EQ(add({"-1.00"}), "-1.00");
+}
+
 // ---- Orders -------------------------------------------------------------------------------------
 
 std::string text_of(const Money& money) {
