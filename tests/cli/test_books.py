@@ -197,10 +197,10 @@ def test_profiles_of_creators(shop):
 
 def test_clicks_are_listed_by_digest(shop):
     shop.run("click", "import", shop.file(
-        "t.csv", "svc_anon_id,creator_id,program_id,occurred_at\nd1,ann,spring,2024-03-01T00:00:00Z\n"))
+        "t.csv", "svc_anon_id,creator_id,program_id,occurred_at\nphone,ann,spring,2024-03-01T00:00:00Z\n"))
     (row,) = shop.json("click", "list", *ACME)
     assert (row["creator_id"], row["occurred_at"]) == ("ann", "2024-03-01T00:00:00Z")
-    assert len(row["device_sha256"]) == 64 and "d1" not in json.dumps(row)
+    assert len(row["device_sha256"]) == 64 and "phone" not in json.dumps(row)
 
 
 def test_four_eyes(sold):
