@@ -74,12 +74,8 @@ void explain_refunds(Explanation& out) {
 
 std::string types_of(std::uint8_t types) {
     std::string text;
-    for (const AttributionType type :
-         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
-        if ((types & static_cast<unsigned>(type)) != 0) {
-            text += text.empty() ? "" : " and ";
-            text += to_string(type);
-        }
+    for (const std::string& name : attribution_type_names(types)) {
+        text += (text.empty() ? "" : " and ") + name;
     }
     return text;
 }

@@ -23,18 +23,6 @@ namespace {
 
 // ---- Values -------------------------------------------------------------------------------------
 
-std::vector<std::string> types_given(const OrderState& order) {
-    std::vector<std::string> types;
-    const unsigned bits = order.live ? order.position()->attribution.types : 0;
-    for (const auto type :
-         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
-        if ((bits & static_cast<unsigned>(type)) != 0) {
-            types.emplace_back(to_string(type));
-        }
-    }
-    return types;
-}
-
 /// Returns the active payouts whose COMMISSION items are the order's commission (P2).
 std::vector<std::string> commission_payouts(const OrderState& order, Currency currency) {
     std::vector<std::string> ids;
@@ -149,7 +137,7 @@ void TableWriter::add_order(const ShopRow& shop, const OrderState& order, const 
         .text(order.key.order_id.view())
         .text_or_null(given == nullptr ? std::string_view() : given->creator.view())
         .text_or_null(given == nullptr ? std::string_view() : given->program.view())
-        .texts(types_given(order))
+        .texts(attribution_type_names(given == nullptr ? 0U : given->types))
         .amount(order.amount)
         .amount(order.tax)
         .amount(order.shipping)

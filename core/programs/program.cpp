@@ -192,6 +192,17 @@ std::string_view to_string(AttributionType type) noexcept {
     return name_in(kTypes, type);
 }
 
+std::vector<std::string> attribution_type_names(unsigned types) {
+    std::vector<std::string> names;
+    for (const auto type :
+         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
+        if ((types & static_cast<unsigned>(type)) != 0) {
+            names.emplace_back(to_string(type));
+        }
+    }
+    return names;
+}
+
 std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept {
     return value_in(kTypes, text);
 }

@@ -21,6 +21,8 @@ class JsonWriter;
 /// Values are bits: an order may be attributed by several. kManual: by `attribute`, never in files.
 enum class AttributionType : std::uint8_t { kAffiliateCode = 1, kLanded = 2, kManual = 4 };
 [[nodiscard]] std::string_view to_string(AttributionType type) noexcept;
+/// Returns the names of the types whose bits are set, in their order.
+[[nodiscard]] std::vector<std::string> attribution_type_names(unsigned types);
 [[nodiscard]] std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept;
 
 enum class BaseKind : std::uint8_t { kNet = 1, kGross = 2 };

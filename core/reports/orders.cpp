@@ -14,18 +14,6 @@
 namespace sluice::reports {
 namespace {
 
-Json attribution_types(const OrderState& order) {
-    Json types = Json::array();
-    const unsigned bits = order.live ? order.position()->attribution.types : 0;
-    for (const auto type :
-         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
-        if ((bits & static_cast<unsigned>(type)) != 0) {
-            types.push_back(to_string(type));
-        }
-    }
-    return types;
-}
-
 /// Returns all payouts that ever held items of the order, including void ones.
 Json payouts_of(const OrderState& order) {
     std::set<std::string> ids;
@@ -59,7 +47,7 @@ Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) 
             shop.account_id.str(),
             given != nullptr ? Json(creators_.shown(shop.account, given->creator).str()) : Json(),
             given != nullptr ? Json(given->program.str()) : Json(),
-            attribution_types(order),
+            attribution_type_names(given != nullptr ? given->types : 0U),
             commission.amount.to_string(),
             accrued_of(order, commission.currency),
             commission.currency.code(),

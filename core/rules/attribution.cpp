@@ -177,12 +177,8 @@ std::optional<std::uint32_t> find_position(const OrderState& state, const Progra
 
 std::string type_names(std::uint8_t types) {
     std::string text;
-    for (const AttributionType type :
-         {AttributionType::kAffiliateCode, AttributionType::kLanded, AttributionType::kManual}) {
-        if ((types & static_cast<unsigned>(type)) != 0) {
-            text += text.empty() ? "" : "+";
-            text += to_string(type);
-        }
+    for (const std::string& name : attribution_type_names(types)) {
+        text += (text.empty() ? "" : "+") + name;
     }
     return text;
 }
