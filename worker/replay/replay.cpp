@@ -220,7 +220,9 @@ private:
     }
     [[nodiscard]] Status begin(const std::filesystem::path& into, const RebuildOptions& how) {
         if (snapshot_) {
-            if (Status there = restore_snapshot(*snapshot_, options_.seals->keys(), into); !there) {
+            const CommandKeys none;
+            const CommandKeys& keys = options_.seals == nullptr ? none : options_.seals->keys();
+            if (Status there = restore_snapshot(*snapshot_, keys, into); !there) {
                 return there;
             }
         }
