@@ -147,7 +147,7 @@ class Edge:
 
     def wait_until_open(self, lanes=None):
         """Every serving worker has the store open, and its lane."""
-        paths.wait_until(lambda: self._lanes_in_use() >= (lanes or len(self.workers())),
+        paths.wait_until(lambda: self._lanes_in_use() >= (lanes or int(self.values["WORKERS"])),
                          "the workers to open the store", 180)
 
     def _lanes_in_use(self):
