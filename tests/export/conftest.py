@@ -3,10 +3,9 @@ import shutil
 import subprocess
 
 import pytest
-from harness import orders, paths
+from harness import npm, orders, paths
 from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
-from harness.postgres import Server, missing
 from serve import scene
 
 LOADERS = paths.ROOT / "tests" / "export" / "loaders"
@@ -39,19 +38,9 @@ class Site:
 
 @pytest.fixture(scope="session")
 def programs():
-    """The folder of the databases that loaders/package-lock.json pins, installed once for each lock."""
-    if shutil.which("npm") is None:
-        pytest.fail("npm is missing: run scripts/install-deps test")
-    folder = paths.BUILD / "export-loaders"
-    lock = (LOADERS / "package-lock.json").read_text()
-    installed = folder / "installed.json"
-    if not installed.exists() or installed.read_text() != lock:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(LOADERS, folder)
-        # Not `npm ci`: the lock may lack other platforms' libraries, which are optional.
-        subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
-                       capture_output=True, timeout=600)
-        installed.write_text(lock)
+    """The folder of the databases."""
+    # Not `npm ci`: the lock may lack other platforms' libraries, which are optional.
+    folder = npm.install(LOADERS, "export-loaders", "install")
     for script in LOADERS.glob("*.mjs"):
         shutil.copy(script, folder)
     return folder
@@ -78,25 +67,9 @@ def send_odd(folder, secret):
 @pytest.fixture(scope="session", params=["lmdb", "postgres"])
 def site(request, programs):
     """The scene of tests/serve on each ledger, and rows of odd texts."""
-    folder = scene.new_folder()
-    server = None
-    try:
-        sluice, secrets = scene.build(folder)
+    with scene.on(request.param) as (folder, sluice, secrets, server):
         _, secret = sluice.token("acme", "write_orders", "write_products")
-        if request.param == "postgres":
-            if missing():
-                pytest.fail(missing())
-            server = Server().start()
-            sluice("ledger", "migrate", "--ledger", server.create())
-            sluice("worker", "--until-empty", "--ledger", server.url())
-        else:
-            sluice.drain()
-        scene.apply(sluice, folder)
         send_odd(folder, secret)
         sluice.drain()
         sluice("adjust", "--shop", "shop-1", "--order", ODD[0], "--amount", "1.00", "--reason", 'said "so", again; =now')
         yield Site(sluice, secrets, folder, server, programs)
-    finally:
-        if server is not None:
-            server.remove()
-        paths.drop_folder(folder)

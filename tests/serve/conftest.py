@@ -1,7 +1,6 @@
 import pytest
 from harness import paths
 from harness.cli import Sluice
-from harness.postgres import Server, missing
 from harness.serve import Serve
 from serve import scene
 
@@ -19,25 +18,9 @@ class Served:
 @pytest.fixture(scope="session", params=["lmdb", "postgres"])
 def served(request):
     """The scene on each ledger."""
-    folder = scene.new_folder()
-    server = None
-    try:
-        sluice, secrets = scene.build(folder)
-        if request.param == "postgres":
-            if missing():
-                pytest.fail(missing())
-            server = Server().start()
-            sluice("ledger", "migrate", "--ledger", server.create())
-            sluice("worker", "--until-empty", "--ledger", server.url())
-        else:
-            sluice.drain()
-        scene.apply(sluice, folder)
+    with scene.on(request.param) as (folder, sluice, secrets, _):
         with Serve(folder / "store", folder, "--rate-limit", "1000000/60") as serve:
             yield Served(serve, sluice, secrets)
-    finally:
-        if server is not None:
-            server.remove()
-        paths.drop_folder(folder)
 
 
 @pytest.fixture

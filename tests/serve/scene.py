@@ -1,12 +1,15 @@
 """Two accounts with equal ids in one ledger, with every kind of row that the API shows."""
 
+import contextlib
 import datetime
 import shutil
 
+import pytest
 from harness import orders, paths
 from harness.cli import Sluice, now
 from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
+from harness.postgres import Server, missing
 
 PROGRAMS = """
 [[policy]]
@@ -169,3 +172,26 @@ def apply(sluice, folder):
 
 def new_folder():
     return paths.make_folder()
+
+
+@contextlib.contextmanager
+def on(ledger):
+    """The scene on a ledger, `lmdb` or `postgres`: its folder, the command, the tokens and the database server."""
+    folder = new_folder()
+    server = None
+    try:
+        sluice, secrets = build(folder)
+        if ledger == "postgres":
+            if missing():
+                pytest.fail(missing())
+            server = Server().start()
+            sluice("ledger", "migrate", "--ledger", server.create())
+            sluice("worker", "--until-empty", "--ledger", server.url())
+        else:
+            sluice.drain()
+        apply(sluice, folder)
+        yield folder, sluice, secrets, server
+    finally:
+        if server is not None:
+            server.remove()
+        paths.drop_folder(folder)

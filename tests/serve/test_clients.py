@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import urllib.error
 import urllib.parse
@@ -10,7 +9,7 @@ import urllib.request
 
 import pytest
 import yaml
-from harness import paths
+from harness import npm, paths
 from harness.serve import Serve
 
 FILES = paths.ROOT / "tests" / "serve" / "clients"
@@ -20,19 +19,7 @@ LINTER_NEEDS = (20, 19)  # Node, as @redocly/cli says
 
 @pytest.fixture(scope="session")
 def programs():
-    """The folder of the programs that clients/package-lock.json pins, installed once for each lock."""
-    if shutil.which("npm") is None:
-        pytest.fail("npm is missing: run scripts/install-deps test")
-    folder = paths.BUILD / "api-clients"
-    lock = (FILES / "package-lock.json").read_text()
-    installed = folder / "installed.json"
-    if not installed.exists() or installed.read_text() != lock:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(FILES, folder)
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
-                       capture_output=True, timeout=600)
-        installed.write_text(lock)
-    return folder / "node_modules" / ".bin"
+    return npm.install(FILES, "api-clients", "ci") / "node_modules" / ".bin"
 
 
 def test_the_linter_has_no_warning(programs):

@@ -1,0 +1,23 @@
+"""Programs from npm, as tests pin them."""
+import shutil
+import subprocess
+
+import pytest
+
+from harness import paths
+
+
+def install(files, name, *command):
+    """The folder of the programs that files/package-lock.json pins, installed by `npm COMMAND` once for each lock."""
+    if shutil.which("npm") is None:
+        pytest.fail("npm is missing: run scripts/install-deps test")
+    folder = paths.BUILD / name
+    lock = (files / "package-lock.json").read_text()
+    installed = folder / "installed.json"
+    if not installed.exists() or installed.read_text() != lock:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(files, folder)
+        subprocess.run(["npm", *command, "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
+                       capture_output=True, timeout=600)
+        installed.write_text(lock)
+    return folder
