@@ -17,9 +17,8 @@ namespace sluice::cli {
 
 /// Returns the remedy for a complaint of nginx that it cannot load a module.
 /// @param program    nginx.
-/// @param complaint  "... module "FILE" is not binary compatible ...", or "... module "FILE"
-/// version
-///                   1028000 instead of 1022001 ...".
+/// @param complaint  `... module "FILE" is not binary compatible ...`, or
+/// `... module "FILE" version 1028000 instead of 1022001 ...`.
 [[nodiscard]] std::string module_remedy(const std::filesystem::path& program,
                                         std::string_view complaint);
 
