@@ -9,7 +9,10 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 namespace sluice::bench {
 

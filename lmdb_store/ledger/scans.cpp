@@ -1,6 +1,7 @@
 // Scans.
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "lmdb_store/ledger/txn.hpp"

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {

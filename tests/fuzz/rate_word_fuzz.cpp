@@ -1,6 +1,7 @@
 // Rate word: from any word, over any limits and clocks, no window admits more than its limit, ends
 // too late, or refuses requests permanently.
 #include <cstring>
+#include <string_view>
 
 #include "check.hpp"
 #include "core/intake/rate_window.hpp"

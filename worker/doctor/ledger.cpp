@@ -1,6 +1,8 @@
 // Doctor: the ledger's chains, balances and checkpoint.
 #include "lmdb_store/ledger/ledger.hpp"
 
+#include <algorithm>
+
 #include "core/apply/work.hpp"
 #include "core/audit/audit.hpp"
 #include "core/commands/seal.hpp"

@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <utility>

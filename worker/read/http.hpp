@@ -1,6 +1,7 @@
 // Requests and answers of the server, as plain values.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

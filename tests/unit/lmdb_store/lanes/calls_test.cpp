@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <lmdb.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <functional>
