@@ -1,4 +1,6 @@
 """Programs from npm, as tests pin them."""
+
+import fcntl
 import shutil
 import subprocess
 
@@ -12,12 +14,14 @@ def install(files, name, *command):
     if shutil.which("npm") is None:
         pytest.fail("npm is missing: run scripts/install-deps test")
     folder = paths.BUILD / name
-    lock = (files / "package-lock.json").read_text()
-    installed = folder / "installed.json"
-    if not installed.exists() or installed.read_text() != lock:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(files, folder)
-        subprocess.run(["npm", *command, "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
-                       capture_output=True, timeout=600)
-        installed.write_text(lock)
+    with open(paths.BUILD / f"{name}.lock", "w") as lock_file:  # test processes run beside each other
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        lock = (files / "package-lock.json").read_text()
+        installed = folder / "installed.json"
+        if not installed.exists() or installed.read_text() != lock:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(files, folder)
+            subprocess.run(["npm", *command, "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
+                           capture_output=True, timeout=600)
+            installed.write_text(lock)
     return folder
