@@ -14,7 +14,8 @@ def install(files, name, *command):
     if shutil.which("npm") is None:
         pytest.fail("npm is missing: run scripts/install-deps test")
     folder = paths.BUILD / name
-    with open(paths.BUILD / f"{name}.lock", "w") as lock_file:  # test processes run beside each other
+    # Two test processes can install at the same time.
+    with open(paths.BUILD / f"{name}.lock", "w") as lock_file:
         fcntl.flock(lock_file, fcntl.LOCK_EX)
         lock = (files / "package-lock.json").read_text()
         installed = folder / "installed.json"
