@@ -28,13 +28,17 @@ USER = 64101  # any id without rights
 SHELL = ["bash", "-euc"]
 
 # The root file system becomes read-only; the volume stays writable, and the folders that the manifests
-# mount as temporary ones.
+# mount as temporary ones. Sources and build stay visible if they lie in one of those.
 MOUNTS = """
 mount --bind "$VOLUME" "$VOLUME"
 mount -o remount,bind,ro /
+exec 8<"$SOURCES" 9<"$BUILD"
 for folder in /tmp /var/cache/nginx /var/lib/nginx; do
     [ ! -d "$folder" ] || mount -t tmpfs -o mode=1777 tmpfs "$folder"
 done
+if [ ! -e "$SOURCES" ]; then mkdir -p "$SOURCES"; mount --bind /proc/self/fd/8 "$SOURCES"; fi
+if [ ! -e "$BUILD" ]; then mkdir -p "$BUILD"; mount --bind /proc/self/fd/9 "$BUILD"; fi
+exec 8<&- 9<&-
 exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups --no-new-privs \\
     --bounding-set -all --inh-caps -all "$@"
 """
@@ -51,7 +55,8 @@ class Container:
             os.chmod(log, 0o666)  # nginx opens /dev/stdout, as an engine allows it
             self.outer = subprocess.Popen(
                 [*words, *command], stdout=output, stderr=output,
-                env={**environment, "VOLUME": str(volume), "USER_ID": str(USER)},
+                env={**environment, "VOLUME": str(volume), "USER_ID": str(USER),
+                     "SOURCES": str(paths.ROOT), "BUILD": str(paths.BUILD)},
             )
         # unshare's only child; bash, then setpriv replace themselves by the command.
         ((self.pid, _),) = paths.wait_until(lambda: children(self.outer.pid), "the container's process 1")
