@@ -335,17 +335,22 @@ void expect_balances(LedgerReader& reader, Timestamp now) {
     EXPECT_TRUE(open.empty());
 }
 
+/// Each step goes through one of two nodes on one ledger.
+void take_random_history(Chance& chance, Ledger& ledger, Books& one) {
+    Books other(ledger, "11111111-2222-3333-4444-666666666666");
+    begin(one);
+    for (const Step& step : random_history(chance)) {
+        take(step, chance.below(2) == 0 ? one : other);
+    }
+}
+
 TEST_P(MoneyProperties, Z4_BalancesFromDailySumsEqualTheSumsOfEveryOpenAmount) {
     for (std::size_t i = 0; i < kHistories; ++i) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
         Chance chance(seed() + 4000 + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books one(*ledger);
-        Books other(*ledger, "11111111-2222-3333-4444-666666666666");
-        begin(one);
-        for (const Step& step : random_history(chance)) {
-            take(step, chance.below(2) == 0 ? one : other);
-        }
+        take_random_history(chance, *ledger, one);
         // The clearing days end in a day with sales, before it, behind it and at one of the sales.
         for (const char* const sold :
              {"2025-12-31T23:59:59.999999999Z", "2026-01-01T00:00:00Z", "2026-01-01T11:59:59Z",
@@ -369,11 +374,7 @@ TEST_P(MoneyProperties, Z10_SumsOfTwoNodesEqualJournalAndStatements) {
         Chance chance(seed() + 3000 + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books one(*ledger);
-        Books other(*ledger, "11111111-2222-3333-4444-666666666666");
-        begin(one);
-        for (const Step& step : random_history(chance)) {
-            take(step, chance.below(2) == 0 ? one : other);
-        }
+        take_random_history(chance, *ledger, one);
         EXPECT_EQ(one.broken_invariant(), "");
         const auto reader = one.read();
         AccountNumber account;
