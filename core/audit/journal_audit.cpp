@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "core/audit/parts.hpp"
 #include "core/journal/journal.hpp"
+#include "core/ledger/list_rows.hpp"
 
 namespace sluice {
 namespace {
@@ -23,6 +26,10 @@ public:
     JournalAudit(LedgerReader& ledger, Findings& findings) : ledger_(ledger), findings_(findings) {}
 
     JournalFacts run() {
+        ledger_.scan_heads([this](const LedgerHead& head) {
+            numbers_[head.node] = head.number;
+            return true;
+        });
         ledger_.scan_journal(1, [this](const JournalGroup& group) {
             follow(group);
             for (const JournalEntry& entry : group.entries) {
@@ -50,10 +57,25 @@ private:
         }
         next = group.first_entry + group.entries.size();
         ChainHead& chain = chains_[{group.account, group.node}];
+        const std::uint64_t before = chain.last_group;
         if (!verify_seal(group, chain)) {
             findings_.add('a', entry_name(group.node, group.first_entry),
                           "hash chain broken: this entry or an earlier one was altered");
             chain.hash = group.hash;  // later entries are checked on their own
+        }
+        check_listed(group, before);
+    }
+
+    /// Checks the row from which a reader of the chain begins.
+    void check_listed(const JournalGroup& group, std::uint64_t before) {
+        if (!is_listed(group.first_entry, before)) {
+            return;
+        }
+        ChainGroup row{group.account, numbers_[group.node], group.last_change, 0};
+        if (!ledger_.load(row) || row.first_entry != group.first_entry) {
+            findings_.add('a', entry_name(group.node, group.first_entry),
+                          "table chain_groups does not list it under its change " +
+                              std::to_string(group.last_change));
         }
     }
 
@@ -183,7 +205,8 @@ private:
         ledger_.scan_chains([this](const NodeChain& stored) {
             const auto found = chains_.find({stored.account, stored.node});
             if (found == chains_.end() || found->second.hash != stored.head.hash ||
-                found->second.entries != stored.head.entries) {
+                found->second.entries != stored.head.entries ||
+                found->second.last_group != stored.head.last_group) {
                 findings_.add('a',
                               "table chains, account " + std::to_string(stored.account.value) +
                                   ", node " + stored.node,
@@ -218,6 +241,7 @@ private:
 
     LedgerReader& ledger_;
     Findings& findings_;
+    std::map<std::string, std::uint32_t> numbers_;  ///< LedgerHead::number of each node.
     JournalFacts facts_;
     std::map<std::string, std::uint64_t> next_;  ///< Entry number, by node.
     std::map<std::pair<AccountNumber, std::string>, ChainHead> chains_;

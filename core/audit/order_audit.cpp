@@ -141,8 +141,10 @@ private:
 
     std::map<Holder, LineSums> posted_of(const OrderState& state) {
         std::map<Holder, LineSums> posted;
+        std::set<std::uint64_t> changes;
         for (const JournalGroup& group : ledger_.order_journal(state)) {
             ++order_groups_;
+            changes.insert(group.order_change);
             for (const JournalEntry& entry : group.entries) {
                 if (!is_memo(entry.reason)) {
                     add_to(posted[{group.program, group.creator}], entry.line, entry.currency,
@@ -150,7 +152,20 @@ private:
                 }
             }
         }
+        check_changes(state, changes);
         return posted;
+    }
+
+    /// The groups of an order are numbered 1, 2, 3 ... without gaps, whichever node wrote them.
+    void check_changes(const OrderState& state, const std::set<std::uint64_t>& changes) {
+        const bool dense = changes.size() == state.changes_count &&
+                           (changes.empty() ||
+                            (*changes.begin() == 1 && *changes.rbegin() == state.changes_count));
+        if (!dense) {
+            findings_.add('d', row_name("orders", state.key),
+                          "its journal does not have the changes 1 to " +
+                              std::to_string(state.changes_count));
+        }
     }
 
     void check_position(const OrderState& state, const Position& position, const std::string& name,

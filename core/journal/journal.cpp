@@ -252,13 +252,15 @@ void seal(JournalGroup& group, ChainHead& chain) {
         chain.hash = sha256(canonical.hashed(chain.hash, i));
     }
     chain.entries += group.entries.size();
+    chain.last_group = group.first_entry;
     group.hash = chain.hash;
+    group.last_change = chain.entries;
 }
 
 bool verify_seal(const JournalGroup& group, ChainHead& chain) {
     JournalGroup copy = group;
     seal(copy, chain);
-    return copy.hash == group.hash;
+    return copy.hash == group.hash && copy.last_change == group.last_change;
 }
 
 }  // namespace sluice

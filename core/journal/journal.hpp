@@ -39,7 +39,7 @@ struct DebitCredit {
 /// Returns the bytes that are hashed for `group.entries[index]`, without the hash before it.
 [[nodiscard]] std::string canonical_bytes(const JournalGroup& group, std::size_t index);
 
-/// Sets the group's hash, and advances the chain by all of its entries.
+/// Sets the group's hash and place in the chain, and advances the chain by all of its entries.
 void seal(JournalGroup& group, ChainHead& chain);
 
 /// Advances `chain` as seal() did. Returns false if the group was not sealed after that chain.

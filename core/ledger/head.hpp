@@ -58,6 +58,7 @@ struct LedgerHead {
 struct ChainHead {
     Digest256 hash{};  ///< Zero before the first entry.
     std::uint64_t entries = 0;
+    std::uint64_t last_group = 0;  ///< First entry of the last group, or 0.
 };
 
 /// A chain head with its key.

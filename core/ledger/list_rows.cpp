@@ -32,6 +32,12 @@ void describe(Description& table, OrderByCode& row) {
                {"order_id", row.order_id}});
 }
 
+void describe(Description& table, ChainGroup& row) {
+    table.named("chain_groups", kWriteOnce);
+    table.key({{"account", row.account}, {"node", row.node}, {"last_change", row.last_change}});
+    table.rest({{"first_entry", row.first_entry}});
+}
+
 void describe(Description& table, PayoutByAccount& row) {
     table.named("payouts_by_account", kIndexInSql);
     table.key(

@@ -50,6 +50,22 @@ struct OrderByCode {
     OrderId order_id;
 };
 
+/// Where to begin to read an account's chain on a node: one group in each block of kChainBlock
+/// entries of the node's journal, so that a reader passes few groups of other accounts, and a batch
+/// of one account writes few rows (reading Z1).
+struct ChainGroup {
+    AccountNumber account;
+    std::uint32_t node = 0;         ///< LedgerHead::number
+    std::uint64_t last_change = 0;  ///< As in JournalGroup.
+    std::uint64_t first_entry = 0;
+};
+inline constexpr std::uint64_t kChainBlock = 256;
+/// Returns whether the group has a ChainGroup row.
+/// @param before  First entry of the account's group before it on this node, or 0.
+[[nodiscard]] constexpr bool is_listed(std::uint64_t first_entry, std::uint64_t before) noexcept {
+    return before == 0 || first_entry / kChainBlock != before / kChainBlock;
+}
+
 struct PayoutByAccount {
     AccountNumber account;
     PayoutState state = PayoutState::kClosed;

@@ -114,6 +114,7 @@ struct OrderState {
     std::uint64_t duplicates_count = 0;
     /// Journal groups of imports and people (events have theirs in EventTrace), by first entry.
     std::vector<std::uint64_t> other_groups;
+    std::uint64_t changes_count = 0;  ///< Its journal groups on all nodes.
 
     [[nodiscard]] const Position* position() const noexcept {
         return live ? &positions[*live] : nullptr;

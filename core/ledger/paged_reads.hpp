@@ -38,6 +38,11 @@ public:
     [[nodiscard]] virtual std::vector<JournalGroup> journal_before(std::string_view node,
                                                                    std::uint64_t before,
                                                                    std::size_t max) = 0;
+    /// Visits the groups of one account on one node whose first entry is `from_entry` or later, by
+    /// entry number. Passes the groups of other accounts on that node.
+    /// @param node  LedgerHead::number
+    virtual void scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
+                            const Visitor<JournalGroup>& visit) = 0;
 };
 
 /// Returns the paged reads of a snapshot. Requires: the reader is a snapshot of a stored ledger.

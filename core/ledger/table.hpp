@@ -38,9 +38,9 @@ using DescribedRows = RowTypes<
     struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
     struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch, struct PayeeChange,
     struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
-    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct PayoutByAccount,
-    struct PayoutByCreator, struct RunByAccount, struct WaitingByState, struct Attention,
-    struct AttentionCount, struct DailySum, struct MonthlySum, struct OpenDaily>;
+    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
+    struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
+    struct Attention, struct AttentionCount, struct DailySum, struct MonthlySum, struct OpenDaily>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

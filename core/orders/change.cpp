@@ -52,6 +52,7 @@ void OrderChange::post_memo(JournalReason reason, std::string_view line) {
     group.shop = state_.key.shop;
     group.order_id = state_.key.order_id;
     group.entries.push_back(memo_of(reason, line));
+    group.order_change = ++state_.changes_count;
     state_.other_groups.push_back(post_group(txn_, std::move(group)));
 }
 

@@ -108,6 +108,16 @@ void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
     }
 }
 
+void append(LedgerTxn& txn, JournalGroup& group) {
+    ChainHead& chain = txn.mutable_chain(group.account);
+    const std::uint64_t before = chain.last_group;
+    seal(group, chain);
+    txn.append_journal(group);
+    if (is_listed(group.first_entry, before)) {
+        txn.put(ChainGroup{group.account, txn.head().number, group.last_change, group.first_entry});
+    }
+}
+
 }  // namespace
 
 IndexedBefore indexed(const OrderState& state) {
@@ -179,8 +189,7 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group, std::optional<Curre
     head.totals.journal_entries += group.entries.size();
     fold_into_balances(txn, group);
     add_to_sums(txn, group, counted_in);
-    seal(group, txn.mutable_chain(group.account));
-    txn.append_journal(group);
+    append(txn, group);
     return group.first_entry;
 }
 
@@ -197,6 +206,7 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
         {txn.head().next_entry, group.accounting_date, is_late(source.received_at, closed_until)});
     group.entries = std::move(postings);
     std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
+    group.order_change = group.entries.empty() ? 0 : ++state.changes_count;
     return post_group(txn, std::move(group), state.currency);
 }
 

@@ -120,6 +120,21 @@ void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& 
     }
 }
 
+void Reads::scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
+                       const Visitor<JournalGroup>& visit) {
+    LedgerKey own;
+    own.u32(node);
+    JournalGroup group;
+    RowCursor cursor(rows_, Table::kJournal);
+    for (bool found = cursor.seek(journal_key(node, from_entry).view());
+         found && cursor.key().starts_with(own.view()); found = cursor.next()) {
+        decode_group(cursor.key(), cursor.value(), group);
+        if (group.account == account && !visit(group)) {
+            return;
+        }
+    }
+}
+
 /// @param key  A key of the index.
 bool Reads::visit_indexed(std::string_view key, const Visitor<JournalGroup>& visit) {
     LedgerKeyParser parser(key);

@@ -159,7 +159,8 @@ bool chain_text(std::string_view key, std::string_view value, RowText& text) {
     if (!parser.complete() || !RowValue::decode(key, value, chain)) {
         return false;
     }
-    Columns(text.rest)("hash", chain.hash)("entries", chain.entries);
+    Columns(text.rest)("hash", chain.hash)("entries", chain.entries)("last_group",
+                                                                     chain.last_group);
     return true;
 }
 
@@ -193,7 +194,8 @@ bool group_text(std::string_view key, std::string_view value, RowText& text) {
         .list("amounts", group.entries, [](const JournalEntry& e) { return e.amount; })
         .list("reasons", group.entries, [](const JournalEntry& e) { return e.reason; })
         .list("refers_to", group.entries, [](const JournalEntry& e) { return e.refers_to; })(
-            "hash", group.hash);
+            "hash", group.hash)("last_change", group.last_change)("order_change",
+                                                                  group.order_change);
     return true;
 }
 
@@ -340,7 +342,8 @@ void order_columns(const OrderState& state, Columns& to) {
     to("last_applied", state.last_applied)("last_node", state.last_node)
         .list("events", state.events, event_text)("events_count", state.events_count)(
             "duplicates_count", state.duplicates_count)
-        .list("other_groups", state.other_groups, [](std::uint64_t group) { return group; });
+        .list("other_groups", state.other_groups, [](std::uint64_t group) { return group; })(
+            "changes_count", state.changes_count);
 }
 
 bool order_text(std::string_view key, std::string_view value, RowText& text) {

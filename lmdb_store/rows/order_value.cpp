@@ -120,6 +120,7 @@ void order_fields(auto& fields, auto& state) {
     fields(state.events_count);
     fields(state.duplicates_count);
     fields.each(state.other_groups, [&](auto& entry) { fields.entry(entry); });
+    fields(state.changes_count);
 }
 
 /// Returns whether every index into a list is in its range.

@@ -28,6 +28,8 @@ void group_fields(auto& fields, auto& group) {
         fields(entry.refers_to);
     });
     fields(group.hash);
+    fields(group.last_change);
+    fields(group.order_change);
 }
 
 void part_fields(auto& fields, auto& part) {
@@ -51,6 +53,7 @@ void record_fields(auto& fields, auto& record) {
 void chain_fields(auto& fields, auto& chain) {
     fields(chain.hash);
     fields(chain.entries);
+    fields(chain.last_group);
 }
 
 void head_fields(auto& fields, auto& row) {

@@ -75,10 +75,11 @@ public:
         end_row(rows);
     }
     void add(const NodeChain& chain) override {
-        static const std::string kCopy = copy_into("chains", "account, node, hash, entries");
-        RowWriter& rows = begin_row(kCopy, 4);
+        static const std::string kCopy =
+            copy_into("chains", "account, node, hash, entries, last_group");
+        RowWriter& rows = begin_row(kCopy, 5);
         rows.u4(chain.account.value).u4(number_of(chain.node));
-        rows.digest(chain.head.hash).u8(chain.head.entries);
+        rows.digest(chain.head.hash).u8(chain.head.entries).u8(chain.head.last_group);
         end_row(rows);
     }
     void add(const NodeBalance& balance) override {

@@ -158,7 +158,7 @@ std::optional<CatalogRecord> Reads::catalog(const CatalogKey& key) {
 
 ChainHead Reads::chain(AccountNumber account) {
     static const Statement kSelect =
-        select_statement("hash, entries", "chains WHERE account = $1 AND node = $2");
+        select_statement("hash, entries, last_group", "chains WHERE account = $1 AND node = $2");
     RowWriter parameters;
     parameters.u4(account.value).u4(node_.number);
     const Rows found = rows(kSelect, parameters);
@@ -168,7 +168,8 @@ ChainHead Reads::chain(AccountNumber account) {
     return read_named("table chains, account " + std::to_string(account.value), std::nullopt, [&] {
         RowReader row = found.row(0);
         const auto hash = to_digest<Digest256>(row.next());
-        return ChainHead{hash, row.u8()};
+        const std::uint64_t entries = row.u8();
+        return ChainHead{hash, entries, row.u8()};
     });
 }
 

@@ -7,6 +7,8 @@ namespace {
 
 /// Groups that are fetched together from the journal of a whole account. They are short.
 constexpr int kFetchGroups = 4096;
+/// Groups of a chain that one statement reads.
+constexpr std::size_t kChainGroups = 1000;
 
 RowWriter shop_parameters(AccountNumber account, ShopNumber shop) {
     RowWriter row;
@@ -148,6 +150,28 @@ void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& 
     }
 }
 
+void Reads::scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
+                       const Visitor<JournalGroup>& visit) {
+    bool more = true;
+    while (more) {
+        RowWriter parameters;
+        parameters.u4(account.value).u4(node).u8(from_entry);
+        std::size_t count = 0;
+        // The limit makes the server follow its index instead of sorting all groups.
+        scan_sql(select(kJournalRead,
+                        "journal WHERE account = $1 AND node = $2 AND first_entry >= $3 "
+                        "ORDER BY first_entry LIMIT " +
+                            std::to_string(kChainGroups)),
+                 parameters, [&](RowReader& row) {
+                     const JournalGroup group = read_journal(row);
+                     from_entry = group.first_entry + 1;
+                     ++count;
+                     return more = visit(group);
+                 });
+        more = more && count == kChainGroups;
+    }
+}
+
 void Reads::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                                  Timestamp to, const Visitor<JournalGroup>& visit) {
     RowWriter parameters;
@@ -182,7 +206,7 @@ void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
 }
 
 void Reads::scan_chains(const Visitor<NodeChain>& visit) {
-    scan_sql(select("h.node, c.account, c.hash, c.entries",
+    scan_sql(select("h.node, c.account, c.hash, c.entries, c.last_group",
                     "chains c LEFT JOIN sluice_ledger.heads h ON h.number = c.node "
                     "ORDER BY c.account, h.node"),
              {}, [&](RowReader& row) {
@@ -192,6 +216,7 @@ void Reads::scan_chains(const Visitor<NodeChain>& visit) {
                      chain.account = {row.u4()};
                      chain.head.hash = to_digest<Digest256>(row.next());
                      chain.head.entries = row.u8();
+                     chain.head.last_group = row.u8();
                  });
                  return visit(chain);
              });

@@ -102,8 +102,9 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
     if (accounts.empty()) {
         return;
     }
-    static const Statement kSelect = select_statement(
-        "account, hash, entries", "chains WHERE node = $1 AND account = ANY ($2::integer[])");
+    static const Statement kSelect =
+        select_statement("account, hash, entries, last_group",
+                         "chains WHERE node = $1 AND account = ANY ($2::integer[])");
     RowWriter parameters;
     parameters.u4(node_.number);
     parameters.array(Type::kInt4, accounts,
@@ -118,6 +119,7 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
                 ChainHead& chain = chains_[row.u4()];
                 chain.hash = to_digest<Digest256>(row.next());
                 chain.entries = row.u8();
+                chain.last_group = row.u8();
             });
         }
     });

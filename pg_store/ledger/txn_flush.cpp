@@ -256,18 +256,21 @@ void PgTxn::flush_variants() {
 
 void PgTxn::flush_chains() {
     static constexpr Statement kUpsert{
-        "INSERT INTO sluice_ledger.chains (account, node, hash, entries) "
-        "SELECT * FROM unnest($1::integer[], $2::integer[], $3::bytea[], $4::bigint[]) "
+        "INSERT INTO sluice_ledger.chains (account, node, hash, entries, last_group) "
+        "SELECT * FROM unnest($1::integer[], $2::integer[], $3::bytea[], $4::bigint[], "
+        "$5::bigint[]) "
         "ON CONFLICT (account, node) DO UPDATE SET hash = EXCLUDED.hash, "
-        "entries = EXCLUDED.entries"};
-    std::array<ColumnArray, 4> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
-                                       ColumnArray(Type::kBytes), ColumnArray(Type::kInt8)};
+        "entries = EXCLUDED.entries, last_group = EXCLUDED.last_group"};
+    std::array<ColumnArray, 5> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
+                                       ColumnArray(Type::kBytes), ColumnArray(Type::kInt8),
+                                       ColumnArray(Type::kInt8)};
     for (const auto& [account, chain] : chains_) {
         if (chain.entries != 0) {
             columns[0].add().u4(account);
             columns[1].add().u4(node_.number);
             columns[2].add().digest(chain.hash);
             columns[3].add().u8(chain.entries);
+            columns[4].add().u8(chain.last_group);
         }
     }
     if (columns[0].count() != 0) {

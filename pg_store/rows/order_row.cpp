@@ -57,7 +57,8 @@ constexpr std::array kColumnsBefore{
     "live",
 };
 constexpr std::array kColumnsBehind{
-    "last_applied", "last_node", "events", "events_count", "duplicates_count", "other_groups",
+    "last_applied",     "last_node",    "events",        "events_count",
+    "duplicates_count", "other_groups", "changes_count",
 };
 
 // ---- Amounts as sent ----------------------------------------------------------------------------
@@ -202,6 +203,7 @@ void read_fields(RowReader& row, OrderState& state) {
     state.duplicates_count = row.u8();
     read_first(row, state.other_groups,
                [](std::uint64_t& entry, const Field& f) { entry = to_count(f); });
+    state.changes_count = row.u8();
 }
 
 std::vector<const char*> all_columns() {
@@ -247,6 +249,7 @@ void encode_order(const OrderState& state, RowWriter& row) {
     row.bytes(pack_events(state.events.data(), state.events.size()));
     row.u8(state.events_count).u8(state.duplicates_count);
     longs(row, state.other_groups, [](std::uint64_t entry) { return entry; });
+    row.u8(state.changes_count);
 }
 
 void decode_order(RowReader& row, OrderState& state) {

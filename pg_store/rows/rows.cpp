@@ -134,6 +134,8 @@ void read_fields(RowReader& row, JournalGroup& group) {
     group.actor = row.text();
     read_entries(row, group);
     group.hash = to_digest<Digest256>(row.next());
+    group.last_change = row.u8();
+    group.order_change = row.u8();
 }
 
 /// Throws for a damaged group, with its order if it has one.
@@ -185,6 +187,7 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
         row.null();
     }
     row.digest(group.hash);
+    row.u8(group.last_change).u8(group.order_change);
 }
 
 // ---- Catalog ------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "attention_counts",
           "balances",
           "catalog",
+          "chain_groups",
           "chains",
           "codes",
           "credits_of_orders",

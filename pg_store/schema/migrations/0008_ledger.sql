@@ -50,6 +50,7 @@ CREATE TABLE sluice_ledger.chains (
     node                integer NOT NULL,
     hash                bytea NOT NULL,
     entries             bigint NOT NULL,
+    last_group          bigint NOT NULL,    -- first entry of the last group
     PRIMARY KEY (account, node)
 );
 
@@ -166,6 +167,7 @@ CREATE TABLE sluice_ledger.orders (
     events_count        bigint NOT NULL,
     duplicates_count    bigint NOT NULL,
     other_groups        bigint[],
+    changes_count       bigint NOT NULL,    -- journal groups of the order on all nodes
     PRIMARY KEY (account, shop, order_id)
 );
 
@@ -286,12 +288,23 @@ CREATE TABLE sluice_ledger.journal (
     reasons             smallint[] NOT NULL,
     refers_to           bigint[],           -- 0: none; null: none of them
     hash                bytea NOT NULL,     -- the chain of account and node behind these entries
+    last_change         bigint NOT NULL,    -- place of the last entry in that chain
+    order_change        bigint NOT NULL,    -- 1, 2, 3 ... within the order; 0: not an order's
     PRIMARY KEY (account, shop, order_id, node, first_entry)
 );
 CREATE INDEX journal_by_entry ON sluice_ledger.journal (node, first_entry);
 -- Statements and periods are read from this index.
 CREATE INDEX journal_by_creator ON sluice_ledger.journal
     (account, creator, accounting_s, accounting_ns, node, first_entry) WHERE creator <> '';
+
+-- One group in each 256 entries of a node's journal: where to begin to read an account's chain.
+CREATE TABLE sluice_ledger.chain_groups (
+    account             integer NOT NULL,
+    node                integer NOT NULL,
+    last_change         bigint NOT NULL,    -- as in journal
+    first_entry         bigint NOT NULL,
+    PRIMARY KEY (account, node, last_change)
+);
 
 -- A part for each node, so that nodes do not wait for each other if a creator has many orders.
 -- expense is minus the sum of the others.

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
@@ -130,6 +131,17 @@ SLUICE_FOR_EVERY_LEDGER(AuditTest);
 TEST_P(AuditTest, A_TheEndOfAChain) {
     EXPECT_THAT(edited([](LedgerTxn& txn) { txn.mutable_chain(kAcme).hash[0] ^= 1; }),
                 Contains(StartsWith("a: table chains, account 1, node ")));
+}
+
+TEST_P(AuditTest, A_WhereAChainIsReadFrom) {
+    EXPECT_THAT(
+        erased<ChainGroup>(),
+        Contains(HasSubstr("entry 1: table chain_groups does not list it under its change")));
+}
+
+TEST_P(AuditTest, D_TheChangesOfAnOrder) {
+    EXPECT_THAT(edited_order("open", [](OrderState& order) { ++order.changes_count; }),
+                Contains(HasSubstr("its journal does not have the changes 1 to ")));
 }
 
 TEST_P(AuditTest, A_TheNumberOfTheNextEntry) {

@@ -390,6 +390,7 @@ TEST_F(Replay, K9_FindsEveryEditOfAnOrderInAFolder) {
         {"events_count", [](OrderState& o) { ++o.events_count; }},
         {"duplicates_count", [](OrderState& o) { ++o.duplicates_count; }},
         {"other_groups", [](OrderState& o) { o.other_groups.push_back(1); }},
+        {"changes_count", [](OrderState& o) { ++o.changes_count; }},
     };
     OrderState right;
     ASSERT_TRUE(open_folder()->snapshot({})->load_order({{1}, {1}, OrderId("o1")}, right));

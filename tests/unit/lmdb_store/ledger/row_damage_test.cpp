@@ -128,7 +128,7 @@ std::vector<ValueKind> kinds() {
         own_kind<JournalGroup>("journal", group),
         own_kind<Balance>("balances", {{Decimal(-1, 2), Decimal(1, 3), Decimal(0, 2)}, {}}),
         own_kind<CatalogRecord>("catalog", record),
-        own_kind<ChainHead>("chains", {samples.digest(), 5}),
+        own_kind<ChainHead>("chains", {samples.digest(), 5, 3}),
         own_kind<NodeHead>("heads", head),
     };
     for (const DescribedTable& table : described_tables()) {

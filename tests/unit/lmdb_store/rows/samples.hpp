@@ -203,6 +203,7 @@ public:
         for (std::uint64_t i = number(3); i > 0; --i) {
             made.other_groups.push_back(any_number());
         }
+        made.changes_count = any_number();
         return made;
     }
 

@@ -87,11 +87,12 @@ void expect_equal(const OrderState& a, const OrderState& b) {
                  a.shipping, a.codes, a.device, a.device_version, a.customer, a.plausible_version),
         std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
                  b.shipping, b.codes, b.device, b.device_version, b.customer, b.plausible_version));
-    EXPECT_EQ(
-        std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged, a.live,
-                 a.last_applied, a.last_node, a.events_count, a.duplicates_count, a.other_groups),
-        std::tie(b.statements_count, b.flags, b.anomalies_showing, b.anomalies_acknowledged, b.live,
-                 b.last_applied, b.last_node, b.events_count, b.duplicates_count, b.other_groups));
+    EXPECT_EQ(std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged,
+                       a.live, a.last_applied, a.last_node, a.events_count, a.duplicates_count,
+                       a.other_groups, a.changes_count),
+              std::tie(b.statements_count, b.flags, b.anomalies_showing, b.anomalies_acknowledged,
+                       b.live, b.last_applied, b.last_node, b.events_count, b.duplicates_count,
+                       b.other_groups, b.changes_count));
     EXPECT_EQ(all_fields(a.lines), all_fields(b.lines));
     EXPECT_EQ(all_fields(a.refunds), all_fields(b.refunds));
     EXPECT_EQ(all_fields(a.events), all_fields(b.events));
@@ -293,6 +294,8 @@ TEST(LedgerValue, AJournalGroupIsReadBack) {
         group.note = samples.chance() ? samples.text(100) : "";
         group.actor = samples.chance() ? samples.text(10) : "";
         group.hash = samples.digest();
+        group.last_change = samples.any_number();
+        group.order_change = samples.any_number();
         for (std::uint64_t entries = 1 + samples.number(5); entries > 0; --entries) {
             group.entries.push_back({LineItemId(samples.text(1024)), samples.currency(),
                                      samples.decimal(), JournalReason::kRefund,
@@ -300,13 +303,14 @@ TEST(LedgerValue, AJournalGroupIsReadBack) {
         }
         group.entries.push_back({LineItemId("memo"), {}, {}, JournalReason::kMemoHeld, 0});
         ASSERT_TRUE(RowValue::decode(kKey, std::string(value.encode(kKey, group)), back));
-        EXPECT_EQ(
-            std::tie(group.event_seq, group.command_id, group.account, group.shop, group.order_id,
-                     group.program, group.creator, group.payout_id, group.recorded_at,
-                     group.accounting_date, group.note, group.actor, group.hash),
-            std::tie(back.event_seq, back.command_id, back.account, back.shop, back.order_id,
-                     back.program, back.creator, back.payout_id, back.recorded_at,
-                     back.accounting_date, back.note, back.actor, back.hash));
+        EXPECT_EQ(std::tie(group.event_seq, group.command_id, group.account, group.shop,
+                           group.order_id, group.program, group.creator, group.payout_id,
+                           group.recorded_at, group.accounting_date, group.note, group.actor,
+                           group.hash, group.last_change, group.order_change),
+                  std::tie(back.event_seq, back.command_id, back.account, back.shop, back.order_id,
+                           back.program, back.creator, back.payout_id, back.recorded_at,
+                           back.accounting_date, back.note, back.actor, back.hash, back.last_change,
+                           back.order_change));
         EXPECT_EQ(all_fields(group.entries), all_fields(back.entries));
     }
 }
