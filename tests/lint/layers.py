@@ -20,7 +20,7 @@ FOLDERS = {
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
-    "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "serve", "finance", "reconcile", "administration", "export"],
+    "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "notify", "serve", "finance", "reconcile", "administration", "export"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 HEADER = re.compile(r"`([a-z0-9_]+\.hpp)`")
