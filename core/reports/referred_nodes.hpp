@@ -12,6 +12,14 @@
 
 namespace sluice::reports {
 
+/// Returns the node of one entry, or an empty text if it refers to none.
+/// Reads the order's journal if there are several nodes. A credit's entries are found among those
+/// of its creator, because the journal of an order leaves credits out.
+/// @param nodes  How many the ledger has.
+[[nodiscard]] std::string referred_node(LedgerReader& ledger, const JournalGroup& group,
+                                        std::size_t index, std::size_t nodes);
+
+/// Knows the nodes of all entries of the journal.
 class ReferredNodes {
 public:
     /// Reads the journal twice if the ledger has several nodes, because a scan allows no other

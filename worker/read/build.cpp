@@ -16,7 +16,8 @@ std::string query_of(const Job& job) {
     std::string query =
         std::string(job.resource->path) + "?account=" + std::to_string(job.grant.account.value);
     for (const auto& [name, value] : job.arguments.all()) {
-        if (name != "after" && name != "limit" && name != "format" && name != "account") {
+        if (name != "after" && name != "limit" && name != "format" && name != "account" &&
+            name != "wait") {
             query += "&" + name + "=" + encoded(value);
         }
     }
@@ -157,7 +158,16 @@ std::string snapshot_of(LedgerReader& ledger, WorkerPage& worker) {
 }
 
 Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
-    Read read{ledger, job.grant, job.caller, job.arguments, job.now, std::nullopt, worker};
+    Read read{ledger,
+              job.grant,
+              job.caller,
+              job.arguments,
+              job.now,
+              std::nullopt,
+              worker,
+              [&job](const std::string& key) {
+                  return make_cursor(job.cursor_secret, query_of(job), key);
+              }};
     if (const auto cursor = job.arguments.text("after")) {
         read.after = open_cursor(job.cursor_secret, query_of(job), *cursor);
         if (!read.after) {

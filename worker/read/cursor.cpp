@@ -84,7 +84,7 @@ std::string join_key(const std::vector<std::string>& parts) {
     return key;
 }
 
-std::optional<std::vector<std::string>> split_key(std::string_view key, std::size_t parts) {
+std::optional<std::vector<std::string>> split_key(std::string_view key) {
     std::vector<std::string> found;
     while (!key.empty()) {
         std::size_t size = 0, at = 0;
@@ -100,7 +100,12 @@ std::optional<std::vector<std::string>> split_key(std::string_view key, std::siz
         found.emplace_back(key.substr(at + 1, size));
         key.remove_prefix(at + 1 + size);
     }
-    return found.size() == parts ? std::optional(std::move(found)) : std::nullopt;
+    return found;
+}
+
+std::optional<std::vector<std::string>> split_key(std::string_view key, std::size_t parts) {
+    auto found = split_key(key);
+    return found && found->size() == parts ? std::move(found) : std::nullopt;
 }
 
 }  // namespace sluice::serve

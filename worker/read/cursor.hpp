@@ -24,6 +24,8 @@ namespace sluice::serve {
 
 /// A key of several texts.
 [[nodiscard]] std::string join_key(const std::vector<std::string>& parts);
+/// Returns nothing unless join_key() made the key.
+[[nodiscard]] std::optional<std::vector<std::string>> split_key(std::string_view key);
 /// Returns nothing unless join_key() made the key of this many texts.
 [[nodiscard]] std::optional<std::vector<std::string>> split_key(std::string_view key,
                                                                 std::size_t parts);

@@ -29,6 +29,9 @@ struct Answer {
     std::string type = "application/json";
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
+    /// Entries of the account's chains when the feed had no change: the request may wait until
+    /// there are others.
+    std::optional<std::uint64_t> waits_behind{};
 
     Answer& with(std::string name, std::string value) {
         headers.emplace_back(std::move(name), std::move(value));

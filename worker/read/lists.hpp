@@ -128,6 +128,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_products(Read& read);
 [[nodiscard]] Page list_balances(Read& read);
 [[nodiscard]] Page list_journal(Read& read);
+[[nodiscard]] Answer list_changes(Read& read);
 [[nodiscard]] Page list_runs(Read& read);
 [[nodiscard]] Page list_payouts(Read& read);
 [[nodiscard]] Page list_payout_items(Read& read);

@@ -44,6 +44,8 @@ Json schema_of(const Parameter& parameter) {
             return {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}};
         case ValueKind::kCursor:
             return {{"type", "string"}, {"minLength", 1}};
+        case ValueKind::kSeconds:
+            return {{"type", "integer"}, {"minimum", 0}, {"maximum", kWaitSecondsMax}};
         case ValueKind::kWord:
             break;
     }
@@ -88,8 +90,10 @@ Json type_of(std::string_view resource, std::string_view member) {
                                                   "months",
                                                   "earned",
                                                   "commissions",
-                                                  "nearest"};
-    static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind"};
+                                                  "nearest",
+                                                  "changes"};
+    static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind",
+                                                  "more"};
     const bool is_count = resource == "runs" || resource == "run" || resource == "nodes";
     if (integers.contains(member) || (is_count && (member == "payouts" || member == "waiting"))) {
         return Json::array({"integer", "null"});

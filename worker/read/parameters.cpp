@@ -4,7 +4,7 @@
 #include <set>
 
 #include "worker/cli/cli_values.hpp"
-#include "worker/read/resource.hpp"
+#include "worker/read/lists.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -74,6 +74,8 @@ std::string check_value(const Parameter& parameter, const std::string& text, Tim
             return message_of(cli::parse_count(text, 1, 1000));
         case ValueKind::kCursor:
             return text.empty() ? "expected a cursor" : "";
+        case ValueKind::kSeconds:
+            return message_of(cli::parse_count(text, 0, kWaitSecondsMax));
         case ValueKind::kWord:
             return check_word(text, parameter.words);
     }
@@ -120,7 +122,7 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
         all.push_back({"account", ValueKind::kId,
                        "Account; required of a user who has several, a token implies its own"});
     }
-    if (resource.list != nullptr && resource.is_paged) {
+    if ((resource.list != nullptr || resource.whole == list_changes) && resource.is_paged) {
         all.push_back({"limit", ValueKind::kLimit, "Rows of a page, 1 to 1000 (default: 100)"});
         all.push_back({"after", ValueKind::kCursor, "`next` of the page before"});
     }

@@ -49,6 +49,7 @@ const std::vector<ProblemKind>& problem_kinds() {
         {403, "cross_site", "Requests from other sites are refused"},
         {400, "parameter", "A parameter is wrong"},
         {400, "cursor_invalid", "The cursor is not one of this query"},
+        {410, "cursor_diverged", "The ledger is not the one that the cursor was taken from"},
         {404, "not_found", "There is no such row in this account"},
         {503, "busy", "Too many requests wait"},
         {503, "ledger_unavailable", "The ledger cannot be read now"},

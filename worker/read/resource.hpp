@@ -33,10 +33,12 @@ enum class ValueKind : std::uint8_t {
     kVersion,   ///< A number from 1.
     kLimit,     ///< 1 to 1000
     kCursor,
-    kWord,  ///< One of Parameter::words.
+    kSeconds,  ///< 0 to 30.
+    kWord,     ///< One of Parameter::words.
 };
 
 inline constexpr std::size_t kRowsOfPageMax = 1000;
+inline constexpr std::uint64_t kWaitSecondsMax = 30;  ///< FE1
 
 struct Parameter {
     std::string_view name;
@@ -97,6 +99,8 @@ struct Read {
     /// Key of the last row of the page before; nothing on the first page.
     std::optional<std::string> after;
     const WorkerPage& worker;
+    /// Returns the cursor of a key of this query.
+    std::function<std::string(const std::string& key)> cursor_of;
     /// Most rows of the page, below the caller's limit if those would be too large.
     std::size_t rows_max = kRowsOfPageMax;
 

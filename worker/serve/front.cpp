@@ -1,6 +1,7 @@
 #include "worker/serve/front.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "os/clock/clock.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -72,6 +73,16 @@ Answer plain(std::string text) {
     answer.type = "text/plain; charset=utf-8";
     answer.body = std::move(text);
     return answer;
+}
+
+/// Writes one line for a request, without its parameters (section 10).
+void log_request(const Request& request, const Outcome& outcome, unsigned status,
+                 std::chrono::microseconds took) {
+    const std::string account = outcome.account.empty() ? "-" : outcome.account;
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
+                 outcome.caller.empty() ? "-" : cli::printable(outcome.caller).c_str(),
+                 account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
+                 status, static_cast<long long>(took.count()));
 }
 
 }  // namespace
@@ -224,6 +235,14 @@ Answer Front::finish(const Request& request, const Admitted& admitted, Answer an
     return answer;
 }
 
+void Front::note(const Request& request, const Outcome& outcome, unsigned status,
+                 std::chrono::microseconds took) {
+    ++figures_.requests[{outcome.path, status}];
+    ++figures_.answered[outcome.path];
+    figures_.microseconds[outcome.path] += static_cast<std::uint64_t>(took.count());
+    log_request(request, outcome, status, took);
+}
+
 Answer Front::metrics() const {
     std::string text =
         "# HELP sluice_read_requests_total Requests to the API and the page.\n"
@@ -246,7 +265,11 @@ Answer Front::metrics() const {
         "# HELP sluice_read_connections Open connections.\n"
         "# TYPE sluice_read_connections gauge\n"
         "sluice_read_connections " +
-        std::to_string(figures_.connections) + "\n";
+        std::to_string(figures_.connections) +
+        "\n# HELP sluice_feed_waiters Requests that wait for a change.\n"
+        "# TYPE sluice_feed_waiters gauge\n"
+        "sluice_feed_waiters " +
+        std::to_string(figures_.feed_waiters) + "\n";
     Answer answer = plain(std::move(text));
     answer.type = "text/plain; version=0.0.4; charset=utf-8";
     return answer;

@@ -4,6 +4,7 @@
 // revoked meanwhile gets no answer.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +38,7 @@ struct Figures {
     std::map<std::string, std::uint64_t> microseconds;                   ///< By path.
     std::map<std::string, std::uint64_t> answered;                       ///< By path.
     std::uint64_t connections = 0;
+    std::uint64_t feed_waiters = 0;
 };
 
 /// A request that must be read from the ledger, and the headers that its answer has in any case.
@@ -62,6 +64,9 @@ public:
     [[nodiscard]] Outcome admit(const Request& request, bool is_ready);
     /// Returns the answer of an admitted request, or 401 if its caller was revoked meanwhile.
     [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
+    /// Counts an answered request, and writes its line of the log.
+    void note(const Request& request, const Outcome& outcome, unsigned status,
+              std::chrono::microseconds took);
     [[nodiscard]] Figures& figures() noexcept { return figures_; }
 
 private:

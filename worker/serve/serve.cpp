@@ -82,10 +82,11 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     }
     serve::Front front(paths, command.limit);
     Status ready = front.open();
+    serve::ChainWatch watch(*opener);
     serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
                            to_string(command.limit));
     ready = ready.ok() ? readers.start(command.threads) : ready;
-    serve::Server server(front, readers, serve::Mounts(paths));
+    serve::Server server(front, readers, watch, serve::Mounts(paths));
     ready = ready.ok() ? listen_all(server, command, paths) : ready;
     if (!ready.ok()) {
         return ready;

@@ -1,9 +1,5 @@
 #include "worker/serve/server.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -16,14 +12,12 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
-#include "worker/cli/output.hpp"
 #include "worker/serve/unsent.hpp"
 #include "worker/system/process.hpp"
 
@@ -46,6 +40,7 @@ constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request tha
 constexpr std::chrono::seconds kDraining{3};  ///< For the reads under way, when it stops.
 constexpr std::chrono::seconds kStopping{5};  ///< For the answers under way.
 constexpr std::chrono::seconds kMountCheck{1};
+constexpr std::chrono::milliseconds kWaitCheck{100};
 
 /// Returns a header's value; nothing without it; an empty value if it was sent twice.
 std::optional<std::string> header_of(const http::fields& fields, beast::string_view name) {
@@ -57,22 +52,12 @@ std::optional<std::string> header_of(const http::fields& fields, beast::string_v
     return std::next(range.first) == range.second ? std::string(value.data(), value.size()) : "";
 }
 
-/// Writes one line for a request, without its parameters (section 10).
-void log_request(const Request& request, const Outcome& outcome, unsigned status,
-                 std::chrono::microseconds took) {
-    const std::string account = outcome.account.empty() ? "-" : outcome.account;
-    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
-                 outcome.caller.empty() ? "-" : cli::printable(outcome.caller).c_str(),
-                 account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
-                 status, static_cast<long long>(took.count()));
-}
-
 }  // namespace
 
 class Server::Impl {
 public:
-    Impl(Front& front, Readers& readers, Mounts mounts)
-        : front_(front), readers_(readers), mounts_(std::move(mounts)) {}
+    Impl(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts)
+        : front_(front), readers_(readers), watch_(watch), mounts_(std::move(mounts)) {}
 
     Status listen(const Listener& listener, const SocketGroups& groups);
     Status run();
@@ -81,36 +66,32 @@ private:
     class Session;
     using Acceptor = net::basic_socket_acceptor<Protocol>;
 
-    /// A unix socket that this process made, removed at the end unless another took its place.
-    struct SocketFile {
-        std::string path;
-        dev_t device = 0;
-        ino_t inode = 0;
-    };
-
     Status listen_unix(const Listener& listener, const SocketGroups& groups);
     Status open(const Protocol::endpoint& at, const std::string& name, Door door);
     void accept(std::size_t acceptor);
     void session_ended();
     void stop();
-    void remove_sockets();
     void watch_mounts();
+    void watch_chains();
+    void expire_waits();
 
     Front& front_;
     Readers& readers_;
+    ChainWatch& watch_;
     Mounts mounts_;
     Status ended_ = Status::success();
     std::thread::id thread_ = std::this_thread::get_id();
     // The sessions that the context destroys at the end use these.
     std::set<Session*> idle_;  ///< Sessions that wait for a head.
     UnsentBytes unsent_;
+    FeedWaiters waiters_;
     std::size_t sessions_ = 0;
     bool stopping_ = false, running_ = false;
     net::io_context io_{1};
-    net::steady_timer stop_timer_{io_}, drain_timer_{io_}, mount_timer_{io_};
+    net::steady_timer stop_timer_{io_}, drain_timer_{io_}, mount_timer_{io_}, wait_timer_{io_};
     std::vector<std::pair<Acceptor, Door>> acceptors_;
     std::vector<bool> accepting_;
-    std::vector<SocketFile> files_;
+    SocketFiles files_;
 };
 
 /// One connection: reads a head, has it answered, writes the answer, and again.
@@ -192,19 +173,53 @@ private:
         if (Answer* const answer = std::get_if<Answer>(&outcome_.result)) {
             return write(std::move(*answer));
         }
-        const Admitted& admitted = std::get<Admitted>(outcome_.result);
         stream_.expires_never();
+        read_ledger();
+    }
+
+    void read_ledger() {
+        const Admitted& admitted = std::get<Admitted>(outcome_.result);
         const bool taken = server_.readers_.submit(
             // Moves the session on, so that no reader holds the last reference to it.
             admitted.job, [self = shared_from_this(), &io = server_.io_](Answer answer) mutable {
                 net::post(io, [self = std::move(self), answer = std::move(answer)]() mutable {
-                    const Admitted& asked = std::get<Admitted>(self->outcome_.result);
-                    self->write(
-                        self->server_.front_.finish(self->request_, asked, std::move(answer)));
+                    self->on_answer(std::move(answer));
                 });
             });
         if (!taken) {
             write(server_.front_.finish(request_, admitted, problem("busy")));
+        }
+    }
+
+    void on_answer(Answer answer) {
+        const Admitted& asked = std::get<Admitted>(outcome_.result);
+        const std::chrono::seconds wait(asked.job.arguments.number("wait", 0));
+        if (answer.waits_behind && began_ + wait > steady_now() && !server_.stopping_) {
+            if (is_counted_ || server_.waiters_.begin(asked.job.grant.account)) {
+                is_counted_ = true;
+                server_.front_.figures().feed_waiters = server_.waiters_.count();
+                return park(*answer.waits_behind, began_ + wait);
+            }
+            answer = problem("busy");
+        }
+        write(server_.front_.finish(request_, asked, std::move(answer)));
+    }
+
+    /// Waits until the account has a change, or until the time is over, and reads again.
+    void park(std::uint64_t entries, Clock::time_point until) {
+        const bool is_first = !server_.waiters_.has_parked();
+        server_.waiters_.park({std::get<Admitted>(outcome_.result).job.grant.account, entries,
+                               until, [self = shared_from_this()] { self->read_ledger(); }});
+        server_.watch_.watch(true);
+        if (is_first) {
+            server_.expire_waits();
+        }
+    }
+
+    void end_wait() {
+        if (std::exchange(is_counted_, false)) {
+            server_.waiters_.end(std::get<Admitted>(outcome_.result).job.grant.account);
+            server_.front_.figures().feed_waiters = server_.waiters_.count();
         }
     }
 
@@ -222,16 +237,13 @@ private:
     }
 
     void write(Answer answer) {
+        end_wait();
         if (!is_head_ && !server_.unsent_.has_room(outcome_.caller, answer.body.size())) {
             answer = problem("busy");
         }
         const auto took =
             std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - began_);
-        Figures& figures = server_.front_.figures();
-        ++figures.requests[{outcome_.path, answer.status}];
-        ++figures.answered[outcome_.path];
-        figures.microseconds[outcome_.path] += static_cast<std::uint64_t>(took.count());
-        log_request(request_, outcome_, answer.status, took);
+        server_.front_.note(request_, outcome_, answer.status, took);
         response_.emplace();
         response_->version(11);
         response_->result(answer.status);
@@ -309,6 +321,7 @@ private:
     std::string unsent_caller_;
     std::size_t unsent_bytes_ = 0;
     bool is_head_ = false, is_old_ = false, keeps_alive_ = false;
+    bool is_counted_ = false;  ///< As a wait of its account.
 };
 
 Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name, Door door) {
@@ -333,33 +346,16 @@ Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name,
 Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& groups) {
     const std::string& path = listener.address.path;
     const net::local::stream_protocol::endpoint at(path);
-    struct stat info {};
-    if (::lstat(path.c_str(), &info) == 0) {
-        net::local::stream_protocol::socket probe(io_);
-        beast::error_code error;
-        probe.connect(at, error);
-        if (!S_ISSOCK(info.st_mode) || !error) {
-            return Error{ErrorCode::kBusy,
-                         path + ": " + (error ? "is no socket" : "another server listens there")};
-        }
-        ::unlink(path.c_str());
+    net::local::stream_protocol::socket probe(io_);
+    beast::error_code error;
+    probe.connect(at, error);
+    if (Status room = SocketFiles::make_room(path, !error); !room.ok()) {
+        return room;
     }
     if (Status opened = open(at, path, listener.door); !opened.ok()) {
         return opened;
     }
-    if (::lstat(path.c_str(), &info) != 0) {
-        return Error{ErrorCode::kIo, path + ": was removed at once"};
-    }
-    files_.push_back({path, info.st_dev, info.st_ino});
-    constexpr mode_t kMode = 0660;
-    const bool is_given = std::any_of(groups.begin(), groups.end(), [&path](unsigned group) {
-        return ::chown(path.c_str(), static_cast<uid_t>(-1), group) == 0;
-    });
-    return is_given && ::chmod(path.c_str(), kMode) == 0
-               ? Status::success()
-               : Status(Error{ErrorCode::kPermission,
-                              path + ": cannot give the socket to nginx's group: the user of this "
-                                     "program must be a member of it"});
+    return files_.add(path, groups);
 }
 
 Status Server::Impl::listen(const Listener& listener, const SocketGroups& groups) {
@@ -407,25 +403,14 @@ void Server::Impl::session_ended() {
     }
 }
 
-/// Removes the sockets while this process listens on them, because another server takes a path
-/// only after that.
-void Server::Impl::remove_sockets() {
-    for (const SocketFile& file : std::exchange(files_, {})) {
-        struct stat info {};
-        if (::lstat(file.path.c_str(), &info) == 0 && info.st_dev == file.device &&
-            info.st_ino == file.inode) {
-            ::unlink(file.path.c_str());
-        }
-    }
-}
-
 void Server::Impl::stop() {
     stopping_ = true;
-    remove_sockets();
+    files_.remove();
     for (auto& [acceptor, door] : acceptors_) {
         beast::error_code ignored;
         acceptor.close(ignored);
     }
+    waiters_.wake_all();
     for (Session* const session : idle_) {
         session->end_if_silent();
     }
@@ -453,6 +438,30 @@ void Server::Impl::watch_mounts() {
     });
 }
 
+/// The watch's notices come to this thread.
+void Server::Impl::watch_chains() {
+    watch_.start([this](std::optional<ChainEntries> entries) {
+        net::post(io_, [this, entries = std::move(entries)] {
+            entries ? waiters_.note(*entries) : waiters_.wake_all();
+        });
+    });
+}
+
+void Server::Impl::expire_waits() {
+    wait_timer_.expires_after(kWaitCheck);
+    wait_timer_.async_wait([this](beast::error_code error) {
+        if (error) {
+            return;  // a later wait has set the timer again
+        }
+        waiters_.expire(steady_now());
+        if (waiters_.has_parked()) {
+            expire_waits();
+        } else {
+            watch_.watch(false);
+        }
+    });
+}
+
 Status Server::Impl::run() {
     net::signal_set signals(io_, SIGINT, SIGTERM);
     signals.async_wait([this](beast::error_code error, int) {
@@ -465,16 +474,18 @@ Status Server::Impl::run() {
         accept(i);
     }
     watch_mounts();
+    watch_chains();
     running_ = true;
     io_.run();
     running_ = false;
+    watch_.stop();
     readers_.cancel();
     readers_.stop();  // before the sessions that it answers
     return ended_;
 }
 
-Server::Server(Front& front, Readers& readers, Mounts mounts)
-    : impl_(std::make_unique<Impl>(front, readers, std::move(mounts))) {}
+Server::Server(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts)
+    : impl_(std::make_unique<Impl>(front, readers, watch, std::move(mounts))) {}
 Server::~Server() = default;
 
 Status Server::listen(const Listener& listener, const SocketGroups& groups) {

@@ -8,9 +8,11 @@
 
 #include "core/values/result.hpp"
 #include "worker/serve/address.hpp"
+#include "worker/serve/chain_watch.hpp"
 #include "worker/serve/front.hpp"
 #include "worker/serve/mounts.hpp"
 #include "worker/serve/readers.hpp"
+#include "worker/serve/socket_files.hpp"
 
 namespace sluice::serve {
 
@@ -19,14 +21,10 @@ struct Listener {
     Door door = Door::kTokens;
 };
 
-/// Groups that a unix socket may be given to, so that nginx may connect: the first that is
-/// possible.
-using SocketGroups = std::vector<unsigned>;
-
 class Server {
 public:
-    /// @param front, readers  Must outlive the server.
-    Server(Front& front, Readers& readers, Mounts mounts);
+    /// @param front, readers, watch  Must outlive the server.
+    Server(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts);
     ~Server();
 
     /// Binds a socket. A unix socket whose process is gone is replaced.

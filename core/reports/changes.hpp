@@ -1,0 +1,80 @@
+// Changes: an account's chains as a feed that others follow (FE1 to FE6). A change is one journal
+// group.
+//
+// Threads: as of the reader. Errors are thrown as LedgerFailure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ledger/ledger.hpp"
+#include "core/reports/json.hpp"
+#include "core/reports/report.hpp"
+
+namespace sluice::reports {
+
+/// How far one chain was read.
+struct ChainPlace {
+    static constexpr std::size_t kHashBytes = 8;
+
+    std::uint64_t change = 0;                     ///< Number of the last change, or 0.
+    std::array<std::uint8_t, kHashBytes> hash{};  ///< The first bytes of its hash.
+};
+/// How far an account's chains were read, by the UUID of their nodes. A node that is absent was not
+/// read yet.
+using FeedPlace = std::map<std::string, ChainPlace>;
+
+struct Change {
+    JournalGroup group;
+    Digest256 previous_hash{};  ///< The change before on this node has it; 0 before the first.
+
+    [[nodiscard]] std::uint64_t first() const noexcept {
+        return group.last_change - group.entries.size() + 1;
+    }
+};
+
+struct Changes {
+    std::vector<Change> changes;
+    FeedPlace next;
+    bool more = false;          ///< There are further ones.
+    std::uint64_t entries = 0;  ///< The account's chains have so many.
+    bool diverged = false;      ///< The chains are not those that the place was taken from (FE5).
+};
+/// Returns the account's changes after `after`: at most `limit`, and no more than fill about
+/// `bytes_max` bytes, but at least one. Those of one node come by number (FE6), those of several
+/// by receipt. Requires: the reader is a snapshot of a stored ledger.
+[[nodiscard]] Changes changes_after(LedgerReader& ledger, AccountNumber account,
+                                    const FeedPlace& after, std::size_t limit,
+                                    std::size_t bytes_max);
+
+/// Returns `commission.changed` and so on (FE3).
+[[nodiscard]] std::string_view change_type(const JournalGroup& group);
+[[nodiscard]] const std::vector<std::string_view>& change_types();
+
+/// Builds the JSON of changes. Looks up the traces of their events, those of one order once.
+class ChangeRows {
+public:
+    /// @param show_payee  As of JournalRows.
+    ChangeRows(LedgerReader& ledger, AccountNumber account, JournalRows::ShowPayee show_payee);
+
+    [[nodiscard]] Json json(const Change& change);
+
+private:
+    [[nodiscard]] Json trace_of(const JournalGroup& group);
+
+    LedgerReader& ledger_;
+    JournalRows rows_;
+    std::vector<Column> columns_;
+    std::map<std::string, std::uint32_t> nodes_;  ///< LedgerHead::number
+    /// Traces of the order that was asked for last, by its inputs.
+    std::optional<OrderKey> traced_;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, TraceParent> traces_;
+};
+
+}  // namespace sluice::reports

@@ -1,0 +1,283 @@
+"""The change feed (FE1 to FE6): every change once, in the order of its chain, provable without trust in the server."""
+
+import concurrent.futures
+import datetime
+import hashlib
+import shutil
+
+import pytest
+from harness import orders, paths
+from harness.edge import Edge
+from harness.http_block import EVENTS, http_block
+from harness.serve import Serve, ask
+from model.books.journal import ACCOUNTS as LEDGER_ACCOUNTS
+from model.books.journal import MEMOS, REASONS
+from model.values import digits
+from serve import scene
+
+ACCOUNTS = list(scene.ACCOUNTS)
+NO_HASH = "00" * 32
+
+
+def number(value, width):
+    return (value % (1 << 8 * width)).to_bytes(width, "little")
+
+
+def text(value):
+    return number(len((value or "").encode()), 4) + (value or "").encode()
+
+
+def instant(value):
+    whole, _, rest = value.rstrip("Z").partition(".")
+    seconds = datetime.datetime.fromisoformat(whole + "+00:00").timestamp()
+    return number(int(seconds), 8) + number(int(rest.ljust(9, "0")) if rest else 0, 4)
+
+
+def canonical(change, row):
+    """The bytes that docs/record-format.md describes, from one entry of a change."""
+    def account(name):
+        return number(LEDGER_ACCOUNTS[(name or "").split(":")[0]], 1)
+
+    scale = digits(row["currency"]) if row["currency"] else 0
+    unscaled = round(float(row["amount"]) * 10**scale) if row["currency"] else 0
+    code = MEMOS[row["reason"]] if row["currency"] is None else REASONS[row["reason"]][0]
+    return b"".join([
+        b"SLJ2", number(row["entry"], 8), text(row["node"]), number(row["event_seq"], 8), text(row["command_id"]),
+        number(change["account_number"], 4), number(change["shop_number"], 4), text(row["order_id"]),
+        text(row["line_item_id"]), text(row["program_id"]), text(row["creator_id"]), text(row["currency"]),
+        account(row["debit_account"]), account(row["credit_account"]), number(scale, 1), number(unscaled, 16),
+        number(code, 1), text(row["payout_id"]), instant(row["recorded_at"]), instant(row["accounting_date"]),
+        number(row["refers_to"] or 0, 8), text(row["note"]), text(row["actor"]),
+    ])
+
+
+def hash_of(change):
+    chained = bytes.fromhex(change["previous_hash"])
+    for row in change["entries"]:
+        chained = hashlib.sha256(chained + canonical(change, row)).digest()
+    return chained.hex()
+
+
+def pages(reader, after=None, **parameters):
+    """Yields each page of the feed from a cursor to its end."""
+    while True:
+        page = reader.object("changes", **parameters, **({"after": after} if after else {}))
+        yield page
+        after = page["next"]
+        if not page["more"]:
+            return
+
+
+def all_changes(reader, **parameters):
+    return [change for page in pages(reader, **parameters) for change in page["changes"]]
+
+
+def check_chain(changes):
+    """FE4: nothing was missed, added or altered. A change with a payee is masked, so only its links are checked."""
+    ends = {}
+    for change in changes:
+        last, end = ends.get(change["node"], (0, NO_HASH))
+        assert (change["first"], change["previous_hash"]) == (last + 1, end), change
+        assert change["last"] == change["first"] + len(change["entries"]) - 1
+        if change["type"] != "creator.payee_changed":
+            assert hash_of(change) == change["hash"], change
+        ends[change["node"]] = change["last"], change["hash"]
+    return ends
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_fe4_a_consumer_proves_every_change(served, account):
+    reader = served.as_(account)
+    changes = all_changes(reader)
+    ends = check_chain(changes)
+    assert ends == {row["node"]: (row["entries"], row["hash"]) for row in reader.rows("nodes") if row["entries"]}
+    rows = [row for change in changes for row in change["entries"]]
+    assert rows == list(reversed(reader.rows("journal")))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 1000])
+def test_fe6_pages_of_any_size_have_the_same_changes(served, limit):
+    reader = served.as_("acme")
+    assert all_changes(reader, limit=limit) == all_changes(reader)
+
+
+def test_fe1_the_end_is_a_cursor_like_any_other(served):
+    reader = served.as_("acme")
+    *_, last = pages(reader)
+    again = reader.object("changes", after=last["next"])
+    assert again == {"changes": [], "next": last["next"], "more": False}
+
+
+def test_fe3_types_and_changes_of_an_order(served):
+    changes = all_changes(served.as_("acme"))
+    assert {
+        "order.attributed", "order.detached", "order.rejected", "order.held", "commission.changed", "payout.taken",
+        "payout.closed", "payout.sent", "payout.paid", "payout.repointed", "payout.void", "command.waiting",
+        "command.approved", "creator.held", "creator.renamed", "creator.payee_changed", "period.closed",
+        "policy.changed",
+    } <= {change["type"] for change in changes}
+    numbers = {}
+    for change in changes:
+        row = change["entries"][0]
+        if change["order_change"] is not None:
+            numbers.setdefault((row["shop_id"], row["order_id"]), []).append(change["order_change"])
+        assert (change["order_change"] is not None) == change["type"].startswith(("order.", "anomaly.")) or \
+            change["type"] == "commission.changed", change
+    assert numbers
+    for found in numbers.values():
+        assert found == list(range(1, len(found) + 1))
+
+
+def test_fe3_a_payee_is_masked(served):
+    for change in all_changes(served.as_("acme")):
+        if change["type"] == "creator.payee_changed":
+            assert "••••" in change["entries"][0]["line_item_id"]
+
+
+@pytest.mark.parametrize("parameters, name", [
+    ({"wait": "31"}, "wait"), ({"wait": "x"}, "wait"), ({"limit": "0"}, "limit"), ({"from": scene.this_month()}, "from"),
+])
+def test_q4_a_wrong_parameter_is_named(served, parameters, name):
+    answer = served.as_("acme").get("changes", **parameters)
+    assert (answer.status, answer.code) == (400, "parameter")
+    assert [error["parameter"] for error in answer.json()["errors"]] == [name]
+
+
+def test_q7_a_cursor_of_another_account_is_refused(served):
+    cursor = served.as_("beta").object("changes")["next"]
+    for wrong in (cursor, cursor[:-1], "x" * 3000):
+        answer = served.as_("acme").get("changes", after=wrong)
+        assert (answer.status, answer.code) == (400, "cursor_invalid")
+
+
+def test_lg3_a_viewer_has_no_feed(served):
+    answer = served.as_("acme", "viewer").get("changes")
+    assert (answer.status, answer.code) == (403, "scope")
+
+
+class Live:
+    """A server, and a shop that sends and applies an order at a time."""
+
+    def __init__(self, edge, serve, reader, secret):
+        self.edge, self.serve, self.reader, self.secret = edge, serve, reader, secret
+
+    def order(self, name):
+        assert self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", scene.order(name, "SAVE")).status == 200
+        self.edge.sluice("worker", "--until-empty")
+
+
+@pytest.fixture
+def live(tmp_path):
+    with Edge(http_block(EVENTS, limit="off")) as edge:
+        edge.start()
+        edge.sluice.account("acme")
+        edge.sluice.shop("shop-1", "acme")
+        _, secret = edge.sluice.token("acme", "write_orders")
+        _, reading = edge.sluice.token("acme", "read_ledger")
+        for name, content in (("programs.toml", scene.PROGRAMS), ("creators.csv", scene.CREATORS)):
+            (tmp_path / name).write_text(content.format(account="acme", shop="shop-1", program="spring"))
+        edge.sluice.shop("shop-1-late", "acme")
+        edge.sluice("program", "apply", tmp_path / "programs.toml")
+        edge.sluice("creator", "import", tmp_path / "creators.csv")
+        edge.sluice("worker", "--until-empty")
+        folder = paths.make_folder()
+        try:
+            with Serve(edge.store, folder, "--rate-limit", "1000000/60") as serve:
+                yield Live(edge, serve, serve.token(reading), secret)
+        finally:
+            paths.drop_folder(folder)
+
+
+def end_of(reader):
+    """The cursor behind the last change."""
+    *_, page = pages(reader)
+    return page["next"]
+
+
+def waiters(serve):
+    body = ask(serve.read, "/metrics").body.decode()
+    return int(body.rsplit("sluice_feed_waiters ", 1)[1].split()[0])
+
+
+def test_examples_2_and_3_an_order_and_its_refund(live):
+    cursor = end_of(live.reader)
+    live.order("o1")
+    refund = scene.order("o1", "SAVE", platform_updated_at="2024-03-03T00:00:00Z",
+                         refund_line_items=[orders.refund("r1", amount="25.00", tax="5.00")])
+    assert live.edge.post_event("shop-1", live.secret, "ORDER_UPDATE", refund).status == 200
+    live.edge.sluice("worker", "--until-empty")
+    first, second = live.reader.object("changes", after=cursor)["changes"]
+    assert (first["type"], first["order_change"]) == ("order.attributed", 1)
+    assert [row["reason"] for row in first["entries"]] == ["ACCRUAL", "ATTRIBUTED"]
+    assert (second["type"], second["order_change"]) == ("commission.changed", 2)
+    assert [(row["reason"], row["amount"]) for row in second["entries"]] == [("REFUND", "-2.00")]
+    assert (second["first"], second["previous_hash"]) == (first["last"] + 1, first["hash"])
+
+
+def test_fe1_a_wait_ends_with_the_change(live):
+    cursor = end_of(live.reader)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
+        waiting = [pool.submit(live.reader.object, "changes", after=cursor, wait=30) for _ in range(8)]
+        paths.wait_until(lambda: waiters(live.serve) == 8, "eight waits")
+        ninth = live.reader.get("changes", after=cursor, wait=30)
+        assert (ninth.status, ninth.code, ninth.header("Retry-After")) == (503, "busy", "1")
+        live.order("o1")
+        for one in waiting:
+            assert [change["type"] for change in one.result()["changes"]] == ["order.attributed"]
+    paths.wait_until(lambda: waiters(live.serve) == 0, "no waits")
+
+
+def test_fe1_a_wait_without_a_change_ends_in_time(live):
+    cursor = end_of(live.reader)
+    assert live.reader.object("changes", after=cursor, wait=1) == {"changes": [], "next": cursor, "more": False}
+
+
+def test_fe1_a_stop_ends_waits(live):
+    cursor = end_of(live.reader)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(live.reader.get, "changes", after=cursor, wait=30)
+        paths.wait_until(lambda: waiters(live.serve) == 1, "a wait")
+        live.serve.stop()
+        assert waiting.result().json()["changes"] == []
+
+
+def test_fe5_a_ledger_that_was_restored_older_and_diverged_is_410(live):
+    live.order("o1")
+    ledger = live.edge.store / "ledger"
+    kept = live.edge.store.parent / "kept"
+    shutil.copytree(ledger, kept)
+    live.order("o2")
+    cursor = end_of(live.reader)
+    live.serve.stop()
+    shutil.rmtree(ledger)
+    shutil.copytree(kept, ledger)
+    with live.serve:
+        answer = live.reader.get("changes", after=cursor)
+        assert (answer.status, answer.code) == (410, "cursor_diverged")
+        check_chain(all_changes(live.reader))
+
+
+def test_fe5_a_rebuilt_ledger_keeps_cursors(live):
+    live.order("o1")
+    before, cursor = all_changes(live.reader), end_of(live.reader)
+    live.serve.stop()
+    live.edge.sluice("ledger", "rebuild", "--from", live.edge.store / "archive", "--into", live.edge.store / "new")
+    shutil.rmtree(live.edge.store / "ledger")
+    (live.edge.store / "new").rename(live.edge.store / "ledger")
+    with live.serve:
+        assert live.reader.object("changes", after=cursor)["changes"] == []
+        assert all_changes(live.reader) == before
+
+
+def test_fe6_a_chain_is_read_from_any_place(live):
+    """More entries than a block of chain_groups, so that pages begin in several of them."""
+    for count in range(200):
+        assert live.edge.post_event("shop-1", live.secret, "ORDER_CREATE",
+                                    scene.order(f"o{count}", "SAVE")).status == 200
+    live.edge.sluice("worker", "--until-empty")
+    found = list(pages(live.reader, limit=7))
+    changes = [change for page in found for change in page["changes"]]
+    check_chain(changes)
+    assert len(found) > 20 and changes[-1]["last"] > 400
+    for page, next_page in zip(found, found[1:]):
+        assert live.reader.object("changes", after=page["next"], limit=7) == next_page

@@ -1,0 +1,89 @@
+// FE1, FE6: the number of requests that may wait for changes, and the time at which each is woken.
+#include "worker/serve/feed_waiters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sluice::serve {
+namespace {
+
+constexpr AccountNumber kAcme{1}, kBeta{2};
+
+struct Waiting {
+    void park(AccountNumber account, std::uint64_t entries, Clock::time_point until = {}) {
+        waiters.park({account, entries, until, [this, account] { woken.push_back(account); }});
+    }
+    FeedWaiters waiters;
+    std::vector<AccountNumber> woken;
+};
+
+TEST(FeedWaiters, AnAccountHasEight) {
+    FeedWaiters waiters;
+    for (std::size_t i = 0; i < FeedWaiters::kWaitsOfOneMax; ++i) {
+        EXPECT_TRUE(waiters.begin(kAcme));
+    }
+    EXPECT_FALSE(waiters.begin(kAcme));
+    EXPECT_TRUE(waiters.begin(kBeta));
+    waiters.end(kAcme);
+    EXPECT_TRUE(waiters.begin(kAcme));
+    EXPECT_EQ(waiters.count(), FeedWaiters::kWaitsOfOneMax + 1);
+}
+
+TEST(FeedWaiters, AProcessHasAThousand) {
+    FeedWaiters waiters;
+    for (std::uint32_t i = 0; i < FeedWaiters::kWaitsMax; ++i) {
+        ASSERT_TRUE(waiters.begin({i + 1}));
+    }
+    EXPECT_FALSE(waiters.begin({FeedWaiters::kWaitsMax + 1}));
+    waiters.end({1});
+    EXPECT_TRUE(waiters.begin({FeedWaiters::kWaitsMax + 1}));
+}
+
+TEST(FeedWaiters, OnlyAccountsWithOtherEntriesAreWoken) {
+    Waiting waiting;
+    waiting.park(kAcme, 5);
+    waiting.park(kBeta, 0);
+    waiting.waiters.note({{kAcme, 5}});
+    EXPECT_TRUE(waiting.woken.empty());
+    waiting.waiters.note({{kAcme, 6}});
+    EXPECT_EQ(waiting.woken, std::vector{kAcme});
+    waiting.waiters.note({{kAcme, 7}, {kBeta, 1}});
+    EXPECT_EQ(waiting.woken, (std::vector{kAcme, kBeta}));
+    EXPECT_FALSE(waiting.waiters.has_parked());
+}
+
+TEST(FeedWaiters, ARestoredLedgerWithFewerEntriesWakes) {
+    Waiting waiting;
+    waiting.park(kAcme, 5);
+    waiting.waiters.note({});
+    EXPECT_EQ(waiting.woken, std::vector{kAcme});
+}
+
+TEST(FeedWaiters, AWaitEndsAtItsTime) {
+    Waiting waiting;
+    const Clock::time_point start;
+    waiting.park(kAcme, 5, start + std::chrono::seconds(2));
+    waiting.park(kBeta, 5, start + std::chrono::seconds(3));
+    waiting.waiters.expire(start + std::chrono::seconds(2));
+    EXPECT_EQ(waiting.woken, std::vector{kAcme});
+    waiting.waiters.wake_all();
+    EXPECT_EQ(waiting.woken, (std::vector{kAcme, kBeta}));
+}
+
+TEST(FeedWaiters, AWaiterMayParkAgainWhileItIsWoken) {
+    FeedWaiters waiters;
+    int woken = 0;
+    waiters.park({kAcme, 5, {}, [&] {
+                      ++woken;
+                      waiters.park({kAcme, 6, {}, [&] { ++woken; }});
+                  }});
+    waiters.note({{kAcme, 6}});
+    EXPECT_EQ(woken, 1);
+    EXPECT_TRUE(waiters.has_parked());
+    waiters.note({{kAcme, 7}});
+    EXPECT_EQ(woken, 2);
+}
+
+}  // namespace
+}  // namespace sluice::serve

@@ -1,0 +1,96 @@
+#include "worker/serve/chain_watch.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "lmdb_store/ledger/ledger.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::chrono::milliseconds kEmbeddedPace{50}, kServerPace{250};
+
+}  // namespace
+
+void ChainWatch::start(Notice notice) {
+    notice_ = std::move(notice);
+    thread_ = std::thread([this] { run(); });
+}
+
+void ChainWatch::watch(bool wanted) {
+    {
+        const std::lock_guard lock(mutex_);
+        is_new_ = is_new_ || wanted;
+        wanted_ = wanted;
+    }
+    changed_.notify_all();
+}
+
+void ChainWatch::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void ChainWatch::run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [this] { return wanted_ || stopping_; });
+        if (stopping_) {
+            return;
+        }
+        if (std::exchange(is_new_, false)) {
+            seen_ = 0;
+        }
+        lock.unlock();
+        try {
+            if (std::optional<ChainEntries> entries = changed()) {
+                notice_(std::move(entries));
+            }
+        } catch (const std::exception&) {  // the requests that it wakes report the failure
+            ledger_.reset();
+            notice_(std::nullopt);
+        }
+        const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
+        lock.lock();
+        changed_.wait_for(lock, embedded != nullptr ? kEmbeddedPace : kServerPace,
+                          [this] { return stopping_ || (wanted_ && is_new_); });
+    }
+}
+
+std::optional<ChainEntries> ChainWatch::changed() {
+    const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
+    if (embedded != nullptr && !embedded->still_in_place()) {
+        ledger_.reset();  // a restored store has other files
+        seen_ = 0;
+    }
+    if (!ledger_) {
+        auto opened = open_();
+        if (!opened.ok()) {
+            throw LedgerFailure(opened.error());
+        }
+        ledger_ = std::move(opened).value();
+    }
+    const auto snapshot = ledger_->snapshot({});
+    std::uint64_t now = 1;  // so that an empty ledger is noticed as well
+    snapshot->scan_heads([&now](const LedgerHead& head) {
+        now += head.next_entry;
+        return true;
+    });
+    if (std::exchange(seen_, now) == now) {
+        return std::nullopt;
+    }
+    ChainEntries entries;
+    snapshot->scan_chains([&entries](const NodeChain& chain) {
+        entries[chain.account] += chain.head.entries;
+        return true;
+    });
+    return entries;
+}
+
+}  // namespace sluice::serve

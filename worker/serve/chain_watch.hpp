@@ -1,0 +1,53 @@
+// Chain watch: notices that a ledger has new changes, for all requests that wait for them (FE6).
+//
+// A thread of its own, because a read of PostgreSQL may take long. Idle while no request waits.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "worker/drain/target_ledger.hpp"
+#include "worker/serve/feed_waiters.hpp"
+
+namespace sluice::serve {
+
+class ChainWatch {
+public:
+    /// Called on the watch's thread whenever the ledger may have changed. Nothing means that the
+    /// ledger cannot be read.
+    using Notice = std::function<void(std::optional<ChainEntries> entries)>;
+
+    /// Reads an embedded ledger every 50 ms, and another one every 250 ms.
+    explicit ChainWatch(worker::LedgerOpener open) : open_(std::move(open)) {}
+    ~ChainWatch() { stop(); }
+    ChainWatch(const ChainWatch&) = delete;
+    ChainWatch& operator=(const ChainWatch&) = delete;
+
+    /// Requires: called once.
+    void start(Notice notice);
+    /// Begins to watch, with a notice at once, or ends. May be called on any thread.
+    void watch(bool wanted);
+    void stop();
+
+private:
+    void run();
+    /// Returns the entries if they may have changed since the last call.
+    [[nodiscard]] std::optional<ChainEntries> changed();
+
+    worker::LedgerOpener open_;
+    Notice notice_;
+    std::unique_ptr<Ledger> ledger_;
+    std::uint64_t seen_ = 0;  ///< Journal entries of all nodes at the last read.
+    bool is_new_ = true;      ///< The next read is the first since watch().
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool wanted_ = false, stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace sluice::serve

@@ -1,0 +1,55 @@
+// Feed waiters: requests for changes that wait until there is one, or until their time is over
+// (FE1, FE6).
+//
+// One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "core/values/ids.hpp"
+#include "os/clock/clock.hpp"
+
+namespace sluice::serve {
+
+/// Entries of the chains of each account, on all nodes.
+using ChainEntries = std::map<AccountNumber, std::uint64_t>;
+
+class FeedWaiters {
+public:
+    /// Most waits at a time, and most of one account (FE1).
+    static constexpr std::size_t kWaitsMax = 1000, kWaitsOfOneMax = 8;
+
+    /// Counts a wait, which may be parked several times until it ends. Returns false if too many
+    /// are counted.
+    [[nodiscard]] bool begin(AccountNumber account);
+    void end(AccountNumber account);
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+    struct Parked {
+        AccountNumber account;
+        std::uint64_t entries = 0;  ///< The account's chains had so many.
+        Clock::time_point until;
+        std::function<void()> wake;
+    };
+    void park(Parked waiter) { parked_.push_back(std::move(waiter)); }
+    [[nodiscard]] bool has_parked() const noexcept { return !parked_.empty(); }
+    /// Wakes the waiters of accounts that have another number of entries than they saw.
+    void note(const ChainEntries& entries);
+    /// Wakes the waiters with a time at or before `now`.
+    void expire(Clock::time_point now);
+    void wake_all();
+
+private:
+    template <class Ready>
+    void wake_if(Ready&& ready);
+
+    std::map<AccountNumber, std::size_t> of_account_;
+    std::size_t count_ = 0;
+    std::vector<Parked> parked_;
+};
+
+}  // namespace sluice::serve
