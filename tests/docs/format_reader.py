@@ -171,10 +171,11 @@ def read_segment(path):
 def read_inputs(block, count):
     found, at = [], 0
     for _ in range(count):
-        seq, bulk, record_bytes, _, flags, _ = struct.unpack_from("<QQIBBH", block, at)
+        seq, bulk, record_bytes, location, flags, reason = struct.unpack_from("<QQIBBH", block, at)
         at += 24 + (32 if flags & 1 else 0)
-        found.append((seq, read_record(block[at:at + record_bytes])))
-        at += record_bytes + bulk
+        record = read_record(block[at + reason:at + reason + record_bytes])
+        found.append((seq, record | {"location": location, "reason": block[at:at + reason].decode()}))
+        at += reason + record_bytes + bulk
     assert at == len(block)
     return found
 

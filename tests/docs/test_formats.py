@@ -86,6 +86,23 @@ def test_lane_queue_archive_and_ledger_are_read_from_the_tables_of_the_page(site
     assert len(groups) == 5 and sum(posted) == decimal.Decimal(row["total"])
 
 
+def test_a_dead_letter_is_read_from_the_archive_with_its_reason(site):
+    edge, merchant = site
+    large = {"products": [{"platform_product_id": "p", "title": "A" * 300_000}]}
+    assert merchant.catalog("PRODUCT_UPSERT", large, "key").status == 200
+    assert merchant.catalog("PRODUCT_UPSERT", large, "another").status == 200
+    lost, kept = sorted((edge.store / "queue" / "bulk").glob("*.bulk"))
+    lost.unlink()
+    edge.sluice.drain()
+    (segment,) = (edge.store / "archive").glob("*.sla")
+    _, inputs = reader.read_segment(segment)
+    batches = [record for _, record in inputs if record["topic"] == 16]
+    assert sorted(record["location"] for record in batches) == [1, 2]
+    (letter,) = edge.sluice.json("dead", "list")
+    for record in batches:
+        assert record["bulk"] and record["reason"] == (letter["reason"] if record["location"] == 2 else "")
+
+
 def test_every_table_of_the_ledger_of_a_release_is_read_from_the_page(tmp_path):
     """The store of tests/upgrade has rows in most tables; each is read to its last byte."""
     (golden,) = (paths.ROOT / "tests" / "upgrade").glob("store-format-*.tar.xz")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
 #include "core/values/crc32c.hpp"
 
 namespace sluice {
@@ -91,6 +92,28 @@ TEST(LaneFormatRules, L2ABatchOfAnotherPlaceLaneOrStoreIsNone) {
     EXPECT_FALSE(LaneBatch::read(bytes, {uuid(9), uuid(2)}, 4096));
     EXPECT_FALSE(LaneBatch::read(bytes, {uuid(1), uuid(9)}, 4096));
     EXPECT_FALSE(LaneBatch::claims_records(bytes, {uuid(1), uuid(9)}));
+}
+
+/// A store moves between x86-64 and arm64: both write these bytes.
+TEST(LaneFormatRules, BytesAreTheSameOnEveryProcessor) {
+    std::array<char, kLaneBlockBytes> block{};
+    encode_lane_head({kIdentity, 65536}, block);
+    EXPECT_EQ(to_hex(sha256({block.data(), block.size()})),
+              "1d2b110a9c5aa32e8b9d96b66667dc883b5875a8650bb58b72d2c1d5bf080c80");
+    LaneBatchHead head = head_at(8192);
+    EXPECT_EQ(to_hex(sha256(batch_of({"one", "", "three"}, head))),
+              "b30211ee640daaf9c9e6d22f3b8723bc63678da4a116f5df954c3ceffb9ccfa4");
+}
+
+TEST(LaneFormatRules, L2ABatchIsReadAtAnyAddress) {
+    LaneBatchHead head = head_at(8192);
+    const std::string batch = batch_of({"one", "", "three"}, head);
+    for (std::size_t shift = 0; shift < 16; ++shift) {
+        const std::string bytes = std::string(shift, 'x') + batch;
+        const auto read = LaneBatch::read(std::string_view(bytes).substr(shift), kIdentity, 8192);
+        ASSERT_TRUE(read) << shift;
+        EXPECT_EQ(records_of(*read), (std::vector<std::string>{"one", "", "three"})) << shift;
+    }
 }
 
 TEST(LaneFormatRules, L2ABatchThatIsCutOffIsNone) {

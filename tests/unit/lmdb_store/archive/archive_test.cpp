@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
 #include "core/values/crc32c.hpp"
 #include "lmdb_store/archive/format.hpp"
 
@@ -203,6 +204,28 @@ std::string changed_under_crc(std::string head, std::size_t at) {
     const std::uint32_t crc = crc32c(0, std::string_view(head).substr(0, head.size() - 4));
     std::memcpy(head.data() + head.size() - 4, &crc, 4);
     return head;
+}
+
+/// An archive moves between x86-64 and arm64: both write these bytes, and read them at any address.
+TEST(ArchiveFormat, BytesAreTheSameOnEveryProcessor) {
+    const std::string segment = encode_segment_head({7, {42}, kNow.seconds, kQueue});
+    EXPECT_EQ(to_hex(sha256(segment)),
+              "dd7a86c408fb6fd15db5b90ae84ff7afb25c06cb1a6a27011fce1628e762d576");
+    const std::string block = encode_block_head({2, {42}, {43}, 1000, 500, 0x01020304});
+    EXPECT_EQ(to_hex(sha256(block)),
+              "0928a93ee8f7247d5c4ab16d07badab44e936b19105e9658ff587dcf07d56eed");
+    std::string raw;
+    append_input(raw, {{42}, "record", ArchivedBody::kBulk, "bulk", sha256("body"), "reason"});
+    EXPECT_EQ(to_hex(sha256(raw)),
+              "30f41867810236808e0b0d3990d671510ac412524b59474d3bab6e49262737a9");
+    for (std::size_t shift = 0; shift < 16; ++shift) {
+        const std::string bytes = std::string(shift, 'x') + segment + block + raw;
+        const std::string_view all = std::string_view(bytes).substr(shift);
+        EXPECT_EQ(decode_segment_head(all.substr(0, segment.size()))->first_seq.value, 42U);
+        EXPECT_EQ(decode_block_head(all.substr(segment.size(), block.size()))->last_seq.value, 43U);
+        std::string_view rest = all.substr(segment.size() + block.size());
+        EXPECT_EQ(take_input(rest)->dead_reason, "reason") << shift;
+    }
 }
 
 TEST(ArchiveFormat, UnusedBytesOfAHeadAreZero) {
