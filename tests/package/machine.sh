@@ -3,7 +3,7 @@
 # as root; nothing of sluice installed before. DEBS is the folder of the packages.
 export DEBIAN_FRONTEND=noninteractive
 work=$(mktemp -d /var/tmp/sluice-package-XXXXXX)
-worker_pid=
+worker_pid='' serve_pid=''
 
 say() { echo "== $*"; }
 fail() { echo "test-package: $*" >&2; tail -n 20 /var/log/nginx/error.log "$work"/*.log >&2 2> /dev/null; exit 1; }
@@ -31,18 +31,28 @@ check_hardening() { # FILE...
     done
 }
 
+# Runs the unit's ExecStart as the unit's user, because there is no systemd here.
+unit_command() { # UNIT
+    sed -n 's/^ExecStart=//p' "/lib/systemd/system/$1.service" | sed 's/ \$SLUICE_[A-Z]*_OPTIONS//'
+}
 start_worker() {
-    # The unit's ExecStart as the unit's user; there is no systemd here.
-    local command
-    command=$(sed -n 's/^ExecStart=//p' /lib/systemd/system/sluice.service | sed 's/ \$SLUICE_WORKER_OPTIONS//')
-    # shellcheck disable=SC2086
-    setpriv --reuid sluice --regid sluice --init-groups $command > "$work/worker.log" 2>&1 &
+    # shellcheck disable=SC2046
+    setpriv --reuid sluice --regid sluice --init-groups $(unit_command sluice) > "$work/worker.log" 2>&1 &
     worker_pid=$!
 }
+start_serve() {
+    install -d -o sluice -g sluice /run/sluice
+    # shellcheck disable=SC2046
+    setpriv --reuid sluice --regid sluice --groups sluice,www-data $(unit_command sluice-serve) > "$work/serve.log" 2>&1 &
+    serve_pid=$!
+}
+stop() { # PID
+    [ -n "$1" ] || return 0
+    kill -TERM "$1" 2> /dev/null || true
+    wait "$1" 2> /dev/null || true
+}
 stop_worker() {
-    [ -n "$worker_pid" ] || return 0
-    kill -TERM "$worker_pid" 2> /dev/null || true
-    wait "$worker_pid" 2> /dev/null || true
+    stop "$worker_pid"
     worker_pid=
 }
 start_nginx() {
@@ -55,13 +65,14 @@ stop_nginx() {
     wait_for 30 "nginx to stop" gone "$pid"
 }
 put_back() {
+    stop "$serve_pid"
     stop_worker
     stop_nginx
     dpkg --purge libnginx-mod-http-sluice sluice > "$work/cleanup.log" 2>&1 || true
     rm -f /etc/nginx/conf.d/00-sluice.conf /etc/nginx/conf.d/sluice*.conf /etc/nginx/modules-enabled/60-sluice-threads.conf
     [ ! -e /usr/sbin/policy-rc.d.sluice-test ] || mv /usr/sbin/policy-rc.d.sluice-test /usr/sbin/policy-rc.d
     [ -z "${made_default:-}" ] || ln -sf /etc/nginx/sites-available/default /etc/nginx/sites-enabled/default
-    rm -rf /var/lib/sluice
+    rm -rf /var/lib/sluice /run/sluice /etc/nginx/sluice.htpasswd
     rm -rf "$work"
 }
 
