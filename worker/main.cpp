@@ -12,6 +12,7 @@
 #include "worker/cli/cli.hpp"
 #include "worker/export/export.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/notify/notify.hpp"
 #include "worker/reconcile/reconcile.hpp"
 #include "worker/send/sender.hpp"
 #include "worker/serve/serve.hpp"
@@ -38,6 +39,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_click(app);
     declare_worker(app);
     declare_serve(app);
+    declare_notify(app);
     declare_queue(app);
     declare_dead(app);
     declare_report(app);

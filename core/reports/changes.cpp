@@ -164,7 +164,8 @@ void merge(std::vector<NodeChanges>& nodes, std::size_t limit, std::size_t bytes
 }  // namespace
 
 Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPlace& after,
-                      std::size_t limit, std::size_t bytes_max) {
+                      std::size_t limit, std::size_t bytes_max,
+                      const std::set<std::string>& without) {
     std::vector<LedgerHead> heads;
     ledger.scan_heads([&heads](const LedgerHead& head) {
         heads.push_back(head);
@@ -184,6 +185,9 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
     }
     std::vector<NodeChanges> nodes(heads.size());
     for (std::size_t i = 0; i < heads.size(); ++i) {
+        if (without.contains(heads[i].node)) {
+            continue;
+        }
         const auto place = after.find(heads[i].node);
         const ChainPlace from = place == after.end() ? ChainPlace{} : place->second;
         ChainRead chain(ledger, account, heads[i].number, from);
@@ -198,6 +202,40 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
             read.more || (place == read.next.end() ? 0 : place->second.change) < chain.entries;
     }
     return read;
+}
+
+void visit_changes(LedgerReader& ledger, AccountNumber account, const std::string& node,
+                   std::uint64_t from, const Visitor<Change>& visit) {
+    std::uint32_t number = 0;
+    ledger.scan_heads([&](const LedgerHead& head) {
+        number = head.node == node ? head.number : number;
+        return number == 0;
+    });
+    if (number == 0 || from == 0) {
+        return;
+    }
+    Digest256 hash{};
+    paged(ledger).scan_chain(account, number,
+                             entry_before(ledger, account, number, from - 1).value_or(0),
+                             [&](const JournalGroup& group) {
+                                 const Change change{group, std::exchange(hash, group.hash)};
+                                 return group.last_change < from || visit(change);
+                             });
+}
+
+ChainPlace place_of(const JournalGroup& group) {
+    return place_of(group.last_change, group.hash);
+}
+
+FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account) {
+    FeedPlace end;
+    ledger.scan_chains([&](const NodeChain& chain) {
+        if (chain.account == account && chain.head.entries != 0) {
+            end[chain.node] = place_of(chain.head.entries, chain.head.hash);
+        }
+        return true;
+    });
+    return end;
 }
 
 std::string_view change_type(const JournalGroup& group) {

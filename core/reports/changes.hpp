@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct ChainPlace {
 
     std::uint64_t change = 0;                     ///< Number of the last change, or 0.
     std::array<std::uint8_t, kHashBytes> hash{};  ///< The first bytes of its hash.
+    friend bool operator==(const ChainPlace&, const ChainPlace&) = default;
 };
 /// How far an account's chains were read, by the UUID of their nodes. A node that is absent was not
 /// read yet.
@@ -49,9 +51,21 @@ struct Changes {
 /// Returns the account's changes after `after`: at most `limit`, and no more than fill about
 /// `bytes_max` bytes, but at least one. Those of one node come by number (FE6), those of several
 /// by receipt. Requires: the reader is a snapshot of a stored ledger.
+/// @param without  Nodes whose changes are not read.
 [[nodiscard]] Changes changes_after(LedgerReader& ledger, AccountNumber account,
                                     const FeedPlace& after, std::size_t limit,
-                                    std::size_t bytes_max);
+                                    std::size_t bytes_max,
+                                    const std::set<std::string>& without = {});
+/// Visits the account's changes on one node, from the one that has the number `from` on, until
+/// `visit` returns false.
+void visit_changes(LedgerReader& ledger, AccountNumber account, const std::string& node,
+                   std::uint64_t from, const Visitor<Change>& visit);
+
+/// Returns the place after a group.
+[[nodiscard]] ChainPlace place_of(const JournalGroup& group);
+
+/// Returns the place after the account's last change.
+[[nodiscard]] FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account);
 
 /// Returns `commission.changed` and so on (FE3).
 [[nodiscard]] std::string_view change_type(const JournalGroup& group);

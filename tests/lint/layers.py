@@ -17,7 +17,7 @@ ROOMS = {
 FOLDERS = {
     "core": ["values", "json", "protocol", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "exports", "audit"],
     "os": ["files", "random", "clock"],
-    "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "ledger", "init", "archive", "backup"],
+    "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
     "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "notify", "serve", "finance", "reconcile", "administration", "export"],

@@ -103,4 +103,11 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
     return parsed;
 }
 
+std::string host_of_url(std::string_view url) {
+    constexpr std::string_view kSlashes = "//";
+    const std::size_t begin = url.find(kSlashes) + kSlashes.size();
+    return std::string(
+        url.substr(begin, std::min(url.find_first_of("/?", begin), url.size()) - begin));
+}
+
 }  // namespace sluice::notify

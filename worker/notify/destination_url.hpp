@@ -23,5 +23,8 @@ struct DestinationUrl {
 /// because its path may be a secret.
 [[nodiscard]] Result<DestinationUrl> parse_destination_url(std::string_view text,
                                                            const AddressJudge& judge);
+/// Returns host and port of a URL that parse_destination_url() returned: what may be listed,
+/// because the path may be a secret.
+[[nodiscard]] std::string host_of_url(std::string_view url);
 
 }  // namespace sluice::notify

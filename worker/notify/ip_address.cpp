@@ -131,6 +131,12 @@ std::optional<IpAddress> IpAddress::of(const sockaddr* address, socklen_t bytes)
     return std::nullopt;
 }
 
+std::string IpAddress::to_string() const {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    ::inet_ntop(is_v6 ? AF_INET6 : AF_INET, bytes.data(), text.data(), text.size());
+    return text.data();
+}
+
 Result<Cidr> Cidr::parse(std::string_view text) {
     const std::size_t slash = text.find('/');
     const auto base = IpAddress::parse(text.substr(0, slash));

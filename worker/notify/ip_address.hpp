@@ -27,6 +27,7 @@ struct IpAddress {
     /// Returns nullopt for a family other than AF_INET and AF_INET6, and for a short address.
     [[nodiscard]] static std::optional<IpAddress> of(const sockaddr* address,
                                                      socklen_t bytes) noexcept;
+    [[nodiscard]] std::string to_string() const;
     [[nodiscard]] unsigned bits() const noexcept { return is_v6 ? 128 : 32; }
     friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };

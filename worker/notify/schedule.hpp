@@ -31,6 +31,8 @@ public:
     /// @param under_way  Requests of the destination that have not ended.
     [[nodiscard]] bool may_start(Millis now, unsigned under_way) const noexcept;
     [[nodiscard]] bool is_open() const noexcept { return pause_.count() != 0; }
+    /// Returns the time of the next probe. Requires: is_open().
+    [[nodiscard]] Millis probe_at() const noexcept { return probe_at_; }
 
     void succeeded() noexcept { *this = {}; }
     /// Counts a failure. The tenth in a row opens the breaker once the row has lasted 60 s. A

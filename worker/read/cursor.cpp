@@ -2,10 +2,15 @@
 
 #include <simdjson.h>
 
+#include <cstdlib>
+
 #include "core/protocol/signature.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using reports::ChainPlace;
+using reports::FeedPlace;
 
 constexpr std::size_t kDigestBytes = 8;
 constexpr std::string_view kDigits =
@@ -59,6 +64,19 @@ bool is_text(std::string_view key) {
     return simdjson::validate_utf8(key) && key.find('\0') == std::string_view::npos;
 }
 
+/// Texts of a node in a key.
+constexpr std::size_t kTexts = 3;
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+std::string hex_of(const ChainPlace& place) {
+    std::string hex;
+    for (const std::uint8_t byte : place.hash) {
+        hex += kHexDigits[byte >> 4U];
+        hex += kHexDigits[byte & 15U];
+    }
+    return hex;
+}
+
 }  // namespace
 
 std::string make_cursor(std::string_view secret, std::string_view query, std::string_view key) {
@@ -106,6 +124,42 @@ std::optional<std::vector<std::string>> split_key(std::string_view key) {
 std::optional<std::vector<std::string>> split_key(std::string_view key, std::size_t parts) {
     auto found = split_key(key);
     return found && found->size() == parts ? std::move(found) : std::nullopt;
+}
+
+std::string feed_key(const FeedPlace& place) {
+    std::vector<std::string> texts;
+    for (const auto& [node, at] : place) {
+        texts.insert(texts.end(), {node, std::to_string(at.change), hex_of(at)});
+    }
+    return join_key(texts);
+}
+
+FeedPlace feed_place(const std::string& key) {
+    FeedPlace place;
+    std::vector<std::string> texts = split_key(key).value_or(std::vector<std::string>());
+    for (std::size_t i = 0; i + kTexts <= texts.size(); i += kTexts) {
+        ChainPlace& at = place[texts[i]];
+        at.change = std::strtoull(texts[i + 1].c_str(), nullptr, 10);
+        for (std::size_t byte = 0; byte < at.hash.size(); ++byte) {
+            const std::string digits = texts[i + 2].substr(2 * byte, 2);
+            at.hash[byte] = static_cast<std::uint8_t>(std::strtoul(digits.c_str(), nullptr, 16));
+        }
+    }
+    return place;
+}
+
+std::string feed_query(AccountNumber account) {
+    return "changes?account=" + std::to_string(account.value);
+}
+
+std::string feed_cursor(std::string_view secret, AccountNumber account, const FeedPlace& place) {
+    return make_cursor(secret, feed_query(account), feed_key(place));
+}
+
+std::optional<FeedPlace> open_feed_cursor(std::string_view secret, AccountNumber account,
+                                          std::string_view cursor) {
+    const auto key = open_cursor(secret, feed_query(account), cursor);
+    return key ? std::optional(feed_place(*key)) : std::nullopt;
 }
 
 }  // namespace sluice::serve

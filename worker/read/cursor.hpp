@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reports/changes.hpp"
+#include "core/values/ids.hpp"
+
 namespace sluice::serve {
 
 /// @param secret  Registry::cursor_secret().
@@ -29,5 +32,23 @@ namespace sluice::serve {
 /// Returns nothing unless join_key() made the key of this many texts.
 [[nodiscard]] std::optional<std::vector<std::string>> split_key(std::string_view key,
                                                                 std::size_t parts);
+
+// Cursors of /v1/changes, for the API and for commands.
+
+/// Returns the key of a cursor: for each node its UUID, the change number, and the first bytes of
+/// that change's hash in hexadecimal.
+[[nodiscard]] std::string feed_key(const reports::FeedPlace& place);
+/// Requires: feed_key() made the key, which the cursor's digest proves.
+[[nodiscard]] reports::FeedPlace feed_place(const std::string& key);
+
+/// Returns the query of an account's cursors: those of /v1/changes.
+[[nodiscard]] std::string feed_query(AccountNumber account);
+/// @param secret  Registry::cursor_secret().
+[[nodiscard]] std::string feed_cursor(std::string_view secret, AccountNumber account,
+                                      const reports::FeedPlace& place);
+/// Returns nothing unless the cursor is one of this account.
+[[nodiscard]] std::optional<reports::FeedPlace> open_feed_cursor(std::string_view secret,
+                                                                 AccountNumber account,
+                                                                 std::string_view cursor);
 
 }  // namespace sluice::serve

@@ -12,9 +12,6 @@
 namespace sluice::cli {
 namespace {
 
-constexpr long kConnectTimeoutSeconds = 10;
-constexpr long kTransferTimeoutSeconds = 120;
-
 struct EasyDeleter {
     void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
 };
@@ -69,6 +66,9 @@ struct HttpClient::Transfer {
     std::unique_ptr<CURL, EasyDeleter> easy{curl_easy_init()};
     std::unique_ptr<curl_slist, ListDeleter> headers;
     HttpResponse response;
+    AddressCheck check_address;
+    std::size_t response_bytes_max = 0;
+    bool is_cut = false;
 
     void set_headers(const std::vector<std::string>& lines) {
         headers.reset();
@@ -84,26 +84,42 @@ struct HttpClient::Transfer {
 
     static std::size_t on_body(const char* bytes, std::size_t size, std::size_t count,
                                void* transfer) {
-        std::string& body = static_cast<Transfer*>(transfer)->response.body;
-        if (body.size() + size * count > kResponseBytesMax) {
+        auto* const self = static_cast<Transfer*>(transfer);
+        std::string& body = self->response.body;
+        if (body.size() + size * count > self->response_bytes_max) {
+            self->is_cut = true;
             return 0;
         }
         body.append(bytes, size * count);
         return size * count;
     }
+
+    /// Opens a socket unless its address is refused. libcurl then tries the name's next address.
+    static curl_socket_t on_socket(void* transfer, curlsocktype /*purpose*/,
+                                   curl_sockaddr* address) {
+        auto* const self = static_cast<Transfer*>(transfer);
+        std::string refused = self->check_address(&address->addr, address->addrlen);
+        if (!refused.empty()) {
+            self->response.error = std::move(refused);
+            return CURL_SOCKET_BAD;
+        }
+        return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    }
 };
 
 struct HttpClient::State {
     std::string user_agent;
+    HttpLimits limits;
     std::unique_ptr<CURLM, MultiDeleter> multi{curl_multi_init()};
     std::vector<std::unique_ptr<Transfer>> idle;
     std::vector<std::unique_ptr<Transfer>> busy;
 };
 
-HttpClient::HttpClient(std::size_t connections_max, std::string user_agent) {
+HttpClient::HttpClient(std::size_t connections_max, std::string user_agent, HttpLimits limits) {
     require_curl_ready();
     state_ = std::make_unique<State>();
     state_->user_agent = std::move(user_agent);
+    state_->limits = std::move(limits);
     for (std::size_t i = 0; i < connections_max; ++i) {
         state_->idle.push_back(std::make_unique<Transfer>());
     }
@@ -125,7 +141,11 @@ void HttpClient::start(std::uint64_t id, const HttpRequest& request) {
     state_->idle.pop_back();
     transfer->response = {};
     transfer->response.id = id;
+    transfer->check_address = request.check_address;
+    transfer->is_cut = false;
     transfer->set_headers(request.headers);
+    const HttpLimits& limits = state_->limits;
+    transfer->response_bytes_max = limits.response_bytes_max;
     CURL* const easy = transfer->easy.get();
     curl_easy_reset(easy);
     curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
@@ -137,8 +157,22 @@ void HttpClient::start(std::uint64_t id, const HttpRequest& request) {
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers.get());
     curl_easy_setopt(easy, CURLOPT_USERAGENT, state_->user_agent.c_str());
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, kConnectTimeoutSeconds);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT, kTransferTimeoutSeconds);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, limits.connect_seconds);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT, limits.transfer_seconds);
+    if (!limits.uses_proxy) {
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    }
+    if (!limits.ca_file.empty()) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, limits.ca_file.c_str());
+    }
+    if (request.check_address) {
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_socket);
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer.get());
+    }
+    if (!request.shares_connections) {
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
@@ -165,7 +199,11 @@ std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
                                         [&](const auto& t) { return t->easy.get() == easy; });
         SLUICE_ASSERT(found != state_->busy.end());
         HttpResponse& response = (*found)->response;
-        if (result == CURLE_OK) {
+        curl_off_t took_us = 0;
+        curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &took_us);
+        response.took = std::chrono::milliseconds(took_us / 1000);
+        if (result == CURLE_OK || ((*found)->is_cut && !state_->limits.refuses_longer)) {
+            response.error.clear();
             curl_off_t retry_after_s = 0;
             curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &response.status);
             curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
@@ -173,7 +211,7 @@ std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
                 response.retry_after_s = retry_after_s;
             }
             response.window = window_of(easy);
-        } else {
+        } else if (response.error.empty() || result != CURLE_COULDNT_CONNECT) {
             response.error = curl_easy_strerror(result);
         }
         curl_multi_remove_handle(state_->multi.get(), easy);
@@ -182,6 +220,10 @@ std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
         state_->busy.erase(found);
     }
     return ended;
+}
+
+void HttpClient::wake() noexcept {
+    curl_multi_wakeup(state_->multi.get());
 }
 
 }  // namespace sluice::cli

@@ -12,11 +12,11 @@
 
 #include "core/values/ids.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/access/chain_watch.hpp"
 
 namespace sluice::serve {
 
-/// Entries of the chains of each account, on all nodes.
-using ChainEntries = std::map<AccountNumber, std::uint64_t>;
+using cli::ChainEntries;
 
 class FeedWaiters {
 public:

@@ -11,6 +11,7 @@
 #include "worker/read/resource.hpp"
 #include "worker/read/target.hpp"
 #include "worker/serve/files.hpp"
+#include "worker/serve/notify_figures.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -269,7 +270,7 @@ Answer Front::metrics() const {
         "\n# HELP sluice_feed_waiters Requests that wait for a change.\n"
         "# TYPE sluice_feed_waiters gauge\n"
         "sluice_feed_waiters " +
-        std::to_string(figures_.feed_waiters) + "\n";
+        std::to_string(figures_.feed_waiters) + "\n" + notify_figures(paths_);
     Answer answer = plain(std::move(text));
     answer.type = "text/plain; version=0.0.4; charset=utf-8";
     return answer;

@@ -57,7 +57,8 @@ struct Outcome {
 
 class Front {
 public:
-    Front(store::StorePaths paths, RateLimit limit) : callers_(std::move(paths)), rates_(limit) {}
+    Front(const store::StorePaths& paths, RateLimit limit)
+        : paths_(paths), callers_(paths), rates_(limit) {}
     [[nodiscard]] Status open() { return callers_.open(); }
 
     /// @param is_ready  Whether the ledger can be read.
@@ -75,6 +76,7 @@ private:
                         Outcome& outcome);
     [[nodiscard]] Answer metrics() const;
 
+    store::StorePaths paths_;
     Callers callers_;
     RateWindows rates_;
     Figures figures_;

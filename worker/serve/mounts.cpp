@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "lmdb_store/destinations/destination_store.hpp"
+
 namespace sluice::serve {
 namespace {
 
@@ -18,10 +20,15 @@ int error_of(const std::string& path, int mode) {
 
 Mounts::Mounts(const store::StorePaths& paths) {
     const std::string lock = paths.ledger / "lock.mdb";
-    lock_ = error_of(lock, W_OK) == 0 ? lock : "";
-    for (const auto& path : {paths.master_key, paths.command_key, paths.archive, paths.exports,
-                             paths.snapshots, paths.registry / "data.mdb", paths.queue / "data.mdb",
-                             paths.queue / "lock.mdb", paths.bulk, paths.lanes}) {
+    if (error_of(lock, W_OK) == 0) {
+        locks_.push_back(lock);
+        // The first destination makes it; the process then ends, and its next start may write it.
+        locks_.push_back(store::DestinationPaths(paths).folder / "lock.mdb");
+    }
+    for (const auto& path :
+         {paths.master_key, paths.command_key, store::DestinationPaths(paths).key, paths.archive,
+          paths.exports, paths.snapshots, paths.registry / "data.mdb", paths.queue / "data.mdb",
+          paths.queue / "lock.mdb", paths.bulk, paths.lanes}) {
         if (error_of(path, R_OK) == EACCES) {
             closed_.push_back(path);
         }
@@ -29,8 +36,11 @@ Mounts::Mounts(const store::StorePaths& paths) {
 }
 
 std::string Mounts::lost() const {
-    if (!lock_.empty() && error_of(lock_, W_OK) == EROFS) {
-        return lock_;
+    const auto lock = std::find_if(locks_.begin(), locks_.end(), [](const std::string& path) {
+        return error_of(path, W_OK) == EROFS;
+    });
+    if (lock != locks_.end()) {
+        return *lock;
     }
     const auto open = std::find_if(closed_.begin(), closed_.end(), [](const std::string& path) {
         return error_of(path, R_OK) == 0;

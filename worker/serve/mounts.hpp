@@ -1,8 +1,8 @@
 // Mounts: whether the unit's mounts still cover the files that they were made for.
 //
-// The unit makes the lock file of the ledger writable, and the keys and the archive inaccessible. A
-// mount covers a file, not its name, so that another file in its place, as after a restore, is
-// without it. Only a new start makes new mounts.
+// The unit makes the lock files of the ledger and of the destinations writable, and the keys and
+// the archive inaccessible. A mount covers a file, not its name, so that another file in its place,
+// as after a restore, is without it. Only a new start makes new mounts.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ public:
     [[nodiscard]] std::string lost() const;
 
 private:
-    std::string lock_;                 ///< Empty if it was not writable.
+    std::vector<std::string> locks_;   ///< Empty if the ledger's was not writable.
     std::vector<std::string> closed_;  ///< Files that could not be read.
 };
 

@@ -82,7 +82,7 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     }
     serve::Front front(paths, command.limit);
     Status ready = front.open();
-    serve::ChainWatch watch(*opener);
+    ChainWatch watch(*opener);
     serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
                            to_string(command.limit));
     ready = ready.ok() ? readers.start(command.threads) : ready;

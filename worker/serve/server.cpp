@@ -18,6 +18,7 @@
 
 #include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/serve/feed_waiters.hpp"
 #include "worker/serve/unsent.hpp"
 #include "worker/system/process.hpp"
 
@@ -56,7 +57,7 @@ std::optional<std::string> header_of(const http::fields& fields, beast::string_v
 
 class Server::Impl {
 public:
-    Impl(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts)
+    Impl(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
         : front_(front), readers_(readers), watch_(watch), mounts_(std::move(mounts)) {}
 
     Status listen(const Listener& listener, const SocketGroups& groups);
@@ -77,7 +78,7 @@ private:
 
     Front& front_;
     Readers& readers_;
-    ChainWatch& watch_;
+    cli::ChainWatch& watch_;
     Mounts mounts_;
     Status ended_ = Status::success();
     std::thread::id thread_ = std::this_thread::get_id();
@@ -484,7 +485,7 @@ Status Server::Impl::run() {
     return ended_;
 }
 
-Server::Server(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts)
+Server::Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
     : impl_(std::make_unique<Impl>(front, readers, watch, std::move(mounts))) {}
 Server::~Server() = default;
 

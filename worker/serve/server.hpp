@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/values/result.hpp"
+#include "worker/access/chain_watch.hpp"
 #include "worker/serve/address.hpp"
-#include "worker/serve/chain_watch.hpp"
 #include "worker/serve/front.hpp"
 #include "worker/serve/mounts.hpp"
 #include "worker/serve/readers.hpp"
@@ -24,7 +24,7 @@ struct Listener {
 class Server {
 public:
     /// @param front, readers, watch  Must outlive the server.
-    Server(Front& front, Readers& readers, ChainWatch& watch, Mounts mounts);
+    Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts);
     ~Server();
 
     /// Binds a socket. A unix socket whose process is gone is replaced.

@@ -10,7 +10,8 @@ namespace sluice::worker {
 /// SLUICE_CRASH_AT holds the plan, `name` or `name:n` (default 1).
 /// @param name  read, applied, committed, archived, flushed, published, trimmed, unlinked; of a
 ///              FORGET: searched, forgetting, edited, forgotten; of a copy: copying (after each of
-///              its transactions), proved, switching.
+///              its transactions), proved, switching; of notifications: read (from the feed), sent
+///              (an outcome is known), noted (it is stored).
 void crash_point(std::string_view name) noexcept;
 
 /// Replaces the plan of the environment, for tests that fork. Only with SLUICE_CRASH_POINTS.

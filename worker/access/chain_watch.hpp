@@ -1,20 +1,24 @@
-// Chain watch: notices that a ledger has new changes, for all requests that wait for them (FE6).
+// Chain watch: notices that a ledger has new changes, for all that wait for them (FE6).
 //
-// A thread of its own, because a read of PostgreSQL may take long. Idle while no request waits.
+// A thread of its own, because a read of PostgreSQL may take long. Idle while none waits.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 
+#include "core/values/ids.hpp"
 #include "worker/drain/target_ledger.hpp"
-#include "worker/serve/feed_waiters.hpp"
 
-namespace sluice::serve {
+namespace sluice::cli {
+
+/// Entries of the chains of each account, on all nodes.
+using ChainEntries = std::map<AccountNumber, std::uint64_t>;
 
 class ChainWatch {
 public:
@@ -50,4 +54,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace sluice::serve
+}  // namespace sluice::cli

@@ -1,11 +1,11 @@
-#include "worker/serve/chain_watch.hpp"
+#include "worker/access/chain_watch.hpp"
 
 #include <exception>
 #include <utility>
 
 #include "lmdb_store/ledger/ledger.hpp"
 
-namespace sluice::serve {
+namespace sluice::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kEmbeddedPace{50}, kServerPace{250};
@@ -93,4 +93,4 @@ std::optional<ChainEntries> ChainWatch::changed() {
     return entries;
 }
 
-}  // namespace sluice::serve
+}  // namespace sluice::cli

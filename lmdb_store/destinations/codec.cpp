@@ -1,0 +1,195 @@
+#include "lmdb_store/destinations/codec.hpp"
+
+#include <array>
+
+#include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/rows/field_reader.hpp"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
+
+// One function lists the fields of a row, for the writer and for the reader.
+
+void place_fields(FieldWriter& fields, const reports::FeedPlace& place) {
+    fields.each(place, [&fields](const auto& chain) {
+        fields(chain.first);
+        fields(chain.second.change);
+        fields(chain.second.hash);
+    });
+}
+
+void place_fields(FieldReader& fields, reports::FeedPlace& place) {
+    std::vector<std::pair<std::string, reports::ChainPlace>> chains;
+    fields.each(chains, [&fields](auto& chain) {
+        fields(chain.first);
+        fields(chain.second.change);
+        fields(chain.second.hash);
+    });
+    place = reports::FeedPlace(chains.begin(), chains.end());
+}
+
+void restart_field(FieldWriter& fields, const std::optional<reports::FeedPlace>& place) {
+    fields(place.has_value());
+    if (place) {
+        place_fields(fields, *place);
+    }
+}
+
+void restart_field(FieldReader& fields, std::optional<reports::FeedPlace>& place) {
+    bool is_present = false;
+    fields(is_present);
+    if (is_present) {
+        place_fields(fields, place.emplace());
+    }
+}
+
+template <class Fields, class Row>
+void fields_of(Fields& fields, Row& row, const Destination* /*kind*/) {
+    fields(row.id);
+    fields(row.uuid);
+    fields(row.revision);
+    fields(row.account_id);
+    fields(row.account);
+    fields(row.url);
+    fields.each(row.types, fields);
+    fields.each(row.allowed_blocks, fields);
+    fields(row.header);
+    fields(row.secret);
+    fields(row.old_secret);
+    fields(row.old_until);
+    fields(row.created_at);
+    fields(row.fresh_starts);
+    restart_field(fields, row.restart);
+    fields(row.is_paused);
+}
+
+template <class Fields, class Change>
+void change_fields(Fields& fields, Change& change) {
+    fields(change.node);
+    fields(change.last);
+}
+
+template <class Fields, class Row>
+void fields_of(Fields& fields, Row& row, const DestinationProgress* /*kind*/) {
+    place_fields(fields, row.place);
+    fields(row.entries);
+    fields(row.looked_at);
+    fields(row.last_success);
+    fields(row.failing_since);
+    fields(row.last_error);
+    fields(row.disabled_at);
+    fields(row.disabled_why);
+    fields(row.fresh_starts);
+    fields(row.delivered);
+    fields(row.failed);
+    fields(row.expired);
+}
+
+template <class Fields, class Row>
+void fields_of(Fields& fields, Row& row, const PendingChange* /*kind*/) {
+    change_fields(fields, row.change);
+    fields(row.shop);
+    fields(row.order_id);
+    fields(row.order_change);
+    fields(row.failures);
+    fields(row.first_failed);
+    fields(row.due);
+}
+
+template <class Fields, class Row>
+void fields_of(Fields& fields, Row& row, const Replay* /*kind*/) {
+    place_fields(fields, row.place);
+    place_fields(fields, row.until);
+    fields(row.since);
+    fields.each(row.changes, [&fields](auto& change) { change_fields(fields, change); });
+}
+
+bool is_outcome(std::uint8_t value) noexcept {
+    return value >= static_cast<std::uint8_t>(AttemptOutcome::kDelivered) &&
+           value <= static_cast<std::uint8_t>(AttemptOutcome::kDisabled);
+}
+void outcome_field(FieldWriter& fields, AttemptOutcome outcome) {
+    fields(outcome);
+}
+void outcome_field(FieldReader& fields, AttemptOutcome& outcome) {
+    auto value = static_cast<std::uint8_t>(outcome);
+    fields.one_of(value, is_outcome);
+    outcome = static_cast<AttemptOutcome>(value);
+}
+
+template <class Fields, class Row>
+void fields_of(Fields& fields, Row& row, const Attempt* /*kind*/) {
+    fields(row.at);
+    fields(row.destination);
+    fields(row.webhook_id);
+    fields(row.type);
+    change_fields(fields, row.change);
+    fields(row.number);
+    outcome_field(fields, row.outcome);
+    fields(row.status);
+    fields(row.took_ms);
+    fields(row.error);
+    fields(row.next_try);
+}
+
+template <class Row>
+std::string encoded(std::string_view key, const Row& row) {
+    FieldWriter fields;
+    fields_of(fields, row, static_cast<const Row*>(nullptr));
+    return std::string(fields.sealed(key));
+}
+
+}  // namespace
+
+std::string prefix_of(const std::string& destination) {
+    return destination + '\0';
+}
+
+std::string number_key(std::string_view prefix, std::uint64_t number) {
+    std::array<unsigned char, kNumberBytes> bytes{};
+    put_big_endian(bytes.data(), number);
+    return std::string(prefix).append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::uint64_t number_of_key(std::string_view key) {
+    return key.size() < kNumberBytes
+               ? 0
+               : get_big_endian<std::uint64_t>(key.data() + key.size() - kNumberBytes);
+}
+
+std::string pending_key(const std::string& destination, const ChangeId& change) {
+    return number_key(prefix_of(destination) + change.node + '\0', change.last);
+}
+
+std::string encode(std::string_view key, const Destination& row) {
+    return encoded(key, row);
+}
+std::string encode(std::string_view key, const DestinationProgress& row) {
+    return encoded(key, row);
+}
+std::string encode(std::string_view key, const PendingChange& row) {
+    return encoded(key, row);
+}
+std::string encode(std::string_view key, const Replay& row) {
+    return encoded(key, row);
+}
+std::string encode(std::string_view key, const Attempt& row) {
+    return encoded(key, row);
+}
+
+template <class Row>
+std::optional<Row> decode(std::string_view key, std::string_view value) {
+    FieldReader fields(key, value);
+    Row row;
+    fields_of(fields, row, static_cast<const Row*>(nullptr));
+    return fields.complete() ? std::optional(std::move(row)) : std::nullopt;
+}
+template std::optional<Destination> decode(std::string_view, std::string_view);
+template std::optional<DestinationProgress> decode(std::string_view, std::string_view);
+template std::optional<PendingChange> decode(std::string_view, std::string_view);
+template std::optional<Replay> decode(std::string_view, std::string_view);
+template std::optional<Attempt> decode(std::string_view, std::string_view);
+
+}  // namespace sluice::store

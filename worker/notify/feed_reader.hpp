@@ -1,0 +1,89 @@
+// Feed reader: a thread that reads the ledger for the process that sends, because a read of
+// PostgreSQL may take long.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/reports/changes.hpp"
+#include "lmdb_store/destinations/rows.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::notify {
+
+/// A change as it is sent.
+struct Notice {
+    store::PendingChange change;
+    std::string webhook_id, type, body;
+};
+
+/// Asks for changes of an account.
+struct FeedOrder {
+    std::string destination, uuid;  ///< For the caller.
+    std::uint64_t replay = 0;       ///< For the caller: Replay::number, or 0.
+    AccountNumber account;
+    reports::FeedPlace after;
+    std::size_t limit = 0;
+    std::vector<std::string> types;     ///< Empty means all.
+    std::uint64_t since = 0;            ///< Only changes recorded at or after this time.
+    std::vector<store::ChangeId> only;  ///< These alone, if there are any; `after` is not used.
+};
+
+struct FeedBatch {
+    FeedOrder order;
+    std::vector<Notice> notices;
+    reports::FeedPlace place;  ///< The end of what was read.
+    bool more = false;         ///< There are further changes.
+    std::uint64_t entries = 0;
+    bool diverged = false;
+    std::optional<Error> error;  ///< The ledger cannot be read.
+};
+
+/// Longest body of a notification (WH2).
+inline constexpr std::size_t kBodyBytesMax = 65'536;
+
+/// Returns the JSON of a change. A longer one has its first entries only, and `entries_total`.
+[[nodiscard]] std::string body_of(reports::Json change);
+
+/// Reads what an order asks for, in one snapshot. Throws LedgerFailure.
+[[nodiscard]] FeedBatch read_feed(LedgerReader& ledger, FeedOrder order);
+
+class FeedReader {
+public:
+    /// @param wake  Called on the reader's thread whenever take() has something.
+    FeedReader(worker::LedgerOpener open, std::function<void()> wake)
+        : open_(std::move(open)), wake_(std::move(wake)) {}
+    ~FeedReader() { stop(); }
+    FeedReader(const FeedReader&) = delete;
+    FeedReader& operator=(const FeedReader&) = delete;
+
+    void start();
+    void stop();
+    void submit(FeedOrder order);
+    [[nodiscard]] std::vector<FeedBatch> take();
+
+private:
+    void run();
+    [[nodiscard]] FeedBatch read(FeedOrder order);
+
+    worker::LedgerOpener open_;
+    std::function<void()> wake_;
+    std::unique_ptr<Ledger> ledger_;
+    std::mutex mutex_;
+    std::condition_variable filled_;
+    std::deque<FeedOrder> orders_;
+    std::vector<FeedBatch> done_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace sluice::notify

@@ -1,0 +1,45 @@
+// Sender: the loop of `sluice notify run`. Reads the feed of each destination, sends what may be
+// sent, and stores the outcomes.
+//
+// The feed is the buffer (rule WH1): the store has a cursor for each destination, and the changes
+// at or before it that are not finished. A killed process repeats what it had not stored yet.
+// Threads: one runs it; the feed reader and the chain watch have their own.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/values/result.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "worker/access/chain_watch.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::notify {
+
+struct SenderOptions {
+    std::string ca_file;  ///< As in HttpLimits.
+    /// Returns whether this process may send now. Does not wait. Empty means yes.
+    std::function<bool()> may_send;
+};
+
+class Sender {
+public:
+    Sender(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
+           SenderOptions options);
+    Sender(const Sender&) = delete;
+    Sender& operator=(const Sender&) = delete;
+    ~Sender();
+
+    /// Sends until `stop`, then waits for the requests under way. Returns an error if the store
+    /// cannot be read.
+    [[nodiscard]] Status run(const std::atomic<bool>& stop);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::notify
