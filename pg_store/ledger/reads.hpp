@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
@@ -122,6 +121,9 @@ protected:
     NodeHead node_;
 
 private:
+    /// Scans the page `begin` of `range`, then the pages `next` of `rest`.
+    void scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyRange rest,
+                    TableSql::Page next, const RowVisitor& visit);
     /// Returns whether the group is a credit or the reversal of one.
     [[nodiscard]] bool is_of_credit(const JournalGroup& group);
 

@@ -47,38 +47,13 @@ void Reads::scan_sql(const std::string& sql, const RowWriter& parameters,
 
 /// Page by page, each after the last row of the previous page: bounded memory, and `visit` may run
 /// other statements meanwhile.
-void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+void Reads::scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyRange rest,
+                       TableSql::Page next, const RowVisitor& visit) {
     settle();
     const TableSql& sql = sql_of(first.table());
-    Statement page = kept_statement(sql.select_page(range, false));
+    Statement page = kept_statement(sql.select_page(range, begin));
     RowWriter parameters = key_parameters(first, node_.number, range.from);
     AnyRow row(first.table());
-    for (;;) {
-        const Rows found = connection_.query(page, parameters);
-        for (int i = 0; i < found.count(); ++i) {
-            RowReader from = found.row(i);
-            read_row(from, row.ref());
-            if (!visit(row.view())) {
-                return;
-            }
-            if (i + 1 == sql.page_rows()) {
-                parameters = key_parameters(row.view(), node_.number);
-            }
-        }
-        if (found.count() < sql.page_rows()) {
-            return;
-        }
-        page = kept_statement(sql.select_page(range, true));
-    }
-}
-
-void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
-    settle();
-    const TableSql& sql = sql_of(before.table());
-    const KeyRange next{range.same, static_cast<unsigned>(before.table().key.size())};
-    Statement page = kept_statement(sql.select_page_back(range));
-    RowWriter parameters = key_parameters(before, node_.number, range.from);
-    AnyRow row(before.table());
     for (;;) {
         const Rows found = connection_.query(page, parameters);
         for (int i = 0; i < found.count(); ++i) {
@@ -92,8 +67,17 @@ void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& vis
             return;
         }
         parameters = key_parameters(row.view(), node_.number);
-        page = kept_statement(sql.select_page_back(next));
+        page = kept_statement(sql.select_page(rest, next));
     }
+}
+
+void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    scan_pages(first, range, TableSql::Page::kFrom, range, TableSql::Page::kAfter, visit);
+}
+
+void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
+    const KeyRange rest{range.same, static_cast<unsigned>(before.table().key.size())};
+    scan_pages(before, range, TableSql::Page::kBefore, rest, TableSql::Page::kBefore, visit);
 }
 
 void Reads::scan_shops(const Visitor<ShopRow>& visit) {

@@ -1,5 +1,4 @@
 #include <array>
-#include <utility>
 
 #include "pg_store/rows/order_row.hpp"
 

@@ -1,7 +1,7 @@
 #include "pg_store/rows/described.hpp"
 
 #include "core/ledger/failure.hpp"
-#include "pg_store/rows/rows.hpp"
+#include "pg_store/rows/row_fields.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -117,19 +117,15 @@ private:
             with_value(column.kind, value, [this](const auto& known) { field(known); });
         }
     }
-    void field(std::uint8_t value) { next_().i2(value); }
-    void field(std::uint32_t value) { next_().u4(value); }
-    void field(std::uint64_t value) { next_().u8(value); }
-    void field(bool value) { next_().boolean(value); }
-    void field(const AnyTextId& id) { next_().text(id.view()); }
+    template <class Value>
+    void field(const Value& value) {
+        FieldWriting{next_()}(value);
+    }
     void field(const std::string& text) { next_().text(clean_text(text)); }
-    void field(const Currency& currency) { next_().text(currency.code()); }
-    void field(const Decimal& value) { next_().numeric(value); }
     void field(const Timestamp& at) {
         next_().i8(at.seconds);
         next_().u4(at.nanos);
     }
-    void field(const Digest256& digest) { next_().digest(digest); }
 
     RowView row_;
     Next next_;
@@ -173,17 +169,12 @@ private:
         }
         value = static_cast<std::uint8_t>(stored);
     }
-    void field(std::uint32_t& value, const Column& /*column*/) { value = from_.u4(); }
-    void field(std::uint64_t& value, const Column& /*column*/) { value = from_.u8(); }
-    void field(bool& value, const Column& /*column*/) { value = from_.boolean(); }
-    void field(AnyTextId& id, const Column& /*column*/) { id.assign(from_.text()); }
-    void field(std::string& text, const Column& /*column*/) { text.assign(from_.text()); }
-    void field(Currency& currency, const Column& /*column*/) { currency = from_.currency(); }
-    void field(Decimal& value, const Column& /*column*/) { value = from_.numeric(); }
-    void field(Timestamp& at, const Column& /*column*/) { at = from_.instant(); }
-    void field(Digest256& digest, const Column& /*column*/) {
-        digest = to_digest<Digest256>(from_.next());
+    template <class Value>
+    void field(Value& value, const Column& /*column*/) {
+        const Field stored = from_.next();
+        FieldReading{stored}(value);
     }
+    void field(Timestamp& at, const Column& /*column*/) { at = from_.instant(); }
 
     RowReader& from_;
     RowRef row_;
@@ -283,57 +274,33 @@ std::string TableSql::make_select_one() const {
            });
 }
 
-std::string TableSql::select_page(KeyRange range, bool behind) const {
-    std::vector<SqlColumn> same;
-    std::vector<SqlColumn> from;
-    std::vector<SqlColumn> order;
+std::string TableSql::select_page(KeyRange range, Page page) const {
+    std::vector<SqlColumn> same, bound, order;
     for (const SqlColumn& column : key_) {
         const bool is_same = column.described == kNodeColumn || column.described < range.same;
         (is_same ? same : order).push_back(column);
-        if (!is_same && (behind || column.described < range.from)) {
-            from.push_back(column);
+        if (!is_same && (page == Page::kAfter || column.described < range.from)) {
+            bound.push_back(column);
         }
     }
     std::string where = joined(same, " AND ", [](const SqlColumn& column, std::size_t at) {
         return column.name + " = " + parameter(at);
     });
-    if (!from.empty()) {
+    if (!bound.empty()) {
+        const char* const compared = page == Page::kFrom    ? ") >= ("
+                                     : page == Page::kAfter ? ") > ("
+                                                            : ") < (";
         where +=
-            (where.empty() ? "(" : " AND (") + names(from) + (behind ? ") > (" : ") >= (") +
-            joined(from, ", ",
+            (where.empty() ? "(" : " AND (") + names(bound) + compared +
+            joined(bound, ", ",
                    [&](const SqlColumn&, std::size_t at) { return parameter(same.size() + at); }) +
             ")";
     }
+    const char* const direction = page == Page::kBefore ? " DESC" : "";
     return "SELECT " + columns() + " FROM " + table_ + (where.empty() ? "" : " WHERE ") + where +
-           (order.empty() ? "" : " ORDER BY ") + names(order) + " LIMIT " +
-           std::to_string(page_rows_);
-}
-
-std::string TableSql::select_page_back(KeyRange range) const {
-    std::vector<SqlColumn> same;
-    std::vector<SqlColumn> below;
-    std::vector<SqlColumn> order;
-    for (const SqlColumn& column : key_) {
-        const bool is_same = column.described == kNodeColumn || column.described < range.same;
-        (is_same ? same : order).push_back(column);
-        if (!is_same && column.described < range.from) {
-            below.push_back(column);
-        }
-    }
-    std::string where = joined(same, " AND ", [](const SqlColumn& column, std::size_t at) {
-        return column.name + " = " + parameter(at);
-    });
-    if (!below.empty()) {
-        where +=
-            (where.empty() ? "(" : " AND (") + names(below) + ") < (" +
-            joined(below, ", ",
-                   [&](const SqlColumn&, std::size_t at) { return parameter(same.size() + at); }) +
-            ")";
-    }
-    return "SELECT " + columns() + " FROM " + table_ + (where.empty() ? "" : " WHERE ") + where +
-           " ORDER BY " +
+           (order.empty() ? "" : " ORDER BY ") +
            joined(order, ", ",
-                  [](const SqlColumn& column, std::size_t) { return column.name + " DESC"; }) +
+                  [&](const SqlColumn& column, std::size_t) { return column.name + direction; }) +
            " LIMIT " + std::to_string(page_rows_);
 }
 

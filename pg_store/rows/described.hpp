@@ -34,10 +34,14 @@ public:
     /// Returns the columns that read_row() reads: all but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
-    /// Selects a page of a scan: rows at or after a key's first columns, or after a whole key.
-    [[nodiscard]] std::string select_page(KeyRange range, bool behind) const;
-    /// Selects a page of a scan from the last row on: rows below a key's first columns.
-    [[nodiscard]] std::string select_page_back(KeyRange range) const;
+    /// The rows of a page, in the order of their keys.
+    enum class Page : std::uint8_t {
+        kFrom,    ///< At or after a key's first columns.
+        kAfter,   ///< After a whole key.
+        kBefore,  ///< Below a key's first columns, from the last row on.
+    };
+    /// Selects a page of a scan.
+    [[nodiscard]] std::string select_page(KeyRange range, Page page) const;
     /// Inserts rows from an array for each column. Replaces rows unless they never change.
     [[nodiscard]] const std::string& insert_many() const noexcept { return insert_many_; }
     /// Inserts rows as insert_many() does, without a clause for rows that exist. A caller may add

@@ -2,64 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "core/ledger/failure.hpp"
 #include "core/ledger/table.hpp"
-#include "pg_store/rows/list_columns.hpp"
-#include "pg_store/rows/position_row.hpp"
+#include "pg_store/rows/order_columns.hpp"
 #include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {
 namespace {
 
-/// Columns before and after those of the positions.
-constexpr std::array kColumnsBefore{
-    "version_s",
-    "version_ns",
-    "ordered_s",
-    "ordered_ns",
-    "cancelled_s",
-    "cancelled_ns",
-    "currency",
-    "amount",
-    "tax",
-    "shipping",
-    "as_sent",
-    "codes",
-    "device",
-    "device_version_s",
-    "device_version_ns",
-    "customer",
-    "plausible_version_s",
-    "plausible_version_ns",
-    "line_ids",
-    "line_skus",
-    "line_variant_skus",
-    "line_amounts",
-    "line_taxes",
-    "line_quantities",
-    "line_present",
-    "refund_ids",
-    "refund_lines",
-    "refund_versions_s",
-    "refund_versions_ns",
-    "refund_stated",
-    "refund_at_s",
-    "refund_at_ns",
-    "refund_amounts",
-    "refund_taxes",
-    "refund_quantities",
-    "statements_count",
-    "flags",
-    "anomalies_showing",
-    "anomalies_acknowledged",
-    "live",
-};
-constexpr std::array kColumnsBehind{
-    "last_applied",     "last_node",    "events",        "events_count",
-    "duplicates_count", "other_groups", "changes_count",
-};
+// One list of columns for all directions: `columns` is a ColumnWriter for a const order, or a
+// ColumnReader for an order to fill in.
 
 // ---- Amounts as sent ----------------------------------------------------------------------------
 
@@ -67,149 +22,273 @@ Decimal parsed(const std::string& text) {
     return Decimal::parse(text).value_or(Decimal());
 }
 
-void encode_totals(const OrderState& state, RowWriter& row) {
-    const std::array sent{&state.amount, &state.tax, &state.shipping};
+void totals(ColumnWriter& columns, const OrderState& state) {
+    const std::array names{"amount", "tax", "shipping"};
+    const std::vector sent{state.amount, state.tax, state.shipping};
     bool plain = true;
-    for (const std::string* text : sent) {
-        const Decimal value = parsed(*text);
-        row.numeric(value);
-        plain = plain && value.to_string() == *text;
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        const Decimal value = parsed(sent[i]);
+        columns(names[i], value);
+        plain = plain && value.to_string() == sent[i];
     }
-    if (plain) {
-        row.null();
-    } else {
-        texts(row, sent, [](const std::string* text) { return std::string_view(*text); });
-    }
+    const std::vector<std::string> none;
+    columns.list(plain ? none : sent)("as_sent", std::identity());
 }
 
-void decode_totals(RowReader& row, OrderState& state) {
+void totals(ColumnReader& columns, OrderState& state) {
     const std::array totals{&state.amount, &state.tax, &state.shipping};
     for (std::string* text : totals) {
-        *text = row.numeric().to_string();
+        Decimal value;
+        columns("", value);
+        *text = value.to_string();
     }
-    const std::vector<Field> sent = row.elements();
+    std::vector<std::string> sent;
+    columns.list(sent)("as_sent", std::identity());
     for (std::size_t i = 0; i < std::min(sent.size(), totals.size()); ++i) {
         const Decimal number = parsed(*totals[i]);
-        *totals[i] = to_text(sent[i]);
-        if (parsed(*totals[i]) != number) {
-            throw_damaged("a total is " + number.to_string() + ", and " + *totals[i] +
+        *totals[i] = sent[i];
+        if (parsed(sent[i]) != number) {
+            throw_damaged("a total is " + number.to_string() + ", and " + sent[i] +
                           " as it was sent");
         }
     }
 }
 
-// ---- Lines --------------------------------------------------------------------------------------
+// ---- Lines and refunds --------------------------------------------------------------------------
 
-void encode_lines(const std::vector<OrderLine>& lines, RowWriter& row) {
-    texts(row, lines, [](const OrderLine& line) { return line.id.view(); });
-    texts(row, lines, [](const OrderLine& line) { return line.sku.view(); });
-    list(Type::kText, row, lines, [](RowWriter& out, const OrderLine& line) {
-        line.variant_sku ? out.text(line.variant_sku->view()) : out.null();
-    });
-    amounts(row, lines, [](const OrderLine& line) { return line.amount; });
-    amounts(row, lines, [](const OrderLine& line) { return line.tax; });
-    integers(row, lines, [](const OrderLine& line) { return line.quantity; });
-    flags(row, lines, [](const OrderLine& line) { return line.present; });
+void line_columns(auto list) {
+    list("line_ids", &OrderLine::id);
+    list("line_skus", &OrderLine::sku);
+    list("line_variant_skus", &OrderLine::variant_sku);
+    list("line_amounts", &OrderLine::amount);
+    list("line_taxes", &OrderLine::tax);
+    list("line_quantities", &OrderLine::quantity);
+    list("line_present", &OrderLine::present);
 }
 
-void decode_lines(RowReader& row, std::vector<OrderLine>& lines) {
-    read_first(row, lines, [](OrderLine& line, const Field& f) { line.id = id_of<LineItemId>(f); });
-    read_next(row, lines, [](OrderLine& line, const Field& f) { line.sku = id_of<Sku>(f); });
-    read_next(row, lines, [](OrderLine& line, const Field& f) {
-        if (f) {
-            line.variant_sku = id_of<VariantSku>(f);
+void refund_columns(auto list) {
+    list("refund_ids", &RefundRow::id);
+    list("refund_lines", &RefundRow::line);
+    list("refund_versions", &RefundRow::version);
+    list("refund_stated", &RefundRow::stated);
+    list("refund_at", &RefundRow::refunded_at);
+    list("refund_amounts", &RefundRow::amount);
+    list("refund_taxes", &RefundRow::tax);
+    list("refund_quantities", &RefundRow::quantity);
+}
+
+// ---- Positions ----------------------------------------------------------------------------------
+
+void attribution_columns(auto& list) {
+    list(
+        "position_programs", [](auto& p) -> auto& { return p.attribution.program; });
+    list(
+        "position_creators", [](auto& p) -> auto& { return p.attribution.creator; });
+    list(
+        "position_types", [](auto& p) -> auto& { return p.attribution.types; });
+    list(
+        "position_causes", [](auto& p) -> auto& { return p.attribution.cause; });
+    list(
+        "position_commands", [](auto& p) -> auto& { return p.attribution.command_id; });
+    list(
+        "position_topics", [](auto& p) -> auto& { return p.attribution.cause_topic; });
+    list(
+        "position_at", [](auto& p) -> auto& { return p.attribution.at; });
+    list(
+        "position_candidates", [](auto& p) -> auto& { return p.attribution.candidates; });
+}
+
+void fact_columns(auto& list) {
+    list.special(
+        "position_volumes", Type::kNumeric,
+        [](RowWriter& out, const Position& p) {
+            p.facts.volume ? out.numeric(p.facts.volume->amount) : out.null();
+        },
+        [](Position& p, const Field& f) {
+            if (f) {
+                p.facts.volume.emplace().amount = to_decimal(f);
+            }
+        });
+    list.special(
+        "position_volume_currencies", Type::kText,
+        [](RowWriter& out, const Position& p) {
+            p.facts.volume ? out.text(p.facts.volume->currency.code()) : out.null();
+        },
+        [](Position& p, const Field& f) {
+            if (f.has_value() != p.facts.volume.has_value()) {
+                throw_damaged("a volume has no currency, or a currency no volume");
+            }
+            if (f) {
+                p.facts.volume->currency = to_currency(f);
+            }
+        });
+    list(
+        "position_customers", [](auto& p) -> auto& { return p.facts.customer; });
+    list(
+        "position_groups", [](auto& p) -> auto& { return p.facts.group; });
+    list("position_posted", &Position::last_posted);
+}
+
+bool has_currency(const Rate& rate) noexcept {
+    return rate.kind == RateKind::kFixed || rate.kind == RateKind::kPerOrder;
+}
+
+void rate_columns(auto list) {
+    list(
+        "rate_kinds", [](auto& frozen) -> auto& { return frozen.rate.kind; });
+    list(
+        "rate_values", [](auto& frozen) -> auto& { return frozen.rate.value; });
+    list.special(
+        "rate_currencies", Type::kText,
+        [](RowWriter& out, const FrozenRate& frozen) {
+            out.text(has_currency(frozen.rate) ? frozen.rate.currency.code() : std::string_view());
+        },
+        [](FrozenRate& frozen, const Field& f) {
+            if (has_currency(frozen.rate)) {
+                frozen.rate.currency = to_currency(f);
+            } else if (!to_text(f).empty()) {
+                throw_damaged("a rate of no amount has a currency");
+            }
+        });
+    list("rate_bases", &FrozenRate::base);
+    list("rate_matches", &FrozenRate::match);
+    list("rate_programs", &FrozenRate::program_version);
+    list("rate_rules", &FrozenRate::rule);
+    list("rate_tiers", &FrozenRate::tier);
+    list("rate_shared_with", &FrozenRate::shared_with);
+}
+
+/// Each rate is written once, and lines refer to it by its number, from 1.
+template <class Columns>
+void frozen_columns(Columns& columns, auto list) {
+    std::vector<FrozenRate> rates;
+    std::vector<std::uint64_t> numbers;
+    list("frozen_lines", &FrozenLine::line);
+    list.special(
+        "frozen_rates", Type::kInt4,
+        [&rates](RowWriter& out, const FrozenLine& frozen) {
+            auto found = std::find(rates.begin(), rates.end(), frozen.rate);
+            if (found == rates.end()) {
+                found = rates.insert(rates.end(), frozen.rate);
+            }
+            out.u4(static_cast<std::uint32_t>(found - rates.begin()) + 1);
+        },
+        [&numbers](FrozenLine& /*frozen*/, const Field& f) { numbers.push_back(to_count(f)); });
+    rate_columns(columns.list(rates));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (numbers[i] == 0 || numbers[i] > rates.size()) {
+            throw_damaged("a line has no such rate");
         }
-    });
-    read_next(row, lines, [](OrderLine& line, const Field& f) { line.amount = to_decimal(f); });
-    read_next(row, lines, [](OrderLine& line, const Field& f) { line.tax = to_decimal(f); });
-    read_next(row, lines, [](OrderLine& line, const Field& f) { line.quantity = u4_of(f); });
-    read_next(row, lines, [](OrderLine& line, const Field& f) { line.present = to_boolean(f); });
+        if constexpr (std::is_same_v<Columns, ColumnReader>) {
+            list.items()[i].item.rate = rates[numbers[i] - 1];
+        }
+    }
 }
 
-// ---- Refunds ------------------------------------------------------------------------------------
-
-void encode_refunds(const std::vector<RefundRow>& refunds, RowWriter& row) {
-    texts(row, refunds, [](const RefundRow& refund) { return refund.id.view(); });
-    texts(row, refunds, [](const RefundRow& refund) { return refund.line.view(); });
-    instants(row, refunds, [](const RefundRow& refund) { return refund.version; });
-    longs(row, refunds, [](const RefundRow& refund) { return refund.stated; });
-    instants(row, refunds, [](const RefundRow& refund) { return refund.refunded_at; });
-    amounts(row, refunds, [](const RefundRow& refund) { return refund.amount; });
-    amounts(row, refunds, [](const RefundRow& refund) { return refund.tax; });
-    integers(row, refunds, [](const RefundRow& refund) { return refund.quantity; });
-}
-
-void decode_refunds(RowReader& row, std::vector<RefundRow>& refunds) {
-    read_first(row, refunds,
-               [](RefundRow& r, const Field& f) { r.id = id_of<RefundLineItemId>(f); });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.line = id_of<LineItemId>(f); });
-    read_next_instants(row, refunds, [](RefundRow& r) -> Timestamp& { return r.version; });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.stated = to_count(f); });
-    read_next_instants(row, refunds, [](RefundRow& r) -> Timestamp& { return r.refunded_at; });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.amount = to_decimal(f); });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.tax = to_decimal(f); });
-    read_next(row, refunds, [](RefundRow& r, const Field& f) { r.quantity = u4_of(f); });
+/// An item of one position among several names its position by number.
+void position_columns(auto& columns, auto& positions) {
+    auto list = columns.list(positions);
+    attribution_columns(list);
+    fact_columns(list);
+    columns.nested(
+        "cap_positions", positions, [](auto& p) -> auto& { return p.facts.caps; },
+        [](auto caps) {
+            caps("cap_currencies", &Money::currency);
+            caps("cap_amounts", &Money::amount);
+        });
+    columns.nested(
+        "frozen_positions", positions, [](auto& p) -> auto& { return p.frozen; },
+        [&columns](auto frozen) { frozen_columns(columns, frozen); });
+    columns.nested(
+        "accrual_positions", positions, [](auto& p) -> auto& { return p.accruals; },
+        [](auto accruals) {
+            accruals("accrual_lines", &LineAccrual::line);
+            accruals("accrual_currencies", &LineAccrual::currency);
+            accruals("accrual_amounts", &LineAccrual::accrued);
+            accruals("accrual_allocated", &LineAccrual::allocated);
+            accruals("accrual_entries", &LineAccrual::first_entry);
+        });
+    columns.nested(
+        "allocation_positions", positions, [](auto& p) -> auto& { return p.payouts; },
+        [](auto payouts) {
+            payouts("allocation_payouts", &PositionPayout::payout_id);
+            payouts("allocation_currencies", &PositionPayout::currency);
+            payouts("allocation_amounts", &PositionPayout::amount);
+            payouts("allocation_commissions", &PositionPayout::commission);
+            payouts("allocation_has_commission", &PositionPayout::has_commission);
+            payouts("allocation_active", &PositionPayout::active);
+        });
 }
 
 // ---- The row ------------------------------------------------------------------------------------
 
-std::optional<Digest256> digest_or_null(RowReader& row) {
-    const Field field = row.next();
-    return field ? std::optional(to_digest<Digest256>(field)) : std::nullopt;
-}
-
-void write_digest(const std::optional<Digest256>& digest, RowWriter& row) {
-    digest ? row.digest(*digest) : row.null();
-}
-
-std::optional<std::uint32_t> read_live(RowReader& row) {
-    if (row.next_is_null()) {
-        row.skip(1);
+std::optional<std::uint32_t> live_of(const Field& field) {
+    if (!field) {
         return std::nullopt;
     }
-    const std::uint64_t number = row.u8();
+    const std::uint64_t number = to_count(field);
     if (number == 0 || number > UINT32_MAX) {
         throw_damaged("it has no position " + std::to_string(number));
     }
     return static_cast<std::uint32_t>(number - 1);
 }
 
-void read_fields(RowReader& row, OrderState& state) {
-    state.version = row.instant();
-    state.ordered_at = row.instant();
-    state.cancelled_at = row.instant_or_null();
-    state.currency = row.currency();
-    decode_totals(row, state);
-    state.codes = row.strings();
-    state.device = digest_or_null(row);
-    state.device_version = row.instant();
-    state.customer = digest_or_null(row);
-    state.plausible_version = row.instant_or_null();
-    decode_lines(row, state.lines);
-    decode_refunds(row, state.refunds);
-    state.statements_count = row.u8();
-    state.flags = u1_of(row.next());
-    state.anomalies_showing = row.u4();
-    state.anomalies_acknowledged = row.u4();
-    state.live = read_live(row);
-    decode_positions(row, state.positions);
+template <class Order>
+void all_columns(auto& columns, Order& state) {
+    columns("version", state.version);
+    columns("ordered", state.ordered_at);
+    columns("cancelled", state.cancelled_at);
+    columns("currency", state.currency);
+    totals(columns, state);
+    columns.list(state.codes)("codes", std::identity());
+    columns("device", state.device);
+    columns("device_version", state.device_version);
+    columns("customer", state.customer);
+    columns("plausible_version", state.plausible_version);
+    line_columns(columns.list(state.lines));
+    refund_columns(columns.list(state.refunds));
+    columns("statements_count", state.statements_count);
+    columns("flags", state.flags);
+    columns("anomalies_showing", state.anomalies_showing);
+    columns("anomalies_acknowledged", state.anomalies_acknowledged);
+    columns.special(
+        "live", [&state](RowWriter& out) { state.live ? out.u4(*state.live + 1) : out.null(); },
+        [&state](const Field& field) {
+            if constexpr (!std::is_const_v<Order>) {
+                state.live = live_of(field);
+            }
+        });
+    position_columns(columns, state.positions);
     if (state.live && *state.live >= state.positions.size()) {
         throw_damaged("it has no position " + std::to_string(*state.live + 1));
     }
-    state.last_applied = {row.u8()};
-    state.last_node = row.u4();
-    unpack_events(row.text(), state.events);
-    state.events_count = row.u8();
-    state.duplicates_count = row.u8();
-    read_first(row, state.other_groups,
-               [](std::uint64_t& entry, const Field& f) { entry = to_count(f); });
-    state.changes_count = row.u8();
+    columns("last_applied", state.last_applied);
+    columns("last_node", state.last_node);
+    columns.special(
+        "events",
+        [&state](RowWriter& out) {
+            out.bytes(pack_events(state.events.data(), state.events.size()));
+        },
+        [&state](const Field& field) {
+            if constexpr (!std::is_const_v<Order>) {
+                unpack_events(to_text(field), state.events);
+            }
+        });
+    columns("events_count", state.events_count);
+    columns("duplicates_count", state.duplicates_count);
+    columns.list(state.other_groups)("other_groups", std::identity());
+    columns("changes_count", state.changes_count);
 }
 
-std::vector<const char*> all_columns() {
-    std::vector<const char*> all(kColumnsBefore.begin(), kColumnsBefore.end());
-    all.insert(all.end(), std::begin(kPositionColumns), std::end(kPositionColumns));
-    all.insert(all.end(), kColumnsBehind.begin(), kColumnsBehind.end());
+const std::vector<std::string>& column_names() {
+    static const std::vector<std::string> all = [] {
+        std::vector<std::string> names;
+        RowWriter row;
+        ColumnWriter columns(row, &names);
+        const OrderState none;
+        all_columns(columns, none);
+        return names;
+    }();
     return all;
 }
 
@@ -218,8 +297,8 @@ std::vector<const char*> all_columns() {
 const std::string& order_columns() {
     static const std::string columns = [] {
         std::string names;
-        for (const char* column : all_columns()) {
-            names += names.empty() ? column : std::string(", ") + column;
+        for (const std::string& column : column_names()) {
+            names += (names.empty() ? "" : ", ") + column;
         }
         return names;
     }();
@@ -227,34 +306,18 @@ const std::string& order_columns() {
 }
 
 std::size_t order_columns_count() {
-    return kColumnsBefore.size() + std::size(kPositionColumns) + kColumnsBehind.size();
+    return column_names().size();
 }
 
 void encode_order(const OrderState& state, RowWriter& row) {
-    row.instant(state.version).instant(state.ordered_at).instant(state.cancelled_at);
-    row.text(state.currency.code());
-    encode_totals(state, row);
-    texts(row, state.codes, [](const std::string& code) { return std::string_view(code); });
-    write_digest(state.device, row);
-    row.instant(state.device_version);
-    write_digest(state.customer, row);
-    row.instant(state.plausible_version);
-    encode_lines(state.lines, row);
-    encode_refunds(state.refunds, row);
-    row.u8(state.statements_count).i2(state.flags);
-    row.u4(state.anomalies_showing).u4(state.anomalies_acknowledged);
-    state.live ? row.u4(*state.live + 1) : row.null();
-    encode_positions(state.positions, row);
-    row.u8(state.last_applied.value).u4(state.last_node);
-    row.bytes(pack_events(state.events.data(), state.events.size()));
-    row.u8(state.events_count).u8(state.duplicates_count);
-    longs(row, state.other_groups, [](std::uint64_t entry) { return entry; });
-    row.u8(state.changes_count);
+    ColumnWriter columns(row);
+    all_columns(columns, state);
 }
 
 void decode_order(RowReader& row, OrderState& state) {
     try {
-        read_fields(row, state);
+        ColumnReader columns(row);
+        all_columns(columns, state);
     } catch (const DamagedField& damaged) {
         throw DamagedRow(row_name("orders", state.key),
                          std::string(row.last_name()) + ": " + damaged.wrong, state.key);
