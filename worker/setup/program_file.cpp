@@ -13,22 +13,11 @@ namespace sluice::cli {
 
 namespace {
 
-void read_amounts(const TomlTable& table, std::string_view key, std::vector<Money>& amounts) {
+/// Sets the target if the table has the key. `read(node, key)` returns its value.
+template <class Target, class Read>
+void read_if(const TomlTable& table, const char* key, Target& target, Read read) {
     if (const toml::node* const node = table.find(key)) {
-        amounts = amounts_of(*node, key);
-    }
-}
-
-void read_amounts(const TomlTable& table, std::string_view key,
-                  std::optional<std::vector<Money>>& amounts) {
-    if (const toml::node* const node = table.find(key)) {
-        amounts = amounts_of(*node, key);
-    }
-}
-
-void read_percent(const TomlTable& table, std::string_view key, Decimal& percent) {
-    if (const toml::node* const node = table.find(key)) {
-        percent = percent_of(*node, key);
+        target = read(*node, key);
     }
 }
 
@@ -74,32 +63,23 @@ FiledPolicy policy_of(const toml::node& node) {
     const toml::node& account = table.require("account", R"("acme")");
     filed.policy.account_id = AccountId(id_of(account, "account", R"("acme")"));
     filed.account_line = line_of(account);
-    read_amounts(table, "min_payout", filed.policy.min_payout);
-    read_amounts(table, "approve_payout_above", filed.policy.approve_payout_above);
-    read_amounts(table, "approve_adjust_above", filed.policy.approve_adjust_above);
-    read_amounts(table, "approve_attribution_above", filed.policy.approve_attribution_above);
-    read_amounts(table, "approve_run_above", filed.policy.approve_run_above);
+    read_if(table, "min_payout", filed.policy.min_payout, amounts_of);
+    read_if(table, "approve_payout_above", filed.policy.approve_payout_above, amounts_of);
+    read_if(table, "approve_adjust_above", filed.policy.approve_adjust_above, amounts_of);
+    read_if(table, "approve_attribution_above", filed.policy.approve_attribution_above, amounts_of);
+    read_if(table, "approve_run_above", filed.policy.approve_run_above, amounts_of);
     if (const toml::node* const approvers = table.find("approvers")) {
         filed.policy.approvers = approvers_of(*approvers);
     }
-    if (const toml::node* const payee = table.find("require_payee")) {
-        filed.policy.require_payee = flag_of(*payee, "require_payee");
-    }
-    for (const auto& [name, flag] :
-         {std::pair("approve_payee_change", &filed.policy.approve_payee_change),
-          std::pair("approve_rates", &filed.policy.approve_rates),
-          std::pair("approve_period_close", &filed.policy.approve_period_close)}) {
-        if (const toml::node* const node_of_flag = table.find(name)) {
-            *flag = flag_of(*node_of_flag, name);
-        }
-    }
-    if (const toml::node* const days = table.find("payee_cooling_days")) {
-        filed.policy.payee_cooling_days = days_of(*days, "payee_cooling_days");
-    }
-    read_percent(table, "max_rate", filed.policy.max_rate);
-    read_percent(table, "lines_over", filed.policy.lines_over);
-    read_percent(table, "max_share", filed.policy.max_share);
-    read_amounts(table, "amount_limit", filed.policy.amount_limit);
+    read_if(table, "require_payee", filed.policy.require_payee, flag_of);
+    read_if(table, "approve_payee_change", filed.policy.approve_payee_change, flag_of);
+    read_if(table, "approve_rates", filed.policy.approve_rates, flag_of);
+    read_if(table, "approve_period_close", filed.policy.approve_period_close, flag_of);
+    read_if(table, "payee_cooling_days", filed.policy.payee_cooling_days, days_of);
+    read_if(table, "max_rate", filed.policy.max_rate, percent_of);
+    read_if(table, "lines_over", filed.policy.lines_over, percent_of);
+    read_if(table, "max_share", filed.policy.max_share, percent_of);
+    read_if(table, "amount_limit", filed.policy.amount_limit, amounts_of);
     if (const toml::node* const blocking = table.find("blocking")) {
         filed.policy.blocking = blocking_of(*blocking);
     }
@@ -185,9 +165,7 @@ private:
     }
 
     void read_dates() {
-        if (const toml::node* const node = table_.find("starts_at")) {
-            program_.starts_at = instant_of(*node, "starts_at");
-        }
+        read_if(table_, "starts_at", program_.starts_at, instant_of);
         if (const toml::node* const node = table_.find("ends_at")) {
             program_.ends_at = instant_of(*node, "ends_at");
             if (program_.starts_at && *program_.ends_at <= *program_.starts_at) {
@@ -195,41 +173,37 @@ private:
                                 program_.starts_at->to_string());
             }
         }
-        if (const toml::node* const node = table_.find("late_days")) {
-            program_.late_days = days_of(*node, "late_days");
-        }
+        read_if(table_, "late_days", program_.late_days, days_of);
     }
 
     void read_settings() {
-        if (const toml::node* const node = table_.find("window_days")) {
-            program_.window_days = days_of(*node, "window_days");
-        }
-        if (const toml::node* const node = table_.find("clearing_days")) {
-            program_.clearing_days = days_of(*node, "clearing_days");
-        }
+        read_if(table_, "window_days", program_.window_days, days_of);
+        read_if(table_, "clearing_days", program_.clearing_days, days_of);
         if (const toml::node* const node = table_.find("base")) {
             program_.base = base_of(*node);
         }
         if (const toml::node* const node = table_.find("precedence")) {
             program_.precedence = precedence_of(*node);
         }
-        if (const toml::node* const node = table_.find("max_per_order")) {
-            program_.max_per_order = amounts_of(*node, "max_per_order");
-        }
+        read_if(table_, "max_per_order", program_.max_per_order, amounts_of);
     }
 
     void read_rates() {
         program_.default_rate =
             noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
-        if (const toml::node* const node = table_.find("default_tiers")) {
-            program_.default_tiers = tiers_of(*node, "default_tiers");
-        }
+        read_tiers(table_, "default_tiers", program_.default_tiers);
     }
 
     Rate noted_rate(const toml::node& node, std::string_view key, const std::string& field) {
         Rate rate = rate_of(node, key);
         filed_.rates.push_back({line_of(node), field, rate});
         return rate;
+    }
+
+    void read_tiers(const TomlTable& table, const char* key, std::vector<Tier>& tiers) {
+        read_if(table, key, tiers, [this](const toml::node& node, const std::string& name) {
+            return tiers_of(node, name);
+        });
     }
 
     std::vector<Tier> tiers_of(const toml::node& node, const std::string& key) {
@@ -287,18 +261,14 @@ private:
             }
             rule.customer = *customer;
         }
-        if (const toml::node* const node = table.find("from")) {
-            rule.from = instant_of(*node, "from");
-        }
+        read_if(table, "from", rule.from, instant_of);
         if (const toml::node* const node = table.find("until")) {
             rule.until = instant_of(*node, "until");
             if (rule.from && *rule.until <= *rule.from) {
                 fail(*node, "until: expected an instant after from, " + rule.from->to_string());
             }
         }
-        if (const toml::node* const node = table.find("min_order_amount")) {
-            rule.min_order_amount = money_of(*node, "min_order_amount");
-        }
+        read_if(table, "min_order_amount", rule.min_order_amount, money_of);
     }
 
     Rule rule_of(const toml::node& node) {
@@ -314,9 +284,7 @@ private:
                  "from, until, min_order_amount), or both");
         }
         rule.rate = noted_rate(table.require("rate", R"("5%")"), "rate", "rate");
-        if (const toml::node* const tiers = table.find("tiers")) {
-            rule.tiers = tiers_of(*tiers, "tiers");
-        }
+        read_tiers(table, "tiers", rule.tiers);
         return rule;
     }
 
