@@ -4,11 +4,9 @@
 // Threads: not safe. Memory: one row for each key.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <functional>
-#include <map>
-#include <string>
-#include <utility>
+#include <unordered_map>
 
 #include "core/ledger/table.hpp"
 
@@ -25,14 +23,14 @@ public:
     void take(const std::function<void(RowView sum)>& visit);
 
 private:
-    /// The next change is mostly to a row that was changed just before, so keys are rarely sorted.
-    static constexpr std::size_t kRecent = 4;
+    struct KeyHash {
+        std::size_t operator()(RowView row) const;
+    };
+    struct SameKey {
+        bool operator()(RowView a, RowView b) const;
+    };
 
-    using Key = std::pair<unsigned, std::string>;  ///< Number of the table, sort_key().
-
-    std::map<Key, AnyRow> sums_;
-    std::array<AnyRow*, kRecent> recent_{};  ///< In `sums_`, or nullptr.
-    std::size_t next_recent_ = 0;
+    std::unordered_map<RowView, AnyRow, KeyHash, SameKey> sums_;  ///< By the row's own key columns.
 };
 
 }  // namespace sluice
