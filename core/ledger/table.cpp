@@ -1,5 +1,7 @@
 #include "core/ledger/table.hpp"
 
+#include <cstring>
+
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
@@ -22,7 +24,8 @@ struct ValueName {
     void operator()(const Digest256& digest) { text += to_hex(digest); }
 };
 
-/// Writes the columns of a key one after the other.
+/// Writes the columns of a key one after the other. The sink gets the bytes between two texts
+/// together.
 class KeyColumns {
 public:
     explicit KeyColumns(KeySink& sink) : sink_(sink) {}
@@ -30,21 +33,23 @@ public:
     /// Ends the last column, if that was a text.
     void begin_column() {
         if (text_is_open_) {
-            sink_.bytes(std::string_view("\0", 1));
+            (*this)(std::uint8_t{0});
             text_is_open_ = false;
         }
     }
     template <class Integer>
     requires std::is_integral_v<Integer>
     void operator()(Integer value) {
-        std::array<char, sizeof(Integer)> big{};
-        for (std::size_t i = 0; i < big.size(); ++i) {
-            big[i] = static_cast<char>(value >> (8 * (big.size() - 1 - i)));
+        char* const big = room(sizeof(Integer));
+        for (std::size_t i = 0; i < sizeof(Integer); ++i) {
+            big[i] = static_cast<char>(value >> (8 * (sizeof(Integer) - 1 - i)));
         }
-        sink_.bytes({big.data(), big.size()});
     }
     void operator()(bool value) { (*this)(static_cast<std::uint8_t>(value)); }
-    void operator()(const Currency& currency) { sink_.bytes(currency.code()); }
+    void operator()(const Currency& currency) {
+        const std::string_view code = currency.code();
+        std::memcpy(room(code.size()), code.data(), code.size());
+    }
     void operator()(const Decimal& /*value*/) { SLUICE_ASSERT(false); }  // in no key
     void operator()(const Timestamp& at) {
         constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
@@ -52,19 +57,36 @@ public:
         (*this)(at.nanos);
     }
     void operator()(const Digest256& digest) {
-        sink_.bytes({reinterpret_cast<const char*>(digest.data()), digest.size()});
+        std::memcpy(room(digest.size()), digest.data(), digest.size());
     }
     void operator()(const AnyTextId& id) { open_text(id.view()); }
     void operator()(const std::string& text) { open_text(text); }
 
+    void flush() {
+        if (size_ != 0) {
+            sink_.bytes({bytes_.data(), size_});
+            size_ = 0;
+        }
+    }
+
 private:
     void open_text(std::string_view text) {
+        flush();
         sink_.id(text);
         text_is_open_ = true;
+    }
+    char* room(std::size_t wanted) {
+        if (bytes_.size() - size_ < wanted) {
+            flush();
+        }
+        size_ += wanted;
+        return bytes_.data() + size_ - wanted;
     }
 
     KeySink& sink_;
     bool text_is_open_ = false;
+    std::size_t size_ = 0;  ///< Bytes that the sink has not got yet.
+    std::array<char, 64> bytes_;
 };
 
 /// Collects a key without cutting any text.
@@ -82,11 +104,12 @@ void write_key(RowView row, unsigned columns, KeySink& sink) {
     for (const Column& column : row.table().key) {
         key.begin_column();
         if (columns == 0) {
-            return;
+            break;
         }
         --columns;
         with_value(column.kind, column.find(row.get()), key);
     }
+    key.flush();
 }
 
 std::string sort_key(RowView row, unsigned columns) {
