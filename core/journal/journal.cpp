@@ -217,8 +217,8 @@ AccountSums change_by(const JournalEntry& entry) noexcept {
 
 StatementAmounts statement_amounts(const JournalEntry& entry) noexcept {
     const Decimal owed = into(entry, LedgerAccount::kOwed);
-    StatementAmounts amounts;
-    amounts.settled = into(entry, LedgerAccount::kPaid);
+    const Decimal zero(0, owed.scale());  // all of one scale, because such sums are fast
+    StatementAmounts amounts{zero, zero, zero, into(entry, LedgerAccount::kPaid)};
     switch (entry.reason) {
         case JournalReason::kAccrual:
         case JournalReason::kAttribution:
