@@ -118,7 +118,13 @@ def test_from_start_counts_the_changes_that_wait_and_from_now_none(site):
     add(site, "new")
     assert site.show("all")["lag"] >= 2
     assert site.show("new")["lag"] == 0
-    add(site, "same", "--from", site.show("new")["cursor"])
+    site.credit("3.00")  # no process runs that would note it
+    assert site.show("new")["lag"] == 1
+    assert {row["id"]: row["lag"] for row in site.sluice.json("notify", "list")}["new"] == 1
+    site.sluice("notify", "resume", "new", "--from", "now")
+    assert site.show("new")["lag"] == 1  # the process that sends moves the cursor
+    add(site, "last")
+    add(site, "same", "--from", site.show("last")["cursor"])
     assert site.show("same")["lag"] == 0
 
 

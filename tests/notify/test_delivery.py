@@ -331,7 +331,7 @@ def test_a_kill_at_any_outcome_costs_repetitions_only(site, point):
             notify.kill()
             raise
         with site.run(receiver):
-            site.wait_for("erp", lag=0, pending=0)
+            site.wait_for("erp", delivered=5, lag=0, pending=0)
     delivered = {request.id for request in receiver.requests}
     assert len(delivered) == 5
     ends = {row["webhook_id"] for row in site.log("erp") if row["outcome"] == "delivered"}
@@ -353,8 +353,9 @@ def test_a_kill_after_failures_keeps_the_retries(site):
 def test_a_second_process_is_refused(site):
     with Receiver(site.folder) as receiver:
         site.add("erp", receiver)
+        site.credit()
         with site.run(receiver) as notify:
-            paths.wait_until(lambda: site.sluice.run("notify", "run").returncode == 1, "the lock")
+            receiver.wait(1)  # it has the lock
             assert "another process sends" in site.sluice.refuses("notify", "run")
             assert notify.process.poll() is None
 

@@ -69,6 +69,7 @@ def test_changes_of_an_order_from_two_nodes_come_in_order(fleet):
                 shop.refund(name, 3 + round_, f"{round_ + 1}.00")
             fleet.first.drain()
         with shop.run(receiver):
+            receiver.wait(56)
             shop.wait_for("erp", lag=0, pending=0)
     requests = by_order(receiver.requests)
     assert sorted(requests) == names

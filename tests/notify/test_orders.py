@@ -26,7 +26,7 @@ class Shop(Site):
 
     def refund(self, name, day, amount):
         self.send(name, "ORDER_UPDATE", platform_updated_at=f"2024-03-{day:02}T00:00:00Z",
-                  refund_line_items=[orders.refund("r1", amount=amount, tax="0.00")])
+                  refund_line_items=[orders.refund(f"{name}-r", amount=amount, tax="0.00")])
 
 
 @pytest.fixture
@@ -64,6 +64,7 @@ def test_changes_of_an_order_come_in_order_while_others_overtake(shop):
                 shop.refund(name, day, f"{day}.00")
         shop.sluice.drain()
         with shop.run(receiver):
+            receiver.wait(9)
             shop.wait_for("erp", lag=0, pending=0)
     requests = by_order(receiver.requests)
     assert [request.change["order_change"] for request in requests["a"]] == [1, 1, 2, 3, 4]

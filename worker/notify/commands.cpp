@@ -1,5 +1,6 @@
 // sluice notify add|list|show|pause|resume|remove|rotate
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -175,11 +176,34 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
     return Status::success();
 }
 
+/// Counts the entries of the accounts' chains now, because no process may run that counts them.
+void count_entries(const Frame& frame, std::vector<StoredDestination>& rows) {
+    std::map<AccountNumber, std::uint64_t> entries;
+    Status read = with_snapshot(frame, {}, [&entries](LedgerReader& ledger) {
+        ledger.scan_chains([&entries](const NodeChain& chain) {
+            entries[chain.account] += chain.head.entries;
+            return true;
+        });
+        return Status::success();
+    });
+    if (!read.ok()) {
+        std::fprintf(stderr, "sluice: the lag is the last one that was noted, because %s\n",
+                     printable(read.error().message).c_str());
+        return;
+    }
+    for (StoredDestination& row : rows) {
+        row.progress.entries = entries[row.destination.account];
+    }
+}
+
 Status list_destinations(const Frame& frame, const ListDestinationsCommand& command) {
-    const auto rows = with_destinations(frame, Mode::kRead,
-                                        [](DestinationStore& opened) { return opened.list(); });
+    auto rows = with_destinations(frame, Mode::kRead,
+                                  [](DestinationStore& opened) { return opened.list(); });
     if (!rows.ok() && rows.error().code != ErrorCode::kNotFound) {
         return rows.error();
+    }
+    if (rows.ok()) {
+        count_entries(frame, *rows);
     }
     Listing listing(command.format, {{"id"},
                                      {"account_id"},
@@ -214,8 +238,10 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     if (!secret.ok()) {
         return secret.error();
     }
-    const Destination& row = found->destination;
-    const DestinationProgress& progress = found->progress;
+    std::vector<StoredDestination> rows{*found};
+    count_entries(frame, rows);
+    const Destination& row = rows.front().destination;
+    const DestinationProgress& progress = rows.front().progress;
     write_object(
         command.format,
         {{"id", row.id},
@@ -226,7 +252,7 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
          {"has_header", !row.header.empty()},
          {"created_at", time_or_null(row.created_at)},
          {"old_secret_until", wall_ms() < row.old_until ? time_or_null(row.old_until) : Json()},
-         {"state", store::state_of(*found)},
+         {"state", store::state_of(rows.front())},
          {"disabled_at", time_or_null(progress.disabled_at)},
          {"disabled_why", text_or_null(progress.disabled_why)},
          {"failing_since", time_or_null(progress.failing_since)},

@@ -67,9 +67,10 @@ public:
         watch_.watch(true);
         Status ok = Status::success();
         while (ok.ok() && (!stop || !under_way_.empty())) {
+            stopping_ = stop;
             ok = refresh();
             take_batches();
-            if (!stop && ok.ok() && may_send() && unstored_.empty()) {
+            if (!stopping_ && ok.ok() && may_send() && unstored_.empty()) {
                 read();
                 start();
             }
@@ -178,7 +179,7 @@ private:
             return;
         }
         const store::PendingChange& change = waiting.mapped();
-        if (batch.error) {
+        if (batch.error || stopping_) {
             served->put_back(change.change);
             bodies_at_ = steady_now() + kRetryStore;
         } else if (batch.notices.empty()) {
@@ -330,7 +331,7 @@ private:
     std::map<std::pair<std::string, store::ChangeId>, store::PendingChange> bodies_;
     Clock::time_point bodies_at_{}, stored_at_{}, retry_store_at_{};
     std::vector<store::DestinationStep> unstored_;  ///< Could not be stored.
-    bool ledger_failed_ = false, store_failed_ = false;
+    bool ledger_failed_ = false, store_failed_ = false, stopping_ = false;
 };
 
 Sender::Sender(store::DestinationStore& store, const store::MasterKey& key,
