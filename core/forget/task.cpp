@@ -1,72 +1,25 @@
 #include "core/forget/task.hpp"
 
-#include <simdjson.h>
+#include <utility>
 
-#include "core/json/reader.hpp"
-#include "core/json/writer.hpp"
+#include "core/json/member_reader.hpp"
+#include "core/json/member_writer.hpp"
 #include "core/ledger/account_rows.hpp"
 
 namespace sluice {
-namespace {
-
-using namespace json_reader;  // NOLINT(google-build-using-namespace)
-
-void write_digests(JsonWriter& writer, std::string_view name, const std::set<Digest256>& digests) {
-    writer.key(name).begin_array();
-    for (const Digest256& digest : digests) {
-        writer.value(to_hex(digest));
-    }
-    writer.end_array();
+/// Members of ForgetTask::digests.
+static void each_member(auto& members, Is<ForgetJob> auto& job) {
+    members("by", job.whom.by, parse_forget_by);
+    members("digest", job.whom.digest, HexDigest());
+    members("id", job.whom.id);
+    members("received", job.received_at);
+    members("node", job.node);
+    members("seq", job.seq);
+    members("orders", job.found.orders);
+    members("customers", job.found.customers, HexDigest());
+    members("devices", job.found.devices, HexDigest());
+    members("creators", job.found.creators);
 }
-
-template <class Id>
-void write_ids(JsonWriter& writer, std::string_view name, const std::set<Id>& ids) {
-    writer.key(name).begin_array();
-    for (const Id& id : ids) {
-        writer.value(id.view());
-    }
-    writer.end_array();
-}
-
-Digest256 digest_of(std::string_view hex) {
-    return require(parse_hex_digest(hex, HexCase::kLowerOnly));
-}
-
-std::set<Digest256> read_digests(const element& body, std::string_view name) {
-    std::set<Digest256> digests;
-    for (const element value : array_field(body, name)) {
-        digests.insert(digest_of(text_of(value)));
-    }
-    return digests;
-}
-
-template <class Id>
-std::set<Id> read_ids_of(const element& body, std::string_view name) {
-    std::set<Id> ids;
-    for (const element value : array_field(body, name)) {
-        ids.insert(Id(text_of(value)));
-    }
-    return ids;
-}
-
-ForgetJob decode(const ForgetTask& row, const element& body) {
-    ForgetJob job;
-    job.command_id = row.command_id;
-    job.secret = digest_of(row.secret);
-    job.whom.account = row.account;
-    job.whom.shop = row.shop;
-    job.whom.by = require(parse_forget_by(text_of(field(body, "by"))));
-    job.whom.digest = digest_of(text_of(field(body, "digest")));
-    job.whom.id = text_of(field(body, "id"));
-    job.received_at = instant_of(field(body, "received"));
-    job.node = text_of(field(body, "node"));
-    job.seq = {number_of(field(body, "seq"))};
-    job.found = {read_ids_of<OrderId>(body, "orders"), read_digests(body, "customers"),
-                 read_digests(body, "devices"), read_ids_of<CreatorId>(body, "creators")};
-    return job;
-}
-
-}  // namespace
 
 ForgetWhom forget_subject(const Forget& command, AccountNumber account, ShopNumber shop) {
     ForgetWhom whom{command.by, account, shop};
@@ -92,30 +45,20 @@ ForgetWhom forget_subject(const Forget& command, AccountNumber account, ShopNumb
 }
 
 ForgetTask encode_task(const ForgetJob& job) {
-    ForgetTask row{job.command_id, job.whom.account, job.whom.shop, to_hex(job.secret), {}};
-    JsonWriter writer(row.digests);
-    writer.begin_object();
-    writer.field("by", to_string(job.whom.by)).field("digest", to_hex(job.whom.digest));
-    writer.field("id", job.whom.id).field("received", job.received_at.to_string());
-    writer.field("node", job.node).field("seq", job.seq.value);
-    write_ids(writer, "orders", job.found.orders);
-    write_digests(writer, "customers", job.found.customers);
-    write_digests(writer, "devices", job.found.devices);
-    write_ids(writer, "creators", job.found.creators);
-    writer.end_object();
-    return row;
+    return {job.command_id, job.whom.account, job.whom.shop, to_hex(job.secret), encode_json(job)};
 }
 
 ForgetJob decode_task(const ForgetTask& row) {
-    simdjson::dom::parser parser;
-    element body;
-    try {
-        if (parser.parse(row.digests).get(body) == simdjson::SUCCESS) {
-            return decode(row, body);
-        }
-    } catch (const Malformed&) {  // reported below
+    std::optional<ForgetJob> job = decode_json<ForgetJob>(row.digests);
+    const auto secret = HexDigest()(row.secret);
+    if (!job || !secret) {
+        throw DamagedRow(row_name(row), "its digests are unreadable", std::nullopt);
     }
-    throw DamagedRow(row_name(row), "its digests are unreadable", std::nullopt);
+    job->command_id = row.command_id;
+    job->secret = *secret;
+    job->whom.account = row.account;
+    job->whom.shop = row.shop;
+    return *std::move(job);
 }
 
 std::optional<ForgetJob> load_task(LedgerReader& ledger, const std::string& command_id) {

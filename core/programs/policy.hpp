@@ -14,8 +14,6 @@
 
 namespace sluice {
 
-class JsonWriter;
-
 /// Values as a program file states them, checked; the defaults are those of an account without one.
 struct Policy {
     AccountId account_id;
@@ -60,7 +58,6 @@ struct Policy {
 [[nodiscard]] Status validate(const Policy& policy);
 
 /// A policy as one line of JSON, in commands and in the ledger.
-void write_policy(JsonWriter& writer, const Policy& policy);
 [[nodiscard]] std::string encode_policy(const Policy& policy);
 /// Returns nullopt if `json` is not what encode_policy() writes.
 [[nodiscard]] std::optional<Policy> decode_policy(std::string_view json);

@@ -16,8 +16,6 @@
 
 namespace sluice {
 
-class JsonWriter;
-
 /// Values are bits: an order may be attributed by several. kManual: by `attribute`, never in files.
 enum class AttributionType : std::uint8_t { kAffiliateCode = 1, kLanded = 2, kManual = 4 };
 [[nodiscard]] std::string_view to_string(AttributionType type) noexcept;
@@ -125,7 +123,6 @@ inline constexpr std::uint32_t kProgramDaysMax = 36'500;
 [[nodiscard]] Status validate(const Program& program);
 
 /// A program as one line of JSON, in commands and in the ledger.
-void write_program(JsonWriter& writer, const Program& program);
 [[nodiscard]] std::string encode_program(const Program& program);
 /// Returns nullopt if `json` is not what encode_program() writes.
 [[nodiscard]] std::optional<Program> decode_program(std::string_view json);

@@ -25,6 +25,13 @@ enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 /// Compares in constant time.
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
+/// A digest as the text of a JSON member: lower-case digits.
+struct HexDigest {
+    std::optional<Digest256> operator()(std::string_view hex) const {
+        return parse_hex_digest(hex, HexCase::kLowerOnly);
+    }
+    static std::string text(const Digest256& digest) { return to_hex(digest); }
+};
 
 /// SHA-256 of bytes that come in pieces. One thread at a time.
 class RunningSha256 {
