@@ -41,10 +41,9 @@ std::string code_source_then(const OrderState& order, std::uint32_t index) {
     if (same_codes && index < order.codes.size()) {
         return code_source(order.codes[index]);
     }
-    const std::string now = index < order.codes.size()
-                                ? " (the newest payload has " + order.codes[index] + " there)"
-                                : "";
-    return "code no. " + std::to_string(index + 1) + " of the order as it was then" + now;
+    return "code no. " + std::to_string(index + 1) +
+           (index < order.codes.size() ? ", now " + order.codes[index]
+                                       : " of the order as it was then");
 }
 
 std::string click_source(Timestamp at) {

@@ -18,9 +18,10 @@ namespace {
 
 // ---- Events -----------------------------------------------------------------------------------
 
-std::string words_of(const EventTrace& trace) {
+std::string words_of(const EventTrace& trace, bool is_first) {
     std::string words = trace.decision == EventDecision::kApplied
-                            ? "applied: its payload replaced the order"
+                            ? is_first ? "applied: the first event of the order"
+                                       : "applied: its payload replaced the order"
                             : "stale: older than the stored version, so only its refund rows count";
     if (trace.cancelled) {
         words += trace.decision == EventDecision::kApplied &&
@@ -45,8 +46,8 @@ void explain_events(Explanation& out, LedgerReader& ledger) {
     const NodeNames nodes(ledger);
     out.many_nodes = nodes.count() > 1;
     const auto add = [&](const EventTrace& trace) {
-        out.events.push_back(
-            {trace, nodes.of(trace.node), words_of(trace), anomalies_of(trace.anomalies)});
+        out.events.push_back({trace, nodes.of(trace.node), words_of(trace, out.events.empty()),
+                              anomalies_of(trace.anomalies)});
         return true;
     };
     for (const EventTrace& trace : out.order.events) {

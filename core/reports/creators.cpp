@@ -1,6 +1,8 @@
 #include "core/reports/creators.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 
 #include "core/reports/names.hpp"
@@ -27,6 +29,7 @@ using EarnedAmounts = std::map<Currency, EarnedByMonth>;
 
 /// A row with its amounts, by which rows are sorted.
 struct Member {
+    MemberPlace place;
     Row row;
     EarnedAmounts earned;
 };
@@ -41,32 +44,98 @@ Json earned_list(const EarnedAmounts& earned) {
     return list;
 }
 
-void add_members(LedgerReader& ledger, const ProgramRow& row, const Earned& earned,
+/// Rows of tables that members of one program have, of those from the first to the last of them.
+class MemberTables {
+public:
+    /// Requires: `members` is not empty, and sorted by creator.
+    MemberTables(LedgerReader& ledger, const std::vector<Membership>& members, Timestamp now)
+        : first_(members.front()), last_(members.back().creator) {
+        for (const Membership& member : members) {
+            codes_.emplace(member.creator, Json::array());
+        }
+        ledger.scan_codes(first_.account, first_.program, [this](const CodeRow& code) {
+            const auto own = codes_.find(code.creator);
+            if (own != codes_.end()) {
+                own->second.push_back(code.code);
+            }
+            return true;
+        });
+        CreatorRow profile{first_.account, first_.creator, {}, {}, {}};
+        ledger.scan(profile, {1, 2}, [this](const CreatorRow& row) {
+            if (last_ < row.creator) {
+                return false;
+            }
+            profiles_.emplace(row.creator, row);
+            return true;
+        });
+        add_earned(ledger, month_of(now), &EarnedByMonth::this_month);
+        add_earned(ledger, month_before(month_of(now)), &EarnedByMonth::last_month);
+    }
+
+    [[nodiscard]] Member member(const ProgramRow& program, const Membership& row) const {
+        const auto found = profiles_.find(row.creator);
+        const CreatorRow profile = found == profiles_.end() ? CreatorRow{} : found->second;
+        const CreatorId& shown = profile.shown_as.empty() ? row.creator : profile.shown_as;
+        const auto amounts = earned_.find(row.creator);
+        EarnedAmounts earned = amounts == earned_.end() ? EarnedAmounts() : amounts->second;
+        return {
+            {row.program, row.creator},
+            {shown.str(), row.program.str(), program.program.account_id.str(),
+             text_or_null(row.group), codes_.at(row.creator), text_or_null(profile.name),
+             text_or_null(profile.payee), profile.payee_since, row.removed, earned_list(earned)},
+            std::move(earned)};
+    }
+
+private:
+    void add_earned(LedgerReader& ledger, std::uint32_t month, Decimal EarnedByMonth::*column) {
+        scan_month_from(ledger, first_.account, month, first_.creator,
+                        [this, column](const MonthlySum& sum) {
+                            if (last_ < sum.creator) {
+                                return false;
+                            }
+                            if (sum.program == first_.program) {
+                                const Decimal zero = zero_amount(sum.currency);
+                                earned_[sum.creator]
+                                        .try_emplace(sum.currency, EarnedByMonth{zero, zero})
+                                        .first->second.*
+                                    column += sum.earned;
+                            }
+                            return true;
+                        });
+    }
+
+    Membership first_;
+    CreatorId last_;
+    std::map<CreatorId, Json> codes_;
+    std::map<CreatorId, CreatorRow> profiles_;
+    std::map<CreatorId, EarnedAmounts> earned_;
+};
+
+/// Adds at most `max` members of a program that come after `after`.
+void add_members(LedgerReader& ledger, const ProgramRow& program,
+                 const std::optional<CreatorId>& after, std::size_t max, Timestamp now,
                  std::vector<Member>& members) {
-    std::map<CreatorId, Json> codes;
-    ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
-        codes[code.creator].push_back(code.code);
-        return true;
-    });
+    Membership first;
+    first.account = program.program.account;
+    first.program = program.program.id;
+    first.creator = after.value_or(CreatorId());
     std::vector<Membership> rows;
-    ledger.scan_memberships(row.program.account, row.program.id, [&](const Membership& member) {
-        rows.push_back(member);
-        return true;
+    ledger.scan(first, {2, after ? 3U : 2U}, [&](const Membership& row) {
+        if (!after || row.creator != *after) {
+            rows.push_back(row);
+        }
+        return rows.size() < max;
     });
-    for (const Membership& member : rows) {
-        const auto own = codes.find(member.creator);
-        const auto amounts = earned.find({member.program, member.creator});
-        const CreatorRow profile = profile_of(ledger, member.account, member.creator);
-        const CreatorId shown = profile.shown_as.empty() ? member.creator : profile.shown_as;
-        EarnedAmounts own_earned = amounts == earned.end() ? EarnedAmounts() : amounts->second;
-        members.push_back(
-            {{shown.str(), row.program.id.str(), row.program.account_id.str(),
-              text_or_null(member.group), own == codes.end() ? Json::array() : own->second,
-              text_or_null(profile.name), text_or_null(profile.payee), profile.payee_since,
-              member.removed, earned_list(own_earned)},
-             std::move(own_earned)});
+    if (rows.empty()) {
+        return;
+    }
+    const MemberTables tables(ledger, rows, now);
+    for (const Membership& row : rows) {
+        members.push_back(tables.member(program, row));
     }
 }
+
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 /// Returns the currencies of the members' amounts, the one with the largest sum first.
 std::vector<Currency> currencies_of(const std::vector<Member>& members) {
@@ -193,21 +262,46 @@ std::vector<Column> creator_columns() {
 
 void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
                     RowOutput& out) {
-    std::map<AccountNumber, Earned> earned;
-    std::vector<Member> members;
-    for (const ProgramRow& row : programs_of(ledger, listing.account, listing.program)) {
-        const AccountNumber account = row.program.account;
-        if (!earned.contains(account)) {
-            earned.emplace(account, earned_by_month(ledger, account, month_of(now)));
+    for (const ProgramRow& program : programs_of(ledger, listing.account, listing.program)) {
+        std::vector<Member> members;
+        add_members(ledger, program, std::nullopt, kNoLimit, now, members);
+        for (const Member& member : members) {
+            out.add(member.row);
         }
-        add_members(ledger, row, earned.at(account), members);
     }
-    if (listing.order == CreatorOrder::kEarned) {
-        sort_by_earned(members);
+}
+
+void write_best_creators(LedgerReader& ledger, AccountNumber account,
+                         const std::optional<ProgramId>& program, Timestamp now, RowOutput& out) {
+    std::vector<Member> members;
+    for (const ProgramRow& row : programs_of(ledger, account, program)) {
+        add_members(ledger, row, std::nullopt, kNoLimit, now, members);
     }
+    sort_by_earned(members);
     for (const Member& member : members) {
         out.add(member.row);
     }
+}
+
+std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account,
+                                     const std::optional<ProgramId>& program,
+                                     const std::optional<MemberPlace>& after, std::size_t max,
+                                     Timestamp now) {
+    std::vector<Member> members;
+    for (const ProgramRow& row : programs_of(ledger, account, program)) {
+        const bool goes_on = after && after->program == row.program.id;
+        if ((after && row.program.id < after->program) || members.size() == max) {
+            continue;
+        }
+        add_members(ledger, row, goes_on ? std::optional(after->creator) : std::nullopt,
+                    max - members.size(), now, members);
+    }
+    std::vector<MemberRow> rows;
+    rows.reserve(members.size());
+    for (Member& member : members) {
+        rows.push_back({std::move(member.place), std::move(member.row)});
+    }
+    return rows;
 }
 
 Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,

@@ -1,7 +1,7 @@
 // Rows of creators: members of programs, and one creator with names, programs, codes and holds.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -12,19 +12,34 @@
 namespace sluice::reports {
 
 [[nodiscard]] std::vector<Column> creator_columns();
-enum class CreatorOrder : std::uint8_t {
-    kId,      ///< By program and creator.
-    kEarned,  ///< By the earnings of this month, the largest first.
-};
 /// Members of a program, or of all.
 struct CreatorListing {
     std::optional<AccountNumber> account;  ///< Absent means every account.
     std::optional<ProgramId> program;
-    CreatorOrder order = CreatorOrder::kId;
 };
-/// Lists the members, with what they earned in the program this month and last.
+/// Lists the members by program and first id, with what they earned in the program this month and
+/// last.
 void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
                     RowOutput& out);
+/// Lists the members of one account by the earnings of this month, the largest first.
+void write_best_creators(LedgerReader& ledger, AccountNumber account,
+                         const std::optional<ProgramId>& program, Timestamp now, RowOutput& out);
+
+/// A member's place in the list by program and first id.
+struct MemberPlace {
+    ProgramId program;
+    CreatorId creator;  ///< First id.
+};
+/// A row, and where it is.
+struct MemberRow {
+    MemberPlace place;
+    Row row;
+};
+/// Returns the rows of at most `max` members that come after `after`, from ranges of the tables.
+[[nodiscard]] std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account,
+                                                   const std::optional<ProgramId>& program,
+                                                   const std::optional<MemberPlace>& after,
+                                                   std::size_t max, Timestamp now);
 
 /// Returns one creator with the sums of the last twelve months, or kNotFound.
 /// @param creator  Any of the creator's ids.

@@ -1,6 +1,11 @@
 #include "core/reports/overview.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
+#include <tuple>
+
+#include "core/ledger/paged_reads.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -35,15 +40,34 @@ private:
     bool more_ = true;
 };
 
-void scan_months(LedgerReader& ledger, const MonthlySum& first, unsigned same,
+void scan_months(LedgerReader& ledger, const MonthlySum& first, KeyRange range,
                  const Visitor<MonthlySum>& visit) {
     Joined<MonthlySum, bool (*)(const MonthlySum&, const MonthlySum&)> sums(
         [](const MonthlySum& a, const MonthlySum& b) {
             return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
         },
         visit);
-    ledger.scan(first, {same, same}, [&sums](const MonthlySum& part) { return sums.add(part); });
+    ledger.scan(first, range, [&sums](const MonthlySum& part) { return sums.add(part); });
     (void)sums.finish();
+}
+
+/// Rows of all kinds have this order; those of one kind have it in their table.
+bool is_newer(const Attention& a, const Attention& b) {
+    return std::tie(b.since, b.kind, b.shop, b.order_id) <
+           std::tie(a.since, a.kind, a.shop, a.order_id);
+}
+
+/// Returns where the rows of `kind` begin that come after `before` in the list.
+std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attention& before) {
+    if (kind == before.kind) {
+        return {before, {2, 5}};
+    }
+    Attention first{before.account, kind, before.since, {}, {}};
+    if (kind < before.kind) {
+        first.shop.value = std::numeric_limits<std::uint32_t>::max();
+        return {first, {2, 4}};
+    }
+    return {first, {2, 3}};
 }
 
 }  // namespace
@@ -68,7 +92,7 @@ void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month
     MonthlySum first;
     first.account = account;
     first.month = month;
-    scan_months(ledger, first, 2, visit);
+    scan_months(ledger, first, {2, 2}, visit);
 }
 
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
@@ -77,7 +101,16 @@ void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month
     first.account = account;
     first.month = month;
     first.creator = creator;
-    scan_months(ledger, first, 3, visit);
+    scan_months(ledger, first, {3, 3}, visit);
+}
+
+void scan_month_from(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                     const CreatorId& creator, const Visitor<MonthlySum>& visit) {
+    MonthlySum first;
+    first.account = account;
+    first.month = month;
+    first.creator = creator;
+    scan_months(ledger, first, {2, 3}, visit);
 }
 
 std::string month_text(std::uint32_t month) {
@@ -114,6 +147,31 @@ std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
     });
     std::erase_if(counts, [](const auto& count) { return count.second == 0; });
     return counts;
+}
+
+std::vector<Attention> attention_before(LedgerReader& ledger, AccountNumber account,
+                                        std::uint32_t kinds, const std::optional<Attention>& before,
+                                        std::size_t max) {
+    std::vector<Attention> found;
+    for (std::size_t number = 0; number < kAnomalyKinds; ++number) {
+        if ((kinds >> number & 1U) == 0) {
+            continue;
+        }
+        const auto kind = static_cast<AttentionKind>(number);
+        Attention first{account, kind, {}, {}, {}};
+        KeyRange range{2, 2};
+        if (before) {
+            std::tie(first, range) = attention_range(kind, *before);
+        }
+        const std::size_t end = found.size() + max;
+        paged(ledger).scan_back(first, range, [&](const Attention& row) {
+            found.push_back(row);
+            return found.size() < end;
+        });
+    }
+    std::sort(found.begin(), found.end(), is_newer);
+    found.resize(std::min(found.size(), max));
+    return found;
 }
 
 }  // namespace sluice::reports

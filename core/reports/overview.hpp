@@ -2,10 +2,13 @@
 // are added up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/overview_rows.hpp"
@@ -20,6 +23,9 @@ void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first,
 /// Visits the sums of a month (202601), by creator, program and currency. A visited row has node 0.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const Visitor<MonthlySum>& visit);
+/// Likewise from one creator on, whose first id this is.
+void scan_month_from(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
+                     const CreatorId& creator, const Visitor<MonthlySum>& visit);
 /// Likewise of one creator, whose first id this is.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const CreatorId& creator, const Visitor<MonthlySum>& visit);
@@ -45,5 +51,13 @@ using Earned = std::map<std::pair<ProgramId, CreatorId>, std::map<Currency, Earn
 /// Returns the number of Attention rows of each kind that has some.
 [[nodiscard]] std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
                                                                       AccountNumber account);
+
+/// Returns at most `max` rows of these kinds, the newest first.
+/// @param kinds  Bits of AttentionKind.
+/// @param before  The last row that was seen.
+[[nodiscard]] std::vector<Attention> attention_before(LedgerReader& ledger, AccountNumber account,
+                                                      std::uint32_t kinds,
+                                                      const std::optional<Attention>& before,
+                                                      std::size_t max);
 
 }  // namespace sluice::reports

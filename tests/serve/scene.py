@@ -41,6 +41,7 @@ CREATORS = """creator_id,program_id,code,payee
 ann,{program},SAVE,DE89370400440532013000
 bob,{program},BOB,ref-1
 cy,{program}-late,LATE,ref-2
+cy,{program}-late,SAVE,ref-2
 """
 ACCOUNTS = {"acme": ("shop-1", "spring"), "beta": ("shop-2", "autumn")}
 WHY = ("--reason", "as agreed")

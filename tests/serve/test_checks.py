@@ -184,7 +184,7 @@ def members(value):
 def test_a_viewer_sees_no_payee_actor_note_or_reason(served):
     viewer, manager = served.as_("acme", "viewer"), served.as_("acme")
     answers = [(reader.rows("holds"), reader.rows("creators"), reader.rows("anomalies"),
-                reader.object("creator", creator="ann"), reader.object("program", program="spring"),
+                {**reader.object("creator", creator="ann"), "payouts": None}, reader.object("program", program="spring"),
                 [{"note": row["reason"]} for row in reader.rows("holds")],
                 [{"note": hold["reason"]} for hold in reader.object("creator", creator="cy")["holds"]],
                 [reader.object("order", shop="shop-1", order=name) for name in ("o1", "held", "rejected")])

@@ -49,8 +49,9 @@ def test_basic_names_the_user_of_the_password(acme):
         assert site.get("/v1/order?shop=s&order=a%2Fb", [("Authorization", basic("secret"))])[0] == 404
         cross = [("Authorization", basic("secret")), ("Sec-Fetch-Site", "cross-site")]
         assert site.get("/v1/me", cross)[0] == 403
-        status, headers, _ = site.get("/")
-        assert (status, headers["Location"].endswith("/ui/")) == (302, True)
+        for path in ("/", "/ui"):
+            status, headers, _ = site.get(path)
+            assert (status, headers["Location"].endswith("/ui/")) == (302, True), path
 
 
 def test_a_certificate_names_the_user_that_the_map_has_for_it(acme):

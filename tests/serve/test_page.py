@@ -60,13 +60,21 @@ def axe(tmp_path_factory):
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
+def login(user):
+    return [("Authorization", "Basic " + base64.b64encode(f"{user}:secret".encode()).decode())]
+
+
+def read(site, target):
+    """Returns the API's answer to gina."""
+    return json.loads(site.get(f"/v1/{target}", login(GINA))[2])
+
+
 @pytest.fixture
 def visit(site, browser):
     """Opens a view as a user, and waits for its heading."""
 
     def opened(query="", user=GINA, heading="main h1", **options):
-        login = base64.b64encode(f"{user}:secret".encode()).decode()
-        page = browser.page(headers={"Authorization": f"Basic {login}"}, **options)
+        page = browser.page(headers=dict(login(user)), **options)
         page.goto(f"{site.url}ui/{query}")
         page.wait(f"document.querySelector({json.dumps(heading)}) !== null")
         return page
@@ -120,9 +128,8 @@ def files():
 
 def test_the_files_are_served_as_they_are_and_stay_small(site):
     assert sum(len(gzip.compress(content)) for content in files().values()) <= 70 * 1024
-    login = [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
     for name, content in files().items():
-        status, headers, body = site.get(f"/ui/{name}", login)
+        status, headers, body = site.get(f"/ui/{name}", login(GINA))
         assert (status, body) == (200, content), name
         assert headers["Content-Security-Policy"] == POLICY
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -241,6 +248,7 @@ def test_a_creator_asks_when_the_money_comes(visit):
         actions.search("ann")
         wait_for(page, "ann", "main h1")
         assert "Payable" in page.text(".tiles") and "PAID" in page.text()
+        assert page.run("[...document.querySelectorAll('main h2')].at(-1).textContent") == "Newest orders" and "o1" in page.text()
         assert actions.count == 1
 
 
@@ -261,10 +269,10 @@ def test_a_controller_reads_if_the_books_tie_and_the_month_can_be_closed(visit):
 
 
 def test_the_month_of_a_program_is_the_sum_of_its_statements(site, visit):
-    month, login = scene.this_month()[:7], [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
+    month = scene.this_month()[:7]
     totals = dict.fromkeys(("opening", "earned", "paid_out", "closing"), decimal.Decimal(0))
     for creator in ("ann", "robert"):
-        statement = json.loads(site.get(f"/v1/statement?creator={creator}&month={month}", login)[2])
+        statement = read(site, f"statement?creator={creator}&month={month}")
         for row in statement["sums"]:
             if row["program_id"] == "spring":
                 totals["earned"] += decimal.Decimal(row["adjusted"])
@@ -274,7 +282,7 @@ def test_the_month_of_a_program_is_the_sum_of_its_statements(site, visit):
     with visit(f"?view=month&month={month}") as page:
         cells = page.run("""[...[...document.querySelectorAll('table')].find((one) => one.ariaLabel === 'Owed by program')
             .querySelectorAll('tbody tr')].find((row) => row.innerText.startsWith('spring\t')).innerText.split('\t')""")
-        shown = [decimal.Decimal(text.split("\u00a0")[0].removesuffix("USD").replace(",", "").replace("−", "-")) for text in cells[1:]]
+        shown = [decimal.Decimal(text.replace(",", "").replace("−", "-")) for text in cells[2:]]
         assert shown == [totals["opening"], totals["earned"], totals["paid_out"], totals["closing"]], (cells, totals)
 
 
@@ -283,6 +291,34 @@ def test_an_approval_shows_its_amount_and_digest(site, visit):
         page.run(f"[...document.querySelectorAll('main th a')].find((a) => a.textContent === {ids(site)['approval']!r}).click()")
         wait_for(page, "Approval " + ids(site)["approval"])
         assert "60.00" in page.text()
+
+
+def test_anomalies_are_counted_by_tab_and_the_newest_come_first(site, visit):
+    counts = read(site, "anomalies?limit=1")["counts"]
+    with visit("?view=anomalies") as page:
+        assert page.text(".tabs").split() == ["Blocks", str(counts["blocks"] + counts["holds"]), "Open", str(counts["open"]), "Acknowledged"]
+        assert page.run("document.querySelectorAll('main table')[0].querySelectorAll('tbody tr').length") == counts["blocks"]
+
+
+def test_creators_show_earnings_to_managers_alone(visit):
+    with visit("?view=creators") as page:
+        names = page.run("[...document.querySelectorAll('main thead th')].map((one) => one.textContent)")
+        assert names == ["Creator", "Program", "Codes", "This month", "Last month"]
+        assert "held" in page.run("[...document.querySelectorAll('main tbody th')].find((one) => one.textContent.startsWith('cy')).innerText")
+        page.click(".tabs li:nth-child(2) a")
+        page.wait("document.querySelector('.tabs [aria-current]')?.textContent === 'Best of the month' && "
+                  "document.querySelector('main tbody th')?.textContent.startsWith('ann')")
+    with visit("?view=creators", user=SAM) as page:
+        assert "This month" not in page.text() and "Best of the month" not in page.text()
+
+
+def test_the_filters_of_a_phone_open_when_asked(visit):
+    with visit("?view=orders", width=390) as page:
+        assert not page.run("document.querySelector('.filtering').open")
+        page.click(".filtering summary")
+        assert page.run("document.querySelector('.filtering').open && document.querySelector('[name=code]').offsetHeight > 0")
+    with visit("?view=orders&code=SAVE", width=390) as page:
+        assert page.run("document.querySelector('.filtering').open")
 
 
 def test_an_unknown_order_says_where_to_look(visit):
@@ -406,6 +442,40 @@ def test_a_slow_view_keeps_its_place_until_it_is_there(visit):
         assert page.run("document.querySelector('main .ghost')") is None
 
 
+def pill(page, text, color):
+    page.wait(f"document.getElementById('pill').textContent === {json.dumps(text)}", text)
+    assert page.run("document.getElementById('pill').className") == f"pill {color}"
+
+
+def test_the_bar_says_when_no_worker_runs_and_when_all_is_applied(site, visit):
+    with visit("?view=shops") as page:
+        pill(page, "worker stopped", "warn")
+    worker = subprocess.Popen([paths.SLUICE, "worker"], env=site.sluice.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        paths.wait_until(lambda: any(row["worker_state"] == "running" for row in read(site, "nodes")["items"]), "the worker to run")
+        with visit("?view=shops") as page:
+            pill(page, "all applied", "good")
+    finally:
+        worker.terminate()
+        worker.wait(timeout=paths.DEADLINE)
+
+
+def test_inputs_that_wait_are_counted_in_the_bar_and_named_by_a_search_without_a_hit(visit):
+    """Every answer of the server gets the headers of a worker that is behind."""
+    with visit("?view=shops") as page:
+        page.run("""(() => { const real = window.fetch;
+            window.fetch = async (...asked) => {
+                const answer = await real(...asked), headers = new Headers(answer.headers);
+                headers.set("X-Sluice-Waiting", "690");
+                headers.set("X-Sluice-Worker", "running");
+                return new Response(answer.body, { status: answer.status, headers });
+            }; })()""")
+        page.click("#nav a:nth-child(2)")
+        pill(page, "690 inputs wait", "warn")
+        Actions(page).search("10020")
+        wait_for(page, "690 inputs wait to be applied. The order may be among them.")
+
+
 def test_a_viewer_reads_that_a_manager_sees_payouts(visit):
     with visit("?view=payouts", user=SAM) as page:
         page.expected = ["Failed to load resource"]
@@ -466,8 +536,7 @@ def printed(page, tmp_path):
 
 def test_a_statement_prints_on_a4_with_its_sums_and_postings(site, visit, tmp_path):
     month = scene.this_month()[:7]
-    login = [("Authorization", "Basic " + base64.b64encode(f"{GINA}:secret".encode()).decode())]
-    statement = json.loads(site.get(f"/v1/statement?creator=ann&month={month}", login)[2])
+    statement = read(site, f"statement?creator=ann&month={month}")
     assert statement["sums"] and statement["rows"]
     with visit(f"?view=statement&creator=ann&month={month}") as page:
         text, size = printed(page, tmp_path)

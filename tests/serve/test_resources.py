@@ -128,6 +128,7 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
     for creator in ("ann", "bob", "robert", "cy"):
         shown = reader.object("creator", creator=creator)
         balances = shown.pop("balances")
+        assert shown.pop("payouts") == reader.rows("payouts", creator=creator)[::-1]
         assert len(shown["months"]) == 1
         expected = served.sluice.json("creator", "show", creator, *of_account(account))
         assert shown == with_masks([expected])[0]
@@ -224,7 +225,10 @@ def test_filters_select_rows_by_their_members(served):
     assert [row["order_id"] for row in reader.rows("orders", code="save", sort="id")] == [
         row["order_id"] for row in rows if row["order_id"] not in ("a/b", "o2", "o3") and row["shop_id"] == "shop-1"]
     anomalies = reader.rows("anomalies")
-    assert reader.rows("anomalies", blocks="true") == [row for row in anomalies if row["blocks"]]
+    for filters, covers in (({"blocks": "false"}, lambda row: not row["blocks"]),
+                            ({"acknowledged": "true"}, lambda row: row["acknowledged_by"]),
+                            ({"kind": anomalies[0]["kind"]}, lambda row: row["kind"] == anomalies[0]["kind"])):
+        assert reader.rows("anomalies", **filters) == [row for row in anomalies if covers(row)]
     journal = reader.rows("journal")
     assert reader.rows("journal", reason="REFUND") == [row for row in journal if row["reason"] == "REFUND"]
     payouts = reader.rows("payouts")
@@ -295,6 +299,9 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("o1")[0] == ("order", "o1")
     assert ("order", "a/b") in kinds("ANNA15") and ("code", "SAVE") in kinds("save")
     assert {("order", "o1"), ("order", "detached")} <= set(kinds("save")), "with and without a creator"
+    owners = [(row["creator_id"], row["sentence"].split(" from ")[0]) for row in reader.rows("search", q="save") if row["kind"] == "code"]
+    assert owners == [("ann", "code of ann in spring"), ("cy", "code of cy in spring-late")], "a code has an owner in each program"
+    assert {row["creator_id"] for row in reader.rows("search", q="o1") if row["kind"] == "order"} == {"ann", "cy"}
     assert kinds("robert")[0] == ("creator", "robert") == kinds("bob")[0]
     payout = reader.rows("payouts")[0]
     assert kinds(payout["payout_id"]) == [("payout", payout["payout_id"])]
@@ -314,6 +321,36 @@ def test_periods_list_the_checks_before_a_month_is_closed(served):
     assert checks == {"until": until, "nodes_applied": False, "nodes": [1], "approvals": len(reader.rows("approvals")),
                       "payouts_unfinished": len(unfinished)}
     assert reader.object("periods", until=scene.this_month())["checks"]["nodes_applied"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 1000])
+@pytest.mark.parametrize("filters", [{"blocks": "true"}, {"blocks": "true", "shop": "shop-1"},
+                                     {"showing": "true", "acknowledged": "false"},
+                                     {"showing": "true", "acknowledged": "false", "blocks": "false"}])
+def test_anomalies_that_need_attention_come_newest_first_whatever_the_page(served, filters, limit):
+    """Z5: from their index, with the rows that the table has."""
+    reader = served.as_("acme")
+    blocking = [row for row in reader.rows("anomalies", showing="true") if row["blocks"]]
+    open_ = [row for row in reader.rows("anomalies", showing="true") if not row["blocks"] and not row["acknowledged_by"]]
+    expected = {"true": blocking, "false": open_, None: blocking + open_}[filters.get("blocks")]
+    rows = reader.rows("anomalies", limit=limit, **filters)
+    assert sorted(map(str, rows)) == sorted(map(str, expected)) and blocking
+    times = [datetime.datetime.fromisoformat(row["recorded_at"]) for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert reader.object("anomalies", **filters)["counts"] == {
+        "blocks": len(blocking), "open": len(open_), "holds": len(reader.rows("holds"))}
+    answer = reader.get("anomalies", **{**filters, "kind": "CANCEL_NOT_LATER"})
+    assert answer.json()["items"] == [row for row in rows if row["kind"] == "CANCEL_NOT_LATER"]
+
+
+def test_a_creator_has_the_newest_payouts_and_a_list_names_the_holds(served):
+    reader = served.as_("acme")
+    payouts = reader.rows("payouts", creator="ann")
+    assert payouts and reader.object("creator", creator="ann")["payouts"] == payouts[::-1][:10]
+    assert served.as_("acme", "viewer").object("creator", creator="ann")["payouts"] is None
+    page = reader.object("creators")
+    assert [(row["creator_id"], held) for row, held in zip(page["items"], page["held"])] == [
+        (row["creator_id"], row["creator_id"] == "cy") for row in page["items"]]
 
 
 def test_anomalies_come_with_the_commissions_of_their_orders(served):

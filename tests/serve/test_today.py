@@ -147,6 +147,6 @@ def test_a_creators_months_are_the_statements(served):
 
 def test_the_pill_counts_inputs_that_are_not_applied(served):
     answer = served.as_("acme").get("today")
-    assert answer.header("X-Sluice-Waiting") == "0"
+    assert answer.header("X-Sluice-Waiting") == "0" and answer.header("X-Sluice-Worker") == "stopped"
     (node,) = served.as_("acme").rows("nodes")
     assert node["waiting"] == 0 and not node["behind"]

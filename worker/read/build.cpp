@@ -200,6 +200,7 @@ Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker) {
     answer.with("X-Sluice-Snapshot", snapshot);
     if (!worker.node.empty()) {  // another node's worker publishes nothing here
         answer.with("X-Sluice-Waiting", std::to_string(worker.waiting));
+        answer.with("X-Sluice-Worker", worker.state);  // one that does not run counts nothing
     }
     return answer;
 }

@@ -28,6 +28,14 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
+/// The place in a list of several shops: the shop's id and the key within it.
+struct ShopPlace {
+    std::string shop, rest;
+};
+/// Returns the place that the cursor names, or nothing without one.
+[[nodiscard]] std::optional<ShopPlace> place_of(const Read& read);
+[[nodiscard]] std::string shop_key(const ShopRow& shop, std::string_view rest);
+
 struct NodeState {
     LedgerHead head;
     /// The node's inputs have waited for over five minutes, if it is this store's, or its last
@@ -147,6 +155,8 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] reports::Json show_program(Read& read);
 [[nodiscard]] reports::Json show_run(Read& read);
 [[nodiscard]] reports::Json show_payout(Read& read);
+/// Returns the creator's last ten payouts, the newest first.
+[[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
 [[nodiscard]] reports::Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
 /// @param statement  As `report statement --format json` prints it.

@@ -33,7 +33,7 @@ constexpr std::array kShown{
                  "account_id day yesterday yesterday.orders yesterday.attributed waiting "
                  "waiting.kind waiting.count waiting.amounts unattributed unattributed.order_id "
                  "unattributed.shop_id unattributed.ordered_at unattributed.codes"},
-    ShownMembers{"search", "kind id shop_id sentence"},
+    ShownMembers{"search", "kind id shop_id sentence creator_id"},
     ShownMembers{"orders",
                  "order_id shop_id account_id creator_id program_id attribution_types "
                  "commission_amount accrued commission_currency amount tax shipping refund_amount "

@@ -195,6 +195,31 @@ Json show_payout(Read& read) {
                                          parts[payout.payout_id]));
 }
 
+Json newest_payouts(Read& read, const CreatorId& creator) {
+    constexpr std::size_t kShown = 10;
+    reports::PayoutListing listing;
+    listing.account = read.grant.account;
+    listing.creator = creator;
+    const auto ids = reports::payout_ids(read.ledger, listing, kRowsReadMax);
+    std::vector<Payout> payouts;
+    for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kShown; ++id) {
+        Payout payout;
+        payout.payout_id = *id;
+        if (read.ledger.load(payout)) {
+            payouts.push_back(std::move(payout));
+        }
+    }
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    Json list = Json::array();
+    for (const Payout& payout : payouts) {
+        list.push_back(object_of(reports::payout_columns(),
+                                 reports::payout_row(read.ledger, nodes, read.grant.account_id,
+                                                     payout, parts[payout.payout_id])));
+    }
+    return list;
+}
+
 Page list_payout_items(Read& read) {
     const Payout payout = payout_of(read);
     PayoutItem first;
@@ -333,13 +358,14 @@ Json closing_checks(Read& read, Timestamp until) {
         return true;
     });
     std::uint64_t unfinished = 0;
-    read.ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == read.grant.account && is_active(payout.state) &&
-            payout.state != PayoutState::kPaid) {
-            ++unfinished;
-        }
-        return true;
-    });
+    for (const PayoutState state :
+         {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
+        reports::scan_payouts_in(read.ledger, read.grant.account, state,
+                                 [&unfinished](const Payout& /*payout*/) {
+                                     ++unfinished;
+                                     return true;
+                                 });
+    }
     Json amounts = Json::array();
     for (const auto& [currency, amount] : blocked) {
         amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});

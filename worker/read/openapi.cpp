@@ -91,6 +91,7 @@ Json type_of(std::string_view resource, std::string_view member) {
                                                   "earned",
                                                   "commissions",
                                                   "nearest",
+                                                  "held",
                                                   "changes"};
     static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind",
                                                   "more"};

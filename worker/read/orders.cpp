@@ -1,4 +1,4 @@
-// Orders, anomalies, holds, shops and products.
+// Orders, anomalies, shops and products.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -6,8 +6,8 @@
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/positions/open_amounts.hpp"
-#include "core/reports/holds.hpp"
 #include "core/reports/lists.hpp"
+#include "core/reports/overview.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
@@ -19,22 +19,6 @@ namespace sluice::serve {
 namespace {
 
 using reports::Json;
-
-/// The place in a list of several shops: the shop's id and the key within it.
-struct ShopPlace {
-    std::string shop, rest;
-};
-
-std::optional<ShopPlace> place_of(const Read& read) {
-    if (!read.after) {
-        return std::nullopt;
-    }
-    auto parts = split_key(*read.after, 2);
-    if (!parts) {
-        refuse("cursor_invalid");
-    }
-    return ShopPlace{std::move(parts->front()), std::move(parts->back())};
-}
 
 /// Selects the rows of a list of orders.
 struct OrderFilter {
@@ -54,10 +38,6 @@ struct OrderFilter {
                (!status || order_status(order, read.now, read.ledger) == *status);
     }
 };
-
-std::string shop_key(const ShopRow& shop, std::string_view rest) {
-    return join_key({shop.shop_id.str(), std::string(rest)});
-}
 
 OrderFilter order_filter(Read& read) {
     OrderFilter filter;
@@ -130,6 +110,21 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
 
 }  // namespace
 
+std::optional<ShopPlace> place_of(const Read& read) {
+    if (!read.after) {
+        return std::nullopt;
+    }
+    auto parts = split_key(*read.after, 2);
+    if (!parts) {
+        refuse("cursor_invalid");
+    }
+    return ShopPlace{std::move(parts->front()), std::move(parts->back())};
+}
+
+std::string shop_key(const ShopRow& shop, std::string_view rest) {
+    return join_key({shop.shop_id.str(), std::string(rest)});
+}
+
 Page list_orders(Read& read) {
     const OrderFilter filter = order_filter(read);
     const std::string sort = read.arguments.text("sort").value_or("id");
@@ -186,34 +181,59 @@ Json show_order(Read& read) {
         explanation_json(*explained, order_answer(*explained, read.now, read.ledger)));
 }
 
+// ---- Anomalies: by shop and order from their table, or those that need attention from an index --
+
 namespace {
 
-/// Returns the commission at stake of each order, in the order of the list (G10).
-Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
-    Json list = Json::array();
-    OrderState order;
-    for (const OrderKey& key : orders) {
-        const bool has_creator = read.ledger.load_order(key, order) && order.live;
-        const CommissionAmount commission =
-            has_creator ? commission_amount(order) : CommissionAmount{};
-        list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
-                                          {"currency", commission.currency.code()}}
-                                   : Json());
+/// Selects the rows of a list of anomalies.
+struct AnomalyFilter {
+    std::optional<AnomalyKind> kind;
+    std::optional<bool> blocks, acknowledged, showing;
+    std::uint32_t blocking = 0;  ///< Kinds that block.
+
+    explicit AnomalyFilter(Read& read)
+        : kind(parse_anomaly_kind(read.arguments.text("kind").value_or(""))),
+          blocks(read.arguments.flag("blocks")),
+          acknowledged(read.arguments.flag("acknowledged")),
+          showing(read.arguments.flag("showing")),
+          blocking(account_settings(read.ledger, read.grant.account).blocking) {}
+
+    [[nodiscard]] bool covers(const Anomaly& row) const {
+        const bool is_acknowledged = !row.acknowledged_by.empty();
+        const bool is_blocking = row.showing && !is_acknowledged && (blocking & bit(row.kind)) != 0;
+        return (!kind || *kind == row.kind) && (!blocks || *blocks == is_blocking) &&
+               (!acknowledged || *acknowledged == is_acknowledged) &&
+               (!showing || *showing == row.showing);
     }
-    return list;
-}
+    /// Returns whether every row shows and is not acknowledged.
+    [[nodiscard]] bool needs_attention() const {
+        return blocks == true || (showing == true && acknowledged == false);
+    }
+    /// Returns the kinds of such rows.
+    [[nodiscard]] std::uint32_t kinds() const {
+        std::uint32_t kinds = ~bit(static_cast<AnomalyKind>(AttentionKind::kHold));
+        if (blocks) {
+            kinds &= *blocks ? blocking : ~blocking;
+        }
+        return kind ? kinds & bit(*kind) : kinds;
+    }
+};
 
-}  // namespace
+/// Collects the rows of a page, and the orders of which the commission is at stake.
+struct Found {
+    Page page;
+    std::vector<OrderKey> orders;
 
-Page list_anomalies(Read& read) {
-    const auto kind = parse_anomaly_kind(read.arguments.text("kind").value_or(""));
-    const auto blocks = read.arguments.flag("blocks");
-    const auto acknowledged = read.arguments.flag("acknowledged");
-    const std::uint32_t blocking = account_settings(read.ledger, read.grant.account).blocking;
+    void add(ReadLimit& limit, const ShopRow& shop, const Anomaly& row, std::uint32_t blocking) {
+        page.rows.push_back(reports::anomaly_row(shop, row, blocking));
+        orders.push_back(row.order);
+        limit.add_bytes(row.order.order_id.view().size() + 1024);
+    }
+};
+
+void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
     const auto place = place_of(read);
     ReadLimit limit(read);
-    Page page;
-    std::vector<OrderKey> shown;
     for (const ShopRow& shop : shops_of(read)) {
         if (place && shop.shop_id.str() < place->shop) {
             continue;
@@ -236,44 +256,122 @@ Page list_anomalies(Read& read) {
             if (was_before) {
                 return true;
             }
-            if (limit.is_full(page)) {
-                page.next_key = limit.last();
+            if (limit.is_full(found.page)) {
+                found.page.next_key = limit.last();
                 return false;
             }
             limit.read_one(shop_key(shop, join_key({row.order.order_id.str(), number})));
-            const bool is_acknowledged = !row.acknowledged_by.empty();
-            const bool is_blocking =
-                row.showing && !is_acknowledged && (blocking & bit(row.kind)) != 0;
-            if ((!kind || *kind == row.kind) && (!blocks || *blocks == is_blocking) &&
-                (!acknowledged || *acknowledged == is_acknowledged)) {
-                page.rows.push_back(reports::anomaly_row(shop, row, blocking));
-                shown.push_back(row.order);
-                limit.add_bytes(row.order.order_id.view().size() + 1024);
+            if (filter.covers(row)) {
+                found.add(limit, shop, row, filter.blocking);
             }
             return true;
         });
-        if (page.next_key) {
-            break;
+        if (found.page.next_key) {
+            return;
         }
     }
-    page.extras.emplace_back("commissions", commissions_of(read, shown));
-    return page;
 }
 
-/// As `hold list`, with the actor under the name that all rows of the API have.
-std::vector<reports::Column> hold_columns() {
-    std::vector<reports::Column> columns = reports::hold_columns();
-    for (reports::Column& column : columns) {
-        column.name = column.name == "held_by" ? "actor" : column.name;
+std::string attention_key(const Attention& row) {
+    return join_key({row.since.to_string(), std::to_string(static_cast<unsigned>(row.kind)),
+                     std::to_string(row.shop.value), row.order_id.str()});
+}
+
+/// Returns the row that attention_key() named, or nothing without a cursor.
+std::optional<Attention> attention_of(const Read& read) {
+    if (!read.after) {
+        return std::nullopt;
     }
-    return columns;
+    const auto parts = split_key(*read.after, 4);
+    const auto since = Timestamp::parse(parts ? parts->front() : "");
+    if (!since) {
+        refuse("cursor_invalid");
+    }
+    const auto number = [&parts](std::size_t i) {
+        return static_cast<std::uint32_t>(std::strtoul((*parts)[i].c_str(), nullptr, 10));
+    };
+    return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), *since,
+                     ShopNumber{number(2)}, OrderId(parts->back())};
 }
 
-Page list_holds(Read& read) {
-    PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
-    reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
-                         page);
-    return std::move(page).take();
+/// The newest first.
+void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
+    std::map<ShopNumber, ShopRow> shops;
+    for (const ShopRow& shop : shops_of(read)) {
+        shops.emplace(shop.shop, shop);
+    }
+    auto last = attention_of(read);
+    ReadLimit limit(read);
+    const std::size_t at_once = read.limit() + 1;
+    for (bool more = true; more && !found.page.next_key;) {
+        const auto rows = reports::attention_before(read.ledger, read.grant.account, filter.kinds(),
+                                                    last, at_once);
+        for (const Attention& row : rows) {
+            if (limit.is_full(found.page)) {
+                found.page.next_key = limit.last();
+                break;
+            }
+            limit.read_one(attention_key(row));
+            Anomaly anomaly;
+            anomaly.order = {row.account, row.shop, row.order_id};
+            anomaly.kind = static_cast<AnomalyKind>(row.kind);
+            const auto shop = shops.find(row.shop);
+            if (shop != shops.end() && read.ledger.load(anomaly) && filter.covers(anomaly)) {
+                found.add(limit, shop->second, anomaly, filter.blocking);
+            }
+        }
+        more = rows.size() == at_once;
+        if (more) {
+            last = rows.back();
+        }
+    }
+}
+
+/// Returns the commission at stake of each order, in the order of the list (G10).
+Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
+    read.ledger.expect_orders(orders);
+    Json list = Json::array();
+    OrderState order;
+    for (const OrderKey& key : orders) {
+        const bool has_creator = read.ledger.load_order(key, order) && order.live;
+        const CommissionAmount commission =
+            has_creator ? commission_amount(order) : CommissionAmount{};
+        list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
+                                          {"currency", commission.currency.code()}}
+                                   : Json());
+    }
+    return list;
+}
+
+/// Returns how many need attention and block, how many do not, and how many holds there are.
+Json counts_of(Read& read, std::uint32_t blocking) {
+    std::uint64_t blocks = 0, others = 0, holds = 0;
+    for (const auto& [kind, count] : reports::attention_counts(read.ledger, read.grant.account)) {
+        const bool is_blocking = (blocking & bit(static_cast<AnomalyKind>(kind))) != 0;
+        (kind == AttentionKind::kHold ? holds : is_blocking ? blocks : others) += count;
+    }
+    CreatorHold hold;
+    hold.account = read.grant.account;
+    read.ledger.scan(hold, {1, 1}, [&holds](const CreatorHold& /*row*/) {
+        ++holds;
+        return true;
+    });
+    return {{"blocks", blocks}, {"open", others}, {"holds", holds}};
+}
+
+}  // namespace
+
+Page list_anomalies(Read& read) {
+    const AnomalyFilter filter(read);
+    Found found;
+    if (filter.needs_attention()) {
+        find_in_attention(read, filter, found);
+    } else {
+        find_in_table(read, filter, found);
+    }
+    found.page.extras.emplace_back("commissions", commissions_of(read, found.orders));
+    found.page.extras.emplace_back("counts", counts_of(read, filter.blocking));
+    return std::move(found.page);
 }
 
 std::vector<reports::Column> shop_columns() {

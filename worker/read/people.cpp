@@ -1,11 +1,16 @@
-// Callers, creators and programs.
+// Callers, creators, holds and programs.
 #include <cstdlib>
+#include <set>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/reports/creators.hpp"
+#include "core/reports/holds.hpp"
+#include "core/reports/names.hpp"
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/read/cursor.hpp"
 #include "worker/read/lists.hpp"
 
 namespace sluice::serve {
@@ -19,14 +24,18 @@ Json grant_object(const Grant& grant) {
             {"scopes", cli::scope_names(grant.scopes)}};
 }
 
+bool begins_with(const reports::Row& row, const std::string& prefix) {
+    constexpr std::size_t kName = 5;
+    return row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix);
+}
+
 /// Passes on the rows of creators whose id or name begins so.
 struct OfPrefix : reports::RowOutput {
     std::string prefix;
     reports::RowOutput& out;
     OfPrefix(std::string begin, reports::RowOutput& to) : prefix(std::move(begin)), out(to) {}
     void add(const reports::Row& row) override {
-        constexpr std::size_t kName = 5;
-        if (row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix)) {
+        if (begins_with(row, prefix)) {
             out.add(row);
         }
     }
@@ -40,6 +49,70 @@ KeyOf by_place() {
         std::string digits = std::to_string(++place);
         return std::vector<std::string>{digits.insert(0, 10 - digits.size(), '0')};
     };
+}
+
+/// Creators by program and first id.
+Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
+                    const std::string& prefix) {
+    constexpr std::size_t kMembersAtOnce = 500;
+    std::optional<reports::MemberPlace> after;
+    if (read.after) {
+        const auto parts = split_key(*read.after, 2);
+        if (!parts) {
+            refuse("cursor_invalid");
+        }
+        after = {ProgramId(parts->front()), CreatorId(parts->back())};
+    }
+    const std::size_t at_once = prefix.empty() ? read.limit() + 1 : kMembersAtOnce;
+    ReadLimit limit(read);
+    Page page;
+    for (bool more = true; more && !page.next_key;) {
+        const auto members = reports::members_after(read.ledger, read.grant.account, program, after,
+                                                    at_once, read.now);
+        for (const reports::MemberRow& member : members) {
+            if (limit.is_full(page)) {
+                page.next_key = limit.last();
+                break;
+            }
+            limit.read_one(join_key({member.place.program.str(), member.place.creator.str()}));
+            if (begins_with(member.row, prefix)) {
+                page.rows.push_back(member.row);
+            }
+        }
+        more = members.size() == at_once;
+        if (more) {
+            after = members.back().place;
+        }
+    }
+    return page;
+}
+
+Page best_creators(Read& read, const std::optional<ProgramId>& program, const std::string& prefix) {
+    if (!read.sees_ledger()) {
+        refuse("scope");
+    }
+    PageOfAll page(read, by_place(), 1);
+    OfPrefix rows(prefix, page);
+    reports::write_best_creators(read.ledger, read.grant.account, program, read.now, rows);
+    return std::move(page).take();
+}
+
+/// Returns for each row whether the creator is held, in all programs or in the row's.
+Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
+    const reports::CreatorNames names(read.ledger);
+    std::set<std::pair<std::string, std::string>> holds;
+    CreatorHold first;
+    first.account = read.grant.account;
+    read.ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
+        holds.emplace(names.shown(hold.account, hold.creator).str(), hold.program.str());
+        return true;
+    });
+    Json list = Json::array();
+    for (const reports::Row& row : rows) {
+        const std::string creator = row[0].cell();
+        list.push_back(holds.contains({creator, ""}) || holds.contains({creator, row[1].cell()}));
+    }
+    return list;
 }
 
 }  // namespace
@@ -59,21 +132,13 @@ Json show_me(Read& read) {
 }
 
 Page list_creators(Read& read) {
-    const auto program = program_of(read);
-    const bool by_earned = read.arguments.is("sort", "-earned");
-    if (by_earned && !read.sees_ledger()) {
-        refuse("scope");
-    }
-    PageOfAll page = by_earned ? PageOfAll(read, by_place(), 1) : PageOfAll(read, {1, 0});
-    OfPrefix rows(read.arguments.text("q").value_or(""), page);
-    reports::CreatorListing listing;
-    listing.account = read.grant.account;
-    listing.program = program ? std::optional(program->program.id) : std::nullopt;
-    if (by_earned) {
-        listing.order = reports::CreatorOrder::kEarned;
-    }
-    reports::write_creators(read.ledger, listing, read.now, rows);
-    return std::move(page).take();
+    const auto row = program_of(read);
+    const auto program = row ? std::optional(row->program.id) : std::nullopt;
+    const std::string prefix = read.arguments.text("q").value_or("");
+    Page page = read.arguments.is("sort", "-earned") ? best_creators(read, program, prefix)
+                                                     : creators_by_id(read, program, prefix);
+    page.extras.emplace_back("held", held_rows(read, page.rows));
+    return page;
 }
 
 Json show_creator(Read& read) {
@@ -87,6 +152,7 @@ Json show_creator(Read& read) {
     if (!read.sees_ledger()) {
         shown["balances"] = Json();
         shown["months"] = Json();
+        shown["payouts"] = Json();
         return shown;
     }
     struct Objects : reports::RowOutput {
@@ -101,7 +167,24 @@ Json show_creator(Read& read) {
     filter.creator = creator;
     reports::write_balances(read.ledger, filter, read.now, balances);
     shown["balances"] = std::move(balances.list);
+    shown["payouts"] = newest_payouts(read, *creator);
     return shown;
+}
+
+/// As `hold list`, with the actor under the name that all rows of the API have.
+std::vector<reports::Column> hold_columns() {
+    std::vector<reports::Column> columns = reports::hold_columns();
+    for (reports::Column& column : columns) {
+        column.name = column.name == "held_by" ? "actor" : column.name;
+    }
+    return columns;
+}
+
+Page list_holds(Read& read) {
+    PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
+    reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
+                         page);
+    return std::move(page).take();
 }
 
 Page list_programs(Read& read) {

@@ -9,6 +9,7 @@
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
+#include "worker/read/cursor.hpp"
 #include "worker/read/lists.hpp"
 
 namespace sluice::serve {
@@ -18,7 +19,7 @@ using reports::Json;
 
 constexpr std::size_t kHitsMax = 20;
 
-/// Collects hits, each once.
+/// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
 public:
     explicit Hits(Read& read) : read_(read), names_(read.ledger) {}
@@ -26,9 +27,11 @@ public:
     [[nodiscard]] bool is_full() const noexcept { return page_.rows.size() >= kHitsMax; }
     [[nodiscard]] Page take() && { return std::move(page_); }
 
-    void add(const char* kind, const std::string& id, Json shop, const std::string& sentence) {
-        if (!is_full() && seen_.insert(std::string(kind) + " " + shop.cell() + " " + id).second) {
-            page_.rows.push_back({kind, id, std::move(shop), sentence});
+    void add(const char* kind, const std::string& id, Json shop, const std::string& sentence,
+             Json creator = {}) {
+        const bool is_new = seen_.insert(join_key({kind, shop.cell(), id, sentence})).second;
+        if (is_new && page_.rows.size() < kHitsMax) {
+            page_.rows.push_back({kind, id, std::move(shop), sentence, std::move(creator)});
         }
     }
     void add_order(const ShopRow& shop, const OrderState& order) {
@@ -38,11 +41,12 @@ public:
             order.live ? names_.shown(shop.account, order.position()->attribution.creator).str()
                        : "";
         add("order", order.key.order_id.str(), shop.shop_id.str(),
-            amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status);
+            amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status,
+            reports::text_or_null(creator));
     }
     void add_creator(const CreatorRow& row) {
         const std::string shown = names_.shown(row.account, row.creator).str();
-        add("creator", shown, Json(), row.name.empty() ? "creator " + shown : row.name);
+        add("creator", shown, Json(), row.name.empty() ? "creator " + shown : row.name, shown);
     }
     [[nodiscard]] const reports::CreatorNames& names() const noexcept { return names_; }
 
@@ -101,7 +105,8 @@ void find_code(Read& read, const std::string& text, Hits& hits) {
         hits.add("code", owner.code, Json(),
                  "code of " + creator + " in " + owner.program.str() + " from " +
                      owner.valid_from.to_string() +
-                     (owner.valid_until ? " until " + owner.valid_until->to_string() : ""));
+                     (owner.valid_until ? " until " + owner.valid_until->to_string() : ""),
+                 creator);
     }
     reports::OrderListing listing;
     listing.account = read.grant.account;
@@ -150,7 +155,7 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
 }  // namespace
 
 std::vector<reports::Column> search_columns() {
-    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}};
+    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}, {"creator_id"}};
 }
 
 Page search(Read& read) {

@@ -57,7 +57,7 @@ TEST_P(Explain, EveryStepFromEventToJournal) {
 
 Events
   #5  ORDER_CREATE, version 2026-01-10T00:00:00Z, received 2026-01-20T00:00:00Z
-      applied: its payload replaced the order
+      applied: the first event of the order
   #7  ORDER_UPDATE, version 2026-01-09T00:00:00Z, received 2026-01-20T00:00:00Z
       stale: older than the stored version, so only its refund rows count
   1 more, equal to one of these, changed nothing
@@ -297,8 +297,7 @@ TEST_P(Explain, EveryVerdictHasItsReason) {
     EXPECT_EQ(candidates_then(state, *reader)[0].source, "code no. 2 of the order as it was then");
     attribution.candidates[0].code = 0;
     state.last_applied = {attribution.cause.value + 1};
-    EXPECT_EQ(candidates_then(state, *reader)[0].source,
-              "code no. 1 of the order as it was then (the newest payload has SAVE there)");
+    EXPECT_EQ(candidates_then(state, *reader)[0].source, "code no. 1, now SAVE");
 }
 
 TEST_P(Explain, WhichOfTheProgramsCountFromTheNextTryOn) {

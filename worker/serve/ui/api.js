@@ -10,6 +10,10 @@ export class Refused extends Error {
 
 let account = null;
 let heard = () => {};
+let waiting = 0;
+
+/** Inputs that the worker had not applied when the last answer came. */
+export const inputsWaiting = () => waiting;
 
 /** account: the one that a person of several chose, or null; onAnswer: called with each answer's headers. */
 export function configure(options) {
@@ -55,6 +59,7 @@ async function getOnce(path, parameters, signal) {
     } catch { /* the status says enough */ }
     throw new Refused(response.status, problem);
   }
+  waiting = Number(response.headers.get("X-Sluice-Waiting"));
   heard(response.headers);
   return response.json();
 }

@@ -49,12 +49,19 @@ export const shortDay = (text) => Number(text.slice(8, 10)) + " " + MONTHS[Numbe
 export const monthName = (text) => LONG[Number(text.slice(5, 7)) - 1] + " " + text.slice(0, 4);
 export const shortMonth = (text) => MONTHS[Number(text.slice(5, 7)) - 1];
 
+/** Instants sort by their keys: the server leaves zeros at the end of a fraction out. */
+export const instantKey = (text) => text.slice(0, 19) + text.slice(20, -1).padEnd(9, "0");
+
 /** A time element with day, hour and minute; the whole instant is its title. */
 export function time(text, withClock = true) {
   if (!text) return "";
   const words = day(text) + (withClock ? ", " + text.slice(11, 16) : "");
   return element("time", { datetime: text, title: text, class: "nowrap" }, words);
 }
+
+/** A sentence of the server, with its instants as days and times. */
+export const instants = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) =>
+  day(at) + (at.slice(11, 19) === "00:00:00" ? "" : ", " + at.slice(11, 16)));
 
 const COLORS = {
   paid: "good", closed: "warn", blocked: "warn", waiting: "warn", held: "warn", silent: "warn", failed: "bad",

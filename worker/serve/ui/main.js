@@ -36,6 +36,9 @@ const parametersNow = () => Object.fromEntries(new URLSearchParams(location.sear
 
 // ---- The bar ------------------------------------------------------------------------------------
 
+/** A worker that does not run tells nobody how many inputs wait by now. */
+const IDLE = { stopped: "worker stopped", stale: "worker not running", unknown: "worker not running", retrying: "worker retries" };
+
 function showWaiting(headers) {
   const waiting = headers.get("X-Sluice-Waiting");
   const pill = byId("pill");
@@ -43,8 +46,10 @@ function showWaiting(headers) {
     pill.className = "pill unknown";
     return;
   }
-  pill.textContent = waiting === "0" ? "all applied" : count(Number(waiting)) + (waiting === "1" ? " input waits" : " inputs wait");
-  pill.className = "pill " + (waiting === "0" ? "good" : "warn");
+  const idle = IDLE[headers.get("X-Sluice-Worker")];
+  const isApplied = waiting === "0" && !idle;
+  pill.textContent = waiting !== "0" ? count(Number(waiting)) + (waiting === "1" ? " input waits" : " inputs wait") : idle || "all applied";
+  pill.className = "pill " + (isApplied ? "good" : "warn");
 }
 
 function showAccount(chosen) {

@@ -48,9 +48,11 @@ export function table(caption, columns, rows, foot) {
   const labelled = (column, attributes) => ({ ...attributes, ...(column.n ? { class: "n" } : {}) });
   const line = (row) => element("tr", { role: "row" }, ...columns.map((column, i) => {
     const content = [column.cell(row)].flat().filter((part) => part !== null && part !== undefined);
+    // On a phone a cell has its name at the left, so that its parts need a box of their own at the right.
+    const parts = content.length > 1 ? [element("div", {}, ...content)] : content;
     return i === 0 ? element("th", { role: "rowheader", scope: "row" }, ...content)
       : element("td", labelled(column, { role: "cell", "data-label": column.name, ...(content[0] === "–" ? { "data-none": "" } : {}) }),
-        ...content);
+        ...parts);
   }));
   const body = element("tbody", { role: "rowgroup" }, ...rows.map(line));
   const isNarrow = columns.length <= STACK_FROM;
@@ -70,7 +72,7 @@ export function pairs(title, list) {
 }
 
 /** Rows of the first page: a phone shows each as a block. */
-export const pageSize = () => (matchMedia("(max-width: 46rem)").matches ? 25 : 100);
+export const pageSize = () => (isWide.matches ? 100 : 25);
 
 /**
  * A list of the API as a table that grows page by page, with "Export".
@@ -106,7 +108,10 @@ export function growing(source) {
     element("p", { class: "more" }, words, button, exportButton(path, parameters, whats)));
 }
 
-/** A form whose fields are the view's filters. fields: [{name, label, options}] */
+/** Screens that are wide enough for tables. */
+const isWide = matchMedia("(min-width: 46rem)");
+
+/** A form whose fields are the view's filters; a phone shows it when asked. fields: [{name, label, options}] */
 export function filters(view, fields, parameters, go) {
   const form = element("form", { class: "filters", "aria-label": "Filters" });
   for (const field of fields) {
@@ -127,7 +132,10 @@ export function filters(view, fields, parameters, go) {
     event.preventDefault();
     go(hrefOf(view, Object.fromEntries(new FormData(form))));
   });
-  return form;
+  const box = element("details", { class: "filtering" }, element("summary", {}, "Filters"), form);
+  box.open = isWide.matches || fields.some((field) => parameters[field.name]);
+  isWide.addEventListener("change", () => { box.open ||= isWide.matches; });
+  return box;
 }
 
 /** Bars with their values as a table. series: [{name, color, value(point), text(point)}] */

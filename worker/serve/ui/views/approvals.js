@@ -1,6 +1,6 @@
 // What waits for another person, oldest first, and one of them in full (G8, controls K3).
 import { element } from "../dom.js";
-import { amount, money, plural, time } from "../format.js";
+import { amount, instantKey, money, plural, time } from "../format.js";
 import { idLink, idOf } from "../links.js";
 import { card, empty, growing, head, pairs, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
@@ -19,7 +19,7 @@ function list(first) {
     { name: "Since", cell: (row) => time(row.received_at) },
     { name: "Amount", n: true, cell: (row) => (row.amount === null ? "–" : money(row.amount, row.currency)) },
   ];
-  const rows = [...first.items].sort((a, b) => (a.received_at < b.received_at ? -1 : 1));
+  const rows = [...first.items].sort((a, b) => (instantKey(a.received_at) < instantKey(b.received_at) ? -1 : 1));
   const said = first.items.length ? plural(first.items.length, "command") + (first.items.length === 1 ? " waits" : " wait") +
     " for another person, the oldest first." : "Nothing waits for approval.";
   return [head("Approvals", said), payoutTabs("approvals"), growing({ path: "approvals", parameters: {}, what: "approval",

@@ -6,6 +6,7 @@ import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns } from "./orders.js";
 
+const ownColumns = orderColumns.filter((column) => column.name !== "Creator");
 const TITLES = { payable: "Payable", pending: "Pending", blocked: "Blocked", in_payout: "In payouts", paid: "Paid" };
 
 /** Sums of the balances by currency, the currency with the most owed first. */
@@ -24,7 +25,7 @@ function amounts(balances) {
   const [main, ...others] = byCurrency(balances);
   if (!main) return [];
   const value = (name) => money(main[name], main.currency);
-  const blocked = Number(main.blocked) ? [money(main.blocked, main.currency), " blocked"] : null;
+  const blocked = Number(main.blocked) ? [money(main.blocked, main.currency), " blocked"] : "not cleared yet";
   return [tiles("Amounts", [tile("Payable", value("payable"), "the next close takes it"), tile("Pending", value("pending"), blocked),
     tile("In payouts", value("in_payout"), "closed, not paid yet"), tile("Paid", value("paid"), "so far")]),
   ...(others.length ? [card("Other currencies", table("Other currencies", [
@@ -58,7 +59,7 @@ function programs(creator) {
     { name: "Code", cell: ({ code }) => (code ? idLink("search", { q: code.code }, code.code) : "no code") },
     { name: "Program", cell: ({ member }) => [link("program", { program: member.program_id }, member.program_id),
       member.removed ? " (removed)" : "", member.group ? " group " + member.group : ""] },
-    { name: "Valid", cell: ({ code, member }) => [time((code || { valid_from: member.effective_from }).valid_from, false),
+    { name: "Valid", cell: ({ code, member }) => ["from ", time((code || { valid_from: member.effective_from }).valid_from, false),
       ...(code && code.valid_until ? [" until ", time(code.valid_until, false)] : [])] },
   ], codes) : empty("In no program."));
 }
@@ -81,22 +82,21 @@ function payee(creator, isViewer) {
   ...(names.length ? [element("p", { class: "muted" }, "Also known as " + names.join(", "))] : []));
 }
 
-function payouts(list, creator) {
+function payouts({ payouts: list, creator_id: creator }) {
   if (!list) return [];
-  return [card("Payouts", list.items.length ? table("Payouts", [
+  return [card("Payouts", list.length ? table("Payouts", [
     { name: "Payout", cell: (row) => payoutLink(row.payout_id) },
     { name: "Closed", cell: (row) => time(row.closed_at, false) },
     { name: "State", cell: (row) => state(row.state) },
     { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
-  ], [...list.items].reverse().slice(0, 10)) : empty("No payout yet."),
+  ], list) : empty("No payout yet."),
   element("p", { class: "more" }, link("payouts", { creator }, "All payouts of " + creator)))];
 }
 
 function statements(creator) {
   const month = today().slice(0, 7);
   const months = Array.from({ length: 6 }, (_, i) => monthAfter(month, -i));
-  return card("Statements", element("p", {}, ...months.flatMap((one, i) =>
-    [i ? " · " : "", link("statement", { creator, month: one }, monthName(one))])));
+  return card("Statements", element("p", { class: "links" }, ...months.map((one) => link("statement", { creator, month: one }, monthName(one)))));
 }
 
 function sentence(creator, rows) {
@@ -110,23 +110,20 @@ function sentence(creator, rows) {
 export default {
   nav: "creators",
   title: (parameters) => "Creator " + (parameters.creator || ""),
-  async load(parameters, get, me) {
-    const creator = parameters.creator;
-    const seesLedger = me.role !== "viewer";
-    const second = seesLedger ? get("payouts", { creator, limit: 1000 }) : get("orders", { creator, limit: 10 });
-    const [one, list] = await Promise.all([get("creator", { creator }), second]);
-    return { creator: one, payouts: seesLedger ? list : null, orders: seesLedger ? null : list };
+  async load(parameters, get) {
+    const { creator } = parameters;
+    const [one, orders] = await Promise.all([get("creator", { creator }), get("orders", { creator, sort: "-ordered_at", limit: 10 })]);
+    return { creator: one, orders: orders.items };
   },
   show(data, parameters, { me }) {
-    const { creator } = data;
+    const { creator, orders } = data;
     const rows = byCurrency(creator.balances || []);
-    const orders = data.orders && data.orders.items;
+    const isViewer = me.role === "viewer";
     return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
       ...months(creator), element("div", { class: "cards" },
-        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator, me.role === "viewer")),
-        element("div", {}, ...payouts(data.payouts, creator.creator_id), statements(creator.creator_id),
-          ...(orders ? [] : [card("Orders", element("p", {}, link("orders", { creator: creator.creator_id }, "Orders of " + creator.creator_id)))])),
-        ...(orders ? [element("div", { class: "wide" }, card("Orders", orders.length ? table("Orders", orderColumns, orders)
-          : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id))))] : []))];
+        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator, isViewer)),
+        element("div", {}, ...payouts(creator), ...(isViewer ? [] : [statements(creator.creator_id)])),
+        element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", ownColumns, orders)
+          : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id)))))];
   },
 };

@@ -1,29 +1,41 @@
 // The list of creators (G7).
 import { element } from "../dom.js";
+import { money, state } from "../format.js";
 import { creatorLink, idLink } from "../links.js";
-import { empty, filters, growing, head, pageSize } from "../parts.js";
+import { empty, filters, growing, head, pageSize, tabs } from "../parts.js";
 
 const joined = (nodes) => nodes.flatMap((node, i) => (i ? [", ", node] : [node]));
 
 const COLUMNS = [
-  { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
-  { name: "Name", cell: (row) => row.name || "" },
+  { name: "Creator", cell: (row) => [creatorLink(row.creator_id), row.held ? [" ", state("held")] : null,
+    row.name ? element("div", { class: "muted" }, row.name) : null].flat() },
   { name: "Program", cell: (row) => [idLink("program", { program: row.program_id }, row.program_id), row.removed ? " (removed)" : ""] },
   { name: "Codes", cell: (row) => joined(row.codes.map((code) => idLink("search", { q: code }, code))) },
 ];
+/** Sums of each currency below one another. */
+const earned = (name, member) => ({ name, n: true, cell: (row) => (row.earned.length
+  ? row.earned.map((sum) => element("div", {}, money(sum[member], sum.currency))) : "–") });
+const EARNED = [earned("This month", "this_month"), earned("Last month", "last_month")];
+
+const withHolds = (answer) => answer.items.map((row, i) => ({ ...row, held: answer.held[i] }));
+const queryOf = ({ program, q, sort }) => ({ program, q, sort: sort === "-earned" ? sort : undefined });
 
 export default {
   nav: "creators",
   title: () => "Creators",
-  load: (parameters, get) => get("creators", { program: parameters.program, q: parameters.q, limit: pageSize() }),
-  show(first, parameters, { go }) {
-    const { program, q } = parameters;
+  load: (parameters, get) => get("creators", { ...queryOf(parameters), limit: pageSize() }),
+  show(first, parameters, { go, me }) {
+    const { program, q, sort } = parameters;
+    const seesLedger = me.role !== "viewer";
+    const order = sort === "-earned" ? "best" : "id";
     const said = program || q ? "Creators" + (q ? " that begin with " + q : "") + (program ? " in " + program : "") + "."
       : "One line for each creator and program.";
     return [head("Creators", said),
       filters("creators", [{ name: "q", label: "Id or name begins with" }, { name: "program", label: "Program" }], parameters, go),
-      growing({ path: "creators", parameters: { program, q }, what: "creator", caption: "Creators", columns: COLUMNS,
-        first, none: program || q ? empty("No creator matches. Remove a filter.")
+      ...(seesLedger ? [tabs("Order", [["id", "By id", "creators", { program, q }],
+        ["best", "Best of the month", "creators", { program, q, sort: "-earned" }]], order)] : []),
+      growing({ path: "creators", parameters: queryOf(parameters), what: "member", caption: "Creators",
+        columns: seesLedger ? [...COLUMNS, ...EARNED] : COLUMNS, read: withHolds, first, none: program || q ? empty("No creator matches. Remove a filter.")
           : empty("No creator yet. ", element("code", {}, "sluice creator import"), " adds them.") })];
   },
 };

@@ -2,13 +2,14 @@
 import { element } from "../dom.js";
 import { amount, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
 import { hrefOf, idLink, link } from "../links.js";
-import { card, empty, head, table } from "../parts.js";
+import { card, empty, growing, head, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { exportButton } from "../export.js";
 import { get } from "../api.js";
 
 const BOOKS = { expense: "Expense", owed: "Owed", payout: "In payouts", paid: "Paid" };
 const LATE_PAGES = 10;
+const wordsOf = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 /** The month that is closed next: the one before the current. */
 const usual = () => monthAfter(today().slice(0, 7), -1);
@@ -31,7 +32,7 @@ function closing(trial, currency) {
 }
 
 function check(isGood, words, ...more) {
-  const [color, word] = isGood === null ? ["plain", "look"] : isGood ? ["good", "done"] : ["warn", "missing"];
+  const [color, word] = isGood === null ? ["plain", "check"] : isGood ? ["good", "done"] : ["warn", "missing"];
   return element("li", {}, element("span", { class: "state " + color }, word), element("span", {}, words, ...more));
 }
 
@@ -94,10 +95,11 @@ function programs(trial) {
   });
   return card("Owed by program", table("Owed by program", [
     { name: "Program", cell: (row) => link("program", { program: row.program_id }, row.program_id) },
-    { name: "Opening", n: true, cell: (row) => money(row.opening, row.currency) },
+    { name: "Currency", cell: (row) => row.currency },
+    { name: "Opening", n: true, cell: (row) => amount(row.opening) },
     { name: "Earned and adjusted", n: true, cell: (row) => amount(row.earned) },
     { name: "Paid out", n: true, cell: (row) => amount(row.paidOut) },
-    { name: "Closing", n: true, cell: (row) => money(row.closing, row.currency) },
+    { name: "Closing", n: true, cell: (row) => amount(row.closing) },
   ], rows));
 }
 
@@ -110,43 +112,67 @@ function books(trial, month) {
   return card("Trial balance", table("Trial balance", [
     { name: "Account", cell: (row) => BOOKS[row.account] }, { name: "Currency", cell: (row) => row.currency },
     ...["opening", "debit", "credit", "closing"].map((name) =>
-      ({ name: name[0].toUpperCase() + name.slice(1), n: true, cell: (row) => amount(row[name]) })),
+      ({ name: wordsOf(name), n: true, cell: (row) => amount(row[name]) })),
   ], sums), element("p", { class: "more" }, exportButton("trial-balance", rangeOf(month), "trial-balance-" + month)));
 }
 
-/** Postings of the month that refer to an entry of a month before. */
-function late(month) {
-  const section = card("Late entries", element("p", { class: "muted" }, "Postings of the month that correct an earlier entry."));
-  const button = element("button", { type: "button" }, "Find late entries");
+/** A part that reads more rows when a person asks for them. */
+function onDemand(title, words, asks, read) {
+  const section = card(title, element("p", { class: "muted" }, words));
+  const button = element("button", { type: "button" }, asks);
   button.addEventListener("click", async () => {
     button.disabled = true;
-    const rows = [];
-    let after, pages = 0;
     try {
-      do {
-        const page = await get("journal", { from: rangeOf(month).from, to: rangeOf(month).until, limit: 1000, after });
-        rows.push(...page.items.filter((row) => row.refers_to !== null));
-        after = page.next;
-      } while (after && ++pages < LATE_PAGES);
-      section.append(rows.length ? table("Late entries", [
-        { name: "Entry", cell: (row) => count(row.entry) }, { name: "Refers to", cell: (row) => count(row.refers_to) },
-        { name: "Date", cell: (row) => time(row.accounting_date, false) },
-        { name: "Creator", cell: (row) => row.creator_id || "" },
-        { name: "Order", cell: (row) => (row.order_id ? idLink("order", { shop: row.shop_id, order: row.order_id }, row.order_id) : "") },
-        { name: "Reason", cell: (row) => row.reason.toLowerCase() },
-        { name: "Amount", n: true, cell: (row) => (row.amount === null ? "–" : money(row.amount, row.currency)) }], rows)
-        : empty("None" + (after ? " among the newest " + count(LATE_PAGES * 1000) + " entries" : "") + "."));
+      section.append(await read());
       button.remove();
     } catch (error) {
       button.disabled = false;
-      button.textContent = "Not found: " + error.message;
+      button.textContent = "Not loaded: " + error.message;
     }
   });
   section.append(button);
   return section;
 }
 
-function statements(month, go) {
+/** Postings of the month that refer to an entry of a month before. */
+async function lateEntries(month) {
+  const rows = [];
+  let after, pages = 0;
+  do {
+    const page = await get("journal", { from: rangeOf(month).from, to: rangeOf(month).until, limit: 1000, after });
+    rows.push(...page.items.filter((row) => row.refers_to !== null));
+    after = page.next;
+  } while (after && ++pages < LATE_PAGES);
+  return rows.length ? table("Late entries", [
+    { name: "Entry", cell: (row) => count(row.entry) }, { name: "Refers to", cell: (row) => count(row.refers_to) },
+    { name: "Date", cell: (row) => time(row.accounting_date, false) },
+    { name: "Creator", cell: (row) => row.creator_id || "" },
+    { name: "Order", cell: (row) => (row.order_id ? idLink("order", { shop: row.shop_id, order: row.order_id }, row.order_id) : "") },
+    { name: "Reason", cell: (row) => row.reason.toLowerCase() },
+    { name: "Amount", n: true, cell: (row) => (row.amount === null ? "–" : money(row.amount, row.currency)) }], rows)
+    : empty("None" + (after ? " among the newest " + count(LATE_PAGES * 1000) + " entries" : "") + ".");
+}
+
+const late = (month) => onDemand("Late entries", "Postings of the month that correct an earlier entry.", "Find late entries",
+  () => lateEntries(month));
+
+/** Creators of a closed month, by the sums that were kept when it was closed. */
+function statements(month, until, go) {
+  const asked = { until, limit: 1000 };
+  const columns = [
+    { name: "Creator", cell: (row) => idLink("statement", { creator: row.creator_id, month }, row.creator_id) },
+    { name: "Program", cell: (row) => row.program_id }, { name: "Currency", cell: (row) => row.currency },
+    { name: "Opening", n: true, cell: (row) => amount(row.opening_owed) },
+    { name: "Closing", n: true, cell: (row) => amount(row.closing_owed) },
+    { name: "Entries", n: true, cell: (row) => count(row.entries) },
+    { name: "Digest", cell: (row) => element("span", { class: "id long muted" }, row.digest) },
+  ];
+  if (until) {
+    return onDemand("Creators' statements", "What each creator was owed, as the month was closed. A statement is a page that prints.", "List the creators",
+      async () => growing({ path: "period", parameters: { until }, what: "sum", caption: "Sums of the month", columns, first: await get("period", asked),
+        none: empty("No creator has a sum in this month.") }));
+  }
+
   const input = element("input", { name: "creator", required: "", autocomplete: "off", spellcheck: "false" });
   const form = element("form", { class: "filters" }, element("label", {}, "Creator", input), element("button", {}, "Show statement"));
   form.addEventListener("submit", (event) => {
@@ -172,6 +198,6 @@ export default {
       ...(after <= today().slice(0, 7) ? [step(after, monthName(after) + " →")] : [])),
     element("div", { class: "cards" }, checklist(data, month, ending, me), numbers(data.trial)),
     ...(data.trial.length ? [programs(data.trial), books(data.trial, month)] : []),
-    element("div", { class: "cards" }, late(month), statements(month, go))];
+    element("div", { class: "cards" }, late(month), statements(month, ending?.until === end ? end : null, go))];
   },
 };

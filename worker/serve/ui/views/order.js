@@ -1,28 +1,42 @@
 // One order: the answer first, then its history and its calculation (G6).
 import { element } from "../dom.js";
-import { amount, day, isZero, money, state, sum, time } from "../format.js";
+import { amount, day, instantKey, instants, isZero, money, state, sum, time } from "../format.js";
 import { creatorLink, idOf, link, payoutLink } from "../links.js";
 import { card, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 
 const EVENTS = { ORDER_CREATE: "Order placed", ORDER_UPDATE: "Order updated", ORDER_CANCEL: "Order cancelled" };
 const POSTINGS = {
-  ACCRUAL: "Earned", ATTRIBUTION: "Attributed", CANCELLATION: "Taken back, cancelled", REFUND: "Refund",
-  UPDATE: "Adjusted to the order", DETACH: "Detached", REJECT: "Rejected", RELEASE: "Released", MANUAL: "Adjusted by hand",
+  ACCRUAL: "Earned", ATTRIBUTION: "Attributed", CANCELLATION: "Commission taken back", REFUND: "Commission reduced by the refund",
+  UPDATE: "Commission adjusted to the order", DETACH: "Detached", REJECT: "Rejected", RELEASE: "Released", MANUAL: "Adjusted by hand",
   CREDIT: "Credit", REVERSAL: "Reversed", OPENING: "Opening balance", WRITE_OFF: "Written off", PAYOUT: "Taken into a payout", SETTLE: "Paid", VOID: "Payout void",
   FAILED: "Payment failed", RETURNED: "Payment returned",
 };
 
 const words = (name) => !name ? "Entry" : name.charAt(0) + name.slice(1).toLowerCase().replaceAll("_", " ");
 
+/** Steps of one instant are shown in this order. */
+const RANKS = { event: 0, refund: 1, memo: 2, money: 3, payout: 4 };
+
 function eventSteps(order) {
-  return order.events.map((event) => ({
-    at: event.received_at, kind: event.anomalies.length ? "warn" : "",
+  return order.events.map((event, i) => ({
+    at: event.received_at, rank: RANKS.event, kind: event.anomalies.length ? "warn" : "",
     title: EVENTS[event.topic] || words(event.topic),
-    more: [event.explanation.replace(/^applied: /, ""), ...event.anomalies.map((kind) => "Anomaly " + kind),
-      ...(event.trace ? ["Trace " + event.trace] : [])],
+    more: [i && !event.explanation.startsWith("applied: its payload replaced the order") ? event.explanation : "",
+      ...event.anomalies.map((kind) => "Anomaly " + kind), ...(event.trace ? ["Trace " + event.trace] : [])],
   }));
 }
+
+/** A refund came with the event of its version. */
+function refundSteps(order) {
+  return order.refunds.map((refund) => ({
+    at: order.events.find((event) => event.version === refund.version)?.received_at || refund.version, rank: RANKS.refund, kind: "",
+    title: ["Refund of line " + refund.line_item_id + ": ", money(refund.amount, order.currency)],
+    more: [refund.counts ? "" : "does not count: " + refund.explanation],
+  }));
+}
+
+const SIDES = { ATTRIBUTED: "to", DETACHED: "from" };
 
 /** One step for the entries that one event or command wrote together. */
 function journalSteps(order) {
@@ -34,40 +48,40 @@ function journalSteps(order) {
   }
   return [...groups.values()].map((entries) => {
     const [first] = entries;
-    const isMoney = first.amount !== null;
+    const isMoney = first.amount !== null, isOther = first.creator_id !== order.attribution.creator_id;
     const title = [POSTINGS[first.reason] || words(first.reason)];
     if (isMoney) title.push(" ", money(sum(entries.map((entry) => entry.amount)), first.currency));
+    else if (SIDES[first.reason] && first.creator_id) title.push(" " + SIDES[first.reason] + " ", creatorLink(first.creator_id), " in " + first.program_id);
     const who = [first.actor, first.note].filter(Boolean).join(": ");
-    const accounts = isMoney ? first.debit_account + " → " + first.credit_account : "";
-    return { at: first.recorded_at, kind: isMoney ? "money" : "", title,
-      more: [who, [first.creator_id && "for " + first.creator_id, first.program_id && "in " + first.program_id, accounts]
-        .filter(Boolean).join(", ")] };
+    return { at: first.recorded_at, rank: isMoney ? RANKS.money : RANKS.memo, kind: isMoney ? "money" : "", title,
+      more: [who, isMoney ? [isOther && first.creator_id && "for " + first.creator_id, first.debit_account + " → " + first.credit_account]
+        .filter(Boolean).join(", ") : ""] };
   });
-}
-
-function refundSteps(order) {
-  return order.refunds.map((refund) => ({
-    at: refund.version, kind: "", title: ["Refund of line " + refund.line_item_id + " ", money(refund.amount, order.currency)],
-    more: [refund.counts ? "" : "does not count: " + refund.explanation],
-  }));
 }
 
 const PAYOUT_STEPS = [["closed_at", "CLOSED"], ["sent_at", "SENT"], ["ended_at", null]];
 
 function payoutSteps(order) {
   return order.payouts.flatMap((payout) => PAYOUT_STEPS.filter(([name]) => payout[name]).map(([name, word]) => ({
-    at: payout[name], kind: "money", title: ["Payout ", state(word || payout.state), " ", money(payout.amount, payout.currency)],
+    at: payout[name], rank: RANKS.payout, kind: "money", title: ["Payout ", state(word || payout.state), " ", money(payout.amount, payout.currency)],
     more: [payoutLink(payout.payout_id)] })));
 }
 
+/** Steps that one event or command caused stand together under its time. */
 function timeline(order) {
   const steps = [...eventSteps(order), ...refundSteps(order), ...journalSteps(order), ...payoutSteps(order)]
-    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  return card("History", element("ol", { class: "timeline" }, ...steps.map((step) => {
-    const at = time(step.at);
+    .map((step) => ({ ...step, key: instantKey(step.at) })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.rank - b.rank));
+  const instants = [];
+  for (const step of steps) {
+    if (instants.at(-1)?.[0].at === step.at) instants.at(-1).push(step);
+    else instants.push([step]);
+  }
+  return card("History", element("ol", { class: "timeline" }, ...instants.map((group) => {
+    const at = time(group[0].at);
     at.classList.add("muted");
-    return element("li", step.kind ? { class: step.kind } : {}, at, element("p", {}, ...[step.title].flat()),
-      ...step.more.filter(Boolean).map((text) => element("p", { class: "muted" }, text)));
+    const kind = ["warn", "money"].find((one) => group.some((step) => step.kind === one));
+    return element("li", kind ? { class: kind } : {}, at, ...group.flatMap((step) => [element("p", { class: "step" }, ...[step.title].flat()),
+      ...step.more.filter(Boolean).map((text) => element("p", { class: "muted" }, text))]));
   })));
 }
 
@@ -88,14 +102,14 @@ function lines(order) {
 
 function candidates(order) {
   const list = order.attribution.candidates;
-  const given = element("p", {}, order.attribution.explanation);
-  if (!list.length) return card("Attribution", given);
-  return card("Attribution", given, table("Candidates", [
-    { name: "Candidate", cell: (one) => idOf(one.source) },
+  const given = instants(order.attribution.explanation);
+  if (!list.length) return card("Attribution", element("p", {}, given.charAt(0).toUpperCase() + given.slice(1) + "."));
+  return card("Attribution", table("Candidates", [
+    { name: "Candidate", cell: (one) => idOf(instants(one.source)) },
     { name: "Creator", cell: (one) => creatorLink(one.creator_id) },
     { name: "Program", cell: (one) => one.program_id || "–" },
-    { name: "Result", cell: (one) => one.explanation },
-  ], list));
+    { name: "Result", cell: (one) => instants(one.explanation) },
+  ], list), element("p", { class: "muted then" }, given));
 }
 
 function payouts(order) {
@@ -120,7 +134,8 @@ function threeFacts(order) {
   const accruals = order.accruals.filter((one) => one.creator_id === creator && one.program_id === program);
   const own = accruals[0];
   const currency = own ? own.currency : order.currency;
-  const differs = own && own.accrued !== order.commission_amount ? ["accrued ", money(own.accrued, currency)] : null;
+  const differs = own && own.accrued !== order.commission_amount ? ["accrued ", money(own.accrued, currency)]
+    : ["of a sale of ", money(order.amount, order.currency)];
   const since = order.answer.since ? "since " + day(order.answer.since) : null;
   return facts([
     ["Commission", creator ? money(order.commission_amount, currency) : "none", differs],

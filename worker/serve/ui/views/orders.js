@@ -26,9 +26,8 @@ function queryOf(parameters) {
   const query = Object.fromEntries(FILTERS.map((name) => [name, parameters[name]]));
   query.from = instant(query.from, 0);
   query.to = instant(query.to, 1);
-  return query;
+  return { ...query, sort: "-ordered_at" };
 }
-
 
 const said = {
   shop: (value) => "of " + value, creator: (value) => "for " + value, program: (value) => "in " + value,
@@ -53,7 +52,7 @@ export default {
     const list = growing({ path: "orders", parameters: queryOf(parameters), what: "order", caption: "Orders",
       columns: orderColumns, first, none: empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
         : "No order yet. Shops send them to nginx; Shops shows the last event of each.") });
-    return [head("Orders", "By shop and id" + (chosen.length ? ": " + chosen.join(", ") : "") + "."),
+    return [head("Orders", "The newest first" + (chosen.length ? ": " + chosen.join(", ") : "") + "."),
       filters("orders", fields, parameters, go), list];
   },
 };

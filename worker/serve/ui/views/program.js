@@ -7,6 +7,7 @@ import { rulesOf } from "./programs.js";
 
 const IGNORED = new Set(["version", "applied_at", "applied_by", "program_id", "account_id", "policy"]);
 const words = (name) => name.replaceAll("_", " ");
+const capital = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 
 function text(value) {
   if (value === null || value === undefined) return "none";
@@ -74,15 +75,15 @@ export default {
     const since = program.applied_at ? [", since ", time(program.applied_at)] : [];
     return [head(["Program ", idOf(program.program_id)],
       ["Version " + program.version + " of " + plural(items.length, "version"), ...since, "."]),
-    element("div", { class: "cards" }, card("Now", pairs("Now", [...rulesOf(program), ["Base", program.base], ["Precedence", text(program.precedence)],
+    element("div", { class: "cards" }, element("div", {}, card("Now", pairs("Now", [...rulesOf(program), ["Base", program.base], ["Precedence", text(program.precedence)],
       ["Starts", program.starts_at ? time(program.starts_at) : "always"], ["Ends", program.ends_at ? time(program.ends_at) : "never"],
       ["Highest per order", text(program.max_per_order)]])),
-    element("div", {}, card("Policy of the account", pairs("Policy of the account", Object.entries(program.policy).map(([name, value]) => [words(name),
-      text(value === true ? "yes" : value === false ? "no" : value)]))),
     card("Versions", table("Versions", [{ name: "Version", cell: (row) => String(row.version) },
       { name: "Applied", cell: (row) => time(row.applied_at) },
       ...(items.some((row) => row.applied_by) ? [{ name: "By", cell: (row) => row.applied_by || "–" }] : []),
-      { name: "Rate", n: true, cell: (row) => row.default_rate }], items)))),
+      { name: "Rate", n: true, cell: (row) => row.default_rate }], items))),
+    card("Policy of the account", pairs("Policy of the account", Object.entries(program.policy).map(([name, value]) => [capital(words(name)),
+      text(value === true ? "yes" : value === false ? "no" : value)])))),
     ...rules(program), ...comparison(items, parameters, go)];
   },
 };

@@ -1,7 +1,8 @@
 // Search: one field for ids, codes and creators (G5).
+import { inputsWaiting } from "../api.js";
 import { element } from "../dom.js";
-import { plural, state, time } from "../format.js";
-import { hrefOf, idLink, idOf, link, orderLink } from "../links.js";
+import { instants, plural, state, time } from "../format.js";
+import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns } from "./orders.js";
@@ -26,7 +27,7 @@ async function load(parameters, get) {
   const exact = items.filter((hit) => hit.id === q);
   if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
   const isCode = items.some((hit) => hit.kind === "code" || (hit.kind === "order" && !hit.id.startsWith(q)));
-  if (isCode) return { items, orders: await get("orders", { code: q, limit: 10 }) };
+  if (isCode) return { items, orders: await get("orders", { code: q, sort: "-ordered_at", limit: 10 }) };
   if (!items.length) return { items, shops: await get("shops", { near: q, limit: 1000 }) };
   return { items };
 }
@@ -36,7 +37,7 @@ function hits(items, title) {
     { name: "Hit", cell: (hit) => idLink(...placeOf(hit), hit.id) },
     { name: "Kind", cell: (hit) => KINDS[hit.kind] || hit.kind },
     { name: "Shop", cell: (hit) => hit.shop_id || "" },
-    { name: "What", cell: (hit) => hit.sentence },
+    { name: "What", cell: (hit) => instants(hit.sentence) },
   ], items));
 }
 
@@ -60,7 +61,10 @@ function shopsCard({ items, nearest }) {
 function nothing(q, data) {
   const [first, ...others] = data.shops.items;
   const shop = first && !others.length ? first.shop_id : "SHOP";
+  const waiting = inputsWaiting();
   return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
+    ...(waiting ? [element("p", { class: "note warn" }, plural(waiting, "input") + (waiting === 1 ? " waits" : " wait") +
+      " to be applied. The order may be among them.")] : []),
     shopsCard(data.shops),
     card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
       element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
@@ -86,9 +90,9 @@ export default {
       : ["Code ", element("b", { class: "id" }, q), " has no owner."]) : plural(others.length, "hit") + ", exact ones first.";
     return [head("Search", said),
       ...(owners.length ? [card("Owners of the code", table("Owners", [
-        { name: "Code", cell: (hit) => idOf(hit.id) },
-        { name: "Owner", cell: (hit) => hit.sentence }], owners))] : []),
-      ...(data.orders && data.orders.items.length ? [card("Orders with this code",
+        { name: "Creator", cell: (hit) => creatorLink(hit.creator_id) }, { name: "Code", cell: (hit) => idOf(hit.id) },
+        { name: "Owner", cell: (hit) => instants(hit.sentence) }], owners))] : []),
+      ...(data.orders && data.orders.items.length ? [card("Newest orders with this code",
         table("Orders", orderColumns, data.orders.items),
         element("p", { class: "more" }, link("orders", { code: q }, "All orders with this code")))] : []),
       ...(others.length ? [hits(others, data.orders ? "Other hits" : "Hits")] : [])];
