@@ -21,6 +21,9 @@ find_package(OpenSSL 3)
 sluice_need(OPENSSL_FOUND "OpenSSL 3 or newer" libssl-dev)
 find_package(simdjson)
 sluice_need(simdjson_FOUND "simdjson" libsimdjson-dev)
+if(POLICY CMP0167)  # CMake 3.30 and newer: by the files of Boost itself
+  cmake_policy(SET CMP0167 NEW)
+endif()
 find_package(Boost 1.81 COMPONENTS url)
 sluice_need(Boost_FOUND "Boost 1.81 or newer with Boost.URL (Debian 12: libboost1.81-dev libboost-url1.81-dev)"
   "libboost-dev;libboost-url-dev")

@@ -1,4 +1,4 @@
-"""A PostgreSQL 15 of the test's own: it starts it, stops it, and leaves nothing behind."""
+"""A PostgreSQL of the test's own: it starts it, stops it, and leaves nothing behind."""
 
 import os
 import pathlib
@@ -9,7 +9,8 @@ import tempfile
 
 from harness import paths
 
-PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+# The oldest release that is installed: 15 on Debian 12, 17 on Debian 13.
+PROGRAMS = min(pathlib.Path("/usr/lib/postgresql").glob("[0-9]*/bin"), default=pathlib.Path("/usr/lib/postgresql/15/bin"))
 QUICK = ("fsync=off", "max_connections=60")
 # PostgreSQL refuses to run as root.
 AS_POSTGRES = (
@@ -20,7 +21,7 @@ AS_POSTGRES = (
 def missing():
     """Why no server can run here; None if one can."""
     if not (PROGRAMS / "postgres").exists():
-        return f"no {PROGRAMS}/postgres: scripts/install-deps test installs postgresql-15"
+        return f"no {PROGRAMS}/postgres: scripts/install-deps test installs it"
     return None
 
 

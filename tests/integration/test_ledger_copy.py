@@ -18,7 +18,7 @@ from harness.cli import Sluice, now
 from harness.cut_commit import ANSWER_LOST, NEVER_ARRIVED, CutCommit
 from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
-from harness.postgres import Server, missing
+from harness.postgres import PROGRAMS, Server, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
 
@@ -454,7 +454,7 @@ def test_a_worker_that_was_connected_before_finds_the_mark(store, server, tmp_pa
 def test_two_copies_do_not_meet(store, server, tmp_path):
     url = new_database(server, store)
     session = subprocess.Popen(
-        ["/usr/lib/postgresql/15/bin/psql", "-h", str(server.folder), "-U", "sluice", "-XAtq", "-d",
+        [str(PROGRAMS / "psql"), "-h", str(server.folder), "-U", "sluice", "-XAtq", "-d",
          url.split("/")[3].split("?")[0]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     session.stdin.write("SELECT pg_advisory_lock(1397511491, 3);\n\\echo held\n")
     session.stdin.flush()

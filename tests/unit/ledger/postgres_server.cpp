@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,7 +16,18 @@
 namespace sluice::test {
 namespace {
 
-const std::filesystem::path kPrograms("/usr/lib/postgresql/15/bin");
+/// The programs of the oldest release that is installed: 15 on Debian 12, 17 on Debian 13.
+std::filesystem::path find_programs() {
+    const std::filesystem::path releases("/usr/lib/postgresql");
+    std::string oldest = "none";
+    std::error_code none;
+    for (const auto& release : std::filesystem::directory_iterator(releases, none)) {
+        oldest = std::min(oldest, release.path().filename().string());
+    }
+    return releases / oldest / "bin";
+}
+
+const std::filesystem::path kPrograms = find_programs();
 
 /// PostgreSQL refuses to run as root.
 const passwd* other_user() {
@@ -61,7 +73,7 @@ PostgresServer::PostgresServer() {
     }
     if (!std::filesystem::exists(kPrograms / "postgres")) {
         throw std::runtime_error("no " + (kPrograms / "postgres").string() +
-                                 ": scripts/install-deps test installs postgresql-15");
+                                 ": scripts/install-deps test installs it");
     }
     std::string folder = "/tmp/sluice-pg-XXXXXX";  // a socket's path must be short
     if (::mkdtemp(folder.data()) == nullptr) {
