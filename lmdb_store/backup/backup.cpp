@@ -13,7 +13,6 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/archive/segment.hpp"
-#include "lmdb_store/backup/environment_copy.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
 #include "lmdb_store/environment/table_access.hpp"

@@ -1,4 +1,4 @@
-// Copies of files, with their checksums.
+// Copies of files, with their checksums, and of an environment's rows.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/values/result.hpp"
+#include "lmdb_store/environment/environment.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -29,5 +30,11 @@ struct FileSum {
 [[nodiscard]] Status copy_file(const OpenFile& from, const std::filesystem::path& to,
                                std::uint64_t bytes_max, const FileOwner& owner);
 inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
+
+/// Creates `folder`/data.mdb with all tables of the snapshot, synced. The pages are full, so the
+/// copy is not larger than the rows need.
+/// @param keeps  Returns false for a row of the main table that is left out.
+[[nodiscard]] Status copy_environment(const ReadTxn& snapshot, const std::filesystem::path& folder,
+                                      const std::function<bool(std::string_view key)>& keeps);
 
 }  // namespace sluice::store

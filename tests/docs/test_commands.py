@@ -12,7 +12,8 @@ def shell_commands(text):
     """(as written, words) of each `sluice ...` in code; a word is a list of variants (`a|b`)."""
     blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S))
     inline = re.findall(r"`(sluice [^`\n]+)`", text)
-    for quoted in inline + re.findall(r"^(sluice [^\n#]+)", blocks, re.M):
+    for line in inline + re.findall(r"^(sluice [^\n#]+)", blocks, re.M):
+        quoted = re.split(r" (?:&&|\||;) ", line)[0]  # what follows is another program
         words = []
         for word in quoted.split()[1:]:
             if not re.fullmatch(r"[a-z][a-z|-]*", word):

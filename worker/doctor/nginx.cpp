@@ -11,7 +11,7 @@
 #include "os/files/file_io.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/doctor/module_signature.hpp"
+#include "worker/doctor/nginx_text.hpp"
 #include "worker/system/process.hpp"
 
 namespace sluice::cli {

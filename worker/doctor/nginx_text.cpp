@@ -3,11 +3,17 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
+#include "os/files/file_io.hpp"
+
 namespace sluice::cli {
+
 namespace {
 
 constexpr std::string_view kFileMark = "# configuration file ";
@@ -147,6 +153,132 @@ private:
 std::vector<NginxDirective> parse_nginx(std::string_view printed) {
     const std::vector<PrintedFile> files = files_in(printed);
     return files.empty() ? std::vector<NginxDirective>() : Parser(files).file(files.front());
+}
+
+namespace {
+
+constexpr std::size_t kBinaryBytesMax = std::size_t{1} << 28;
+constexpr std::string_view kBits = "01";
+/// Sizes of a pointer, an atomic word and a time, each with a comma.
+constexpr std::size_t kSizesLength = 6;
+constexpr std::size_t kBitsMin = 30;  // nginx 1.9.11, the first that loads modules, has 34
+
+/// A place of the signature (NGX_MODULE_SIGNATURE_n in nginx's src/core/ngx_module.h).
+struct Place {
+    std::size_t number;
+    std::string_view flag;  ///< Puts a 1 there.
+};
+constexpr std::array kPlaces = {
+    Place{3, "--with-compat or --with-file-aio"},
+    Place{4, "--with-compat"},
+    Place{22, "--with-compat or --with-threads"},
+    Place{23, "PCRE, without --without-pcre or --without-http_rewrite_module"},
+    Place{24, "--with-compat or --with-http_ssl_module"},
+    Place{26, "gzip, without --without-http_gzip_module"},
+    Place{28, "--with-http_realip_module or the proxy module"},
+    Place{29, "--with-http_realip_module"},
+    Place{31, "--with-http_dav_module"},
+    Place{32, "the cache, without --without-http-cache"},
+    Place{33, "upstream zones, without --without-http_upstream_zone_module"},
+    Place{34, "--with-compat"},
+};
+
+bool is_bit(char letter) noexcept {
+    return kBits.find(letter) != std::string_view::npos;
+}
+
+std::string flag_of(std::size_t number) {
+    const auto* place = std::find_if(kPlaces.begin(), kPlaces.end(),
+                                     [number](const Place& of) { return of.number == number; });
+    return place != kPlaces.end() ? std::string(place->flag)
+                                  : "a feature of the system (NGX_MODULE_SIGNATURE_" +
+                                        std::to_string(number) + " in nginx's ngx_module.h)";
+}
+
+/// 1028003 as "1.28.3".
+std::string version_of(std::string_view digits) {
+    std::uint32_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return std::to_string(number / 1'000'000) + "." + std::to_string(number / 1'000 % 1'000) + "." +
+           std::to_string(number % 1'000);
+}
+
+std::string_view number_after(std::string_view text, std::string_view words) {
+    const std::size_t at = text.find(words);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    text.remove_prefix(at + words.size());
+    return text.substr(0, text.find_first_not_of("0123456789"));
+}
+
+std::string_view first_quotation(std::string_view text) {
+    const std::size_t begin = text.find("module \"");
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    text.remove_prefix(begin + std::string_view("module \"").size());
+    return text.substr(0, text.find('"'));
+}
+
+std::string signature_of(const std::filesystem::path& file) {
+    const auto binary = read_file(file, kBinaryBytesMax);
+    return binary.ok() ? find_signature(*binary) : std::string();
+}
+
+}  // namespace
+
+std::string find_signature(std::string_view binary) {
+    const auto is_size = [&](std::size_t at) {
+        return binary[at] >= '1' && binary[at] <= '9' && binary[at + 1] == ',';
+    };
+    for (std::size_t at = 0; at + kSizesLength + kBitsMin < binary.size(); ++at) {
+        if (!is_size(at) || !is_size(at + 2) || !is_size(at + 4)) {
+            continue;
+        }
+        std::size_t end = at + kSizesLength;
+        while (end < binary.size() && is_bit(binary[end])) {
+            ++end;
+        }
+        const bool ends = end < binary.size() && binary[end] == '\0';
+        if (ends && end - at - kSizesLength >= kBitsMin) {
+            return std::string(binary.substr(at, end - at));
+        }
+    }
+    return {};
+}
+
+std::string signature_difference(std::string_view nginx, std::string_view module) {
+    if (nginx.size() != module.size() ||
+        nginx.substr(0, kSizesLength) != module.substr(0, kSizesLength)) {
+        return nginx == module ? "" : "the processor or the version of nginx";
+    }
+    std::string text;
+    for (std::size_t at = kSizesLength; at < nginx.size(); ++at) {
+        if (nginx[at] != module[at]) {
+            text += (text.empty() ? "" : "; ") + flag_of(at - kSizesLength + 1) +
+                    (nginx[at] == '1' ? " (only nginx has it)" : " (only the module has it)");
+        }
+    }
+    return text;
+}
+
+std::string module_remedy(const std::filesystem::path& program, std::string_view complaint) {
+    const std::string_view built_for = number_after(complaint, " version ");
+    const std::string_view runs = number_after(complaint, " instead of ");
+    if (!built_for.empty() && !runs.empty()) {
+        return "the module was built for nginx " + version_of(built_for) + ", and this is nginx " +
+               version_of(runs) + ": install the package that fits, or build the module for " +
+               version_of(runs);
+    }
+    const std::string nginx = signature_of(program);
+    const std::string module = signature_of(first_quotation(complaint));
+    const std::string difference =
+        nginx.empty() || module.empty() ? std::string() : signature_difference(nginx, module);
+    return "build the module with the flags that `nginx -V` prints; " +
+           (difference.empty()
+                ? "--with-compat, --with-threads and --with-http_realip_module decide most often"
+                : "they differ in " + difference);
 }
 
 }  // namespace sluice::cli

@@ -6,16 +6,17 @@
 #include <cstdio>
 
 #include "core/approvals/signed_approval.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/finance/approval_view.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
+
 namespace {
 
 struct ListCommand {
@@ -45,6 +46,69 @@ Status run_list(const Frame& frame, const ListCommand& command) {
                                  reports::write_pending(ledger, account, command.account, listing);
                                  return Status::success();
                              });
+}
+
+// ---- View: what an approver is shown before the decision (controls K3) --------------------------
+
+struct ShownApproval {
+    Json object;         ///< As `approvals show` prints it.
+    std::string digest;  ///< ApprovalSubject::digest, hexadecimal.
+    bool waits = false;  ///< False if it was approved or withdrawn.
+};
+
+/// Prints it as tables.
+void print_approval(const Json& shown) {
+    Json head = Json::object();
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const std::string& name = shown.names()[i];
+        if (name != "fields" && name != "differences" && name != "effect") {
+            head[name] = shown.items()[i];
+        }
+    }
+    write_object(Format::kTable, head);
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const Json& value = shown.items()[i];
+        if (shown.names()[i] == "fields" && !value.names().empty()) {
+            std::printf("\nfields\n");
+            write_object(Format::kTable, value);
+        } else if (shown.names()[i] == "differences" && !value.items().empty()) {
+            write_table("differences", value);
+        } else if (shown.names()[i] == "effect") {
+            for (std::size_t j = 0; j < value.names().size(); ++j) {
+                const Json& part = value.items()[j];
+                const bool is_list = !part.items().empty();
+                is_list ? write_table(value.names()[j], part)
+                        : static_cast<void>(std::printf("\n%s: %s\n", value.names()[j].c_str(),
+                                                        printable(part.cell()).c_str()));
+            }
+        }
+    }
+}
+
+/// Reads a pending command, a payout or a payout run. Requires: options.account.
+Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
+                                    const SubmitOptions& options) {
+    const auto account = account_number(frame, *options.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    ShownApproval shown;
+    Status read = with_snapshot(
+        frame, options.ledger_url,
+        [&](LedgerReader& ledger) -> Status {
+            const auto subject = approval_subject(ledger, *account, *options.account, id);
+            if (!subject.ok()) {
+                return subject.error();
+            }
+            shown.waits = subject->waits();
+            shown.digest = to_hex(subject->digest);
+            shown.object =
+                reports::approval_object(ledger, *account, *options.account, *subject, now());
+            return Status::success();
+        },
+        ReadFrom::kPrimary);
+    return read.ok() ? Result<ShownApproval>(std::move(shown))
+                     : Result<ShownApproval>(read.error());
 }
 
 /// Prints the text that an approver signs, and nothing else.

@@ -1,5 +1,5 @@
 // Kept exports: the bytes of every file of payments that was sent, so that --again writes the same
-// bytes or refuses (K2).
+// bytes or refuses; and the checks of payouts before a file is written (K2).
 #pragma once
 
 #include <string>
@@ -33,5 +33,14 @@ namespace sluice::cli {
 /// Returns the SHA-256 of its message's bytes, as the memo entry SENT of the payout has it; empty
 /// without such an entry.
 [[nodiscard]] std::string proven_sha256(LedgerReader& ledger, const Payout& payout);
+
+/// Returns an error unless all of them are APPROVED.
+[[nodiscard]] Status check_states(const std::vector<Payout>& payouts);
+
+/// Refuses a payout without a payee, one whose creator has another payee by now, and one whose row
+/// was altered after it was closed.
+/// @param creator  As reports show the id.
+[[nodiscard]] Status check_payee(LedgerReader& ledger, const Payout& payout,
+                                 const std::string& creator);
 
 }  // namespace sluice::cli

@@ -21,7 +21,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/finance/kept_export.hpp"
-#include "worker/finance/payable.hpp"
 #include "worker/reports/payouts.hpp"
 #include "worker/system/file.hpp"
 
