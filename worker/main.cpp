@@ -11,6 +11,7 @@
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"
 #include "worker/export/export.hpp"
+#include "worker/export/feed.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/notify/notify.hpp"
 #include "worker/reconcile/reconcile.hpp"
@@ -46,6 +47,7 @@ void declare_commands(sluice::cli::Subcommand app) {
     declare_explain(app);
     declare_reconcile(app);
     declare_export_tables(app);
+    declare_feed(app);
     declare_payout(app);
     declare_bank(app);
     declare_money(app);

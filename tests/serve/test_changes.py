@@ -4,6 +4,7 @@ import concurrent.futures
 import datetime
 import hashlib
 import shutil
+import time
 
 import pytest
 from harness import orders, paths
@@ -230,6 +231,23 @@ def test_fe1_a_wait_ends_with_the_change(live):
 def test_fe1_a_wait_without_a_change_ends_in_time(live):
     cursor = end_of(live.reader)
     assert live.reader.object("changes", after=cursor, wait=1) == {"changes": [], "next": cursor, "more": False}
+
+
+def test_lg4_a_caller_that_is_revoked_during_a_wait_is_refused_at_once(live):
+    cursor = end_of(live.reader)
+    token, secret = live.edge.sluice.token("acme", "read_ledger")
+    reader = live.serve.token(secret)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(reader.get, "changes", after=cursor, wait=30)
+        staying = pool.submit(live.reader.get, "changes", after=cursor, wait=30)
+        paths.wait_until(lambda: waiters(live.serve) == 2, "two waits")
+        began = time.monotonic()
+        live.edge.sluice("token", "revoke", token)
+        answer = waiting.result()
+        assert (answer.status, answer.code) == (401, "unauthorized")
+        assert time.monotonic() - began < 20 and not staying.done()
+        live.order("o1")
+        assert [change["type"] for change in staying.result().json()["changes"]] == ["order.attributed"]
 
 
 def test_fe1_a_stop_ends_waits(live):

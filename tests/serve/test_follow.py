@@ -283,3 +283,88 @@ def test_fe6_consumers_follow_two_nodes_on_postgresql(tmp_path):
                 one.close()
             close_all([*(node.close for node in nodes)])
             paths.drop_folder(folder)
+
+
+# `sluice feed verify` ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def feed(served):
+    return all_changes(served.as_("acme"))
+
+
+def verify(sluice, folder, lines):
+    file = folder / "changes.ndjson"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return sluice.run("feed", "verify", file, "--format", "json")
+
+
+def test_fe4_a_whole_feed_is_proven(served, feed, tmp_path):
+    done = verify(served.sluice, tmp_path, feed)
+    assert done.returncode == 0, done
+    rows = {row["node"]: row for row in json.loads(done.stdout)}
+    assert {node: (row["last"], row["hash"]) for node, row in rows.items()} == ends(feed)
+    assert sum(row["changes"] for row in rows.values()) == len(feed)
+    assert sum(row["masked"] for row in rows.values()) == sum(
+        change["type"] == "creator.payee_changed" for change in feed) > 0
+
+
+def test_fe4_answers_and_a_later_part_are_proven(served, feed, tmp_path):
+    page = served.as_("acme").object("changes", limit=1000)
+    assert verify(served.sluice, tmp_path, [page]).returncode == 0
+    assert verify(served.sluice, tmp_path, feed[5:]).returncode == 0
+
+
+def refused(served, folder, lines):
+    done = verify(served.sluice, folder, lines)
+    assert done.returncode == 1, done
+    return done.stderr
+
+
+def altered_members(change):
+    """Every member that a hash covers, each altered alone."""
+    for name in ("node", "first", "last", "type", "timestamp", "previous_hash", "hash", "account_number", "shop_number"):
+        copy = json.loads(json.dumps(change))
+        value = copy[name]
+        copy[name] = value + 1 if isinstance(value, int) else ("0" if value[0] != "0" else "1") + value[1:]
+        yield name, copy
+    hashed = [name for name in change["entries"][0] if name not in ("account_id", "shop_id", "refers_to_node")]
+    for index, name in itertools.product(range(len(change["entries"])), hashed):
+        copy = json.loads(json.dumps(change))
+        value = copy["entries"][index][name]
+        copy["entries"][index][name] = (
+            1 if name == "refers_to" and value is None else "x" if value is None else value + 1 if isinstance(value, int)
+            else ("0" if value[0] != "0" else "1") + value[1:])
+        yield f"entries[{index}].{name}", copy
+
+
+@pytest.mark.parametrize("kind", ["order.attributed", "payout.taken", "payout.closed", "period.closed"])
+def test_fe4_each_altered_member_is_found(served, feed, tmp_path, kind):
+    place = next(i for i, change in enumerate(feed) if change["type"] == kind)
+    for name, copy in altered_members(feed[place]):
+        said = refused(served, tmp_path, [*feed[:place], copy, *feed[place + 1:]])
+        assert f"line {place + 1}:" in said, (name, said)
+
+
+def test_fe4_each_removed_change_is_found(served, feed, tmp_path):
+    for place in range(0, len(feed) - 1, 3):
+        said = refused(served, tmp_path, [*feed[:place], *feed[place + 1:]]) if place else None
+        gone, follower = feed[place], feed[place + 1]
+        if said:
+            assert f"line {place + 1}: change {follower['first']} of node {follower['node']}" in said
+            assert f"{gone['first']}" in said and "missing before it" in said, said
+
+
+def test_fe4_each_swapped_pair_is_found(served, feed, tmp_path):
+    for place in range(1, len(feed) - 1, 3):
+        said = refused(served, tmp_path, [*feed[:place], feed[place + 1], feed[place], *feed[place + 2:]])
+        assert f"line {place + 1}: change {feed[place + 1]['first']}" in said and "swapped" in said
+
+
+def test_fe4_a_repeated_change_and_other_text_are_refused(served, feed, tmp_path):
+    assert "swapped or repeated" in refused(served, tmp_path, [feed[0], feed[0]])
+    assert "is no change of the feed" in refused(served, tmp_path, [{"node": "x"}])
+    file = tmp_path / "torn.ndjson"
+    file.write_text(json.dumps(feed[0])[:-5] + "\n")
+    done = served.sluice.run("feed", "verify", file)
+    assert done.returncode == 1 and "line 1: not JSON" in done.stderr

@@ -1,5 +1,6 @@
 #include "worker/serve/feed_waiters.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace sluice::serve {
@@ -46,6 +47,18 @@ void FeedWaiters::note(const ChainEntries& entries) {
 
 void FeedWaiters::expire(Clock::time_point now) {
     wake_if([now](const Parked& waiter) { return waiter.until <= now; });
+    wake_revoked(now);
+}
+
+void FeedWaiters::wake_revoked(Clock::time_point now) {
+    const std::chrono::milliseconds pause(parked_.size());
+    wake_if([&](Parked& waiter) {
+        if (now < waiter.checked + pause) {
+            return false;
+        }
+        waiter.checked = now;
+        return waiter.is_revoked();
+    });
 }
 
 void FeedWaiters::wake_all() {

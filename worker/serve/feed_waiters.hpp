@@ -34,18 +34,23 @@ public:
         std::uint64_t entries = 0;  ///< The account's chains had so many.
         Clock::time_point until;
         std::function<void()> wake;
+        std::function<bool()> is_revoked{};  ///< Its caller may not read the account any more.
+        Clock::time_point checked{};         ///< When is_revoked() was asked last.
     };
     void park(Parked waiter) { parked_.push_back(std::move(waiter)); }
     [[nodiscard]] bool has_parked() const noexcept { return !parked_.empty(); }
     /// Wakes the waiters of accounts that have another number of entries than they saw.
     void note(const ChainEntries& entries);
-    /// Wakes the waiters with a time at or before `now`.
+    /// Wakes the waiters with a time at or before `now`, and those that are revoked. Each is asked
+    /// as often as there are milliseconds for all, so that 1000 cost no more than 1000 look-ups a
+    /// second.
     void expire(Clock::time_point now);
     void wake_all();
 
 private:
     template <class Ready>
     void wake_if(Ready&& ready);
+    void wake_revoked(Clock::time_point now);
 
     std::map<AccountNumber, std::size_t> of_account_;
     std::size_t count_ = 0;

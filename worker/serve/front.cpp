@@ -216,21 +216,28 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     outcome.result = std::move(admitted);
 }
 
-Answer Front::finish(const Request& request, const Admitted& admitted, Answer answer) {
+std::optional<Answer> Front::refusal(const Request& request, const Admitted& admitted) {
     const auto found = callers_.find(request, now());
     if (!found.ok()) {
-        answer = problem("ledger_unavailable");
-    } else if (!*found) {
-        answer = unauthorized(request.door);
-    } else if (admitted.job.resource->needs_account) {
-        const auto& grants = (*found)->grants;
-        const bool still_has = std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
-            return grant.account == admitted.job.grant.account &&
-                   grant.scopes == admitted.job.grant.scopes;
-        });
-        if (!still_has) {
-            answer = problem("no_account", "the account or role was taken away meanwhile");
-        }
+        return problem("ledger_unavailable");
+    }
+    if (!*found) {
+        return unauthorized(request.door);
+    }
+    const auto& grants = (*found)->grants;
+    const bool still_has = !admitted.job.resource->needs_account ||
+                           std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
+                               return grant.account == admitted.job.grant.account &&
+                                      grant.scopes == admitted.job.grant.scopes;
+                           });
+    return still_has ? std::nullopt
+                     : std::optional(
+                           problem("no_account", "the account or role was taken away meanwhile"));
+}
+
+Answer Front::finish(const Request& request, const Admitted& admitted, Answer answer) {
+    if (std::optional<Answer> refused = refusal(request, admitted)) {
+        answer = *std::move(refused);
     }
     answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
     return answer;

@@ -63,7 +63,13 @@ public:
 
     /// @param is_ready  Whether the ledger can be read.
     [[nodiscard]] Outcome admit(const Request& request, bool is_ready);
-    /// Returns the answer of an admitted request, or 401 if its caller was revoked meanwhile.
+    /// Returns the answer that refuses an admitted request because its caller was revoked
+    /// meanwhile, or nothing.
+    [[nodiscard]] std::optional<Answer> refusal(const Request& request, const Admitted& admitted);
+    [[nodiscard]] bool refuses(const Request& request, const Admitted& admitted) {
+        return refusal(request, admitted).has_value();
+    }
+    /// Returns the answer of an admitted request, or its refusal().
     [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
     /// Counts an answered request, and writes its line of the log.
     void note(const Request& request, const Outcome& outcome, unsigned status,

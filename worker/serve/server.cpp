@@ -40,8 +40,7 @@ constexpr std::chrono::seconds kWriting{60};  ///< For a client that takes its a
 constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request that was refused.
 constexpr std::chrono::seconds kDraining{3};  ///< For the reads under way, when it stops.
 constexpr std::chrono::seconds kStopping{5};  ///< For the answers under way.
-constexpr std::chrono::seconds kMountCheck{1};
-constexpr std::chrono::milliseconds kWaitCheck{100};
+constexpr std::chrono::milliseconds kMountCheck{1000}, kWaitCheck{100};
 
 /// Returns a header's value; nothing without it; an empty value if it was sent twice.
 std::optional<std::string> header_of(const http::fields& fields, beast::string_view name) {
@@ -195,26 +194,27 @@ private:
     void on_answer(Answer answer) {
         const Admitted& asked = std::get<Admitted>(outcome_.result);
         const std::chrono::seconds wait(asked.job.arguments.number("wait", 0));
-        if (answer.waits_behind && began_ + wait > steady_now() && !server_.stopping_) {
+        if (answer.waits_behind && began_ + wait > steady_now() && !server_.stopping_ &&
+            !server_.front_.refuses(request_, asked)) {
             if (is_counted_ || server_.waiters_.begin(asked.job.grant.account)) {
                 is_counted_ = true;
                 server_.front_.figures().feed_waiters = server_.waiters_.count();
-                return park(*answer.waits_behind, began_ + wait);
+                return park(asked, *answer.waits_behind, began_ + wait);
             }
             answer = problem("busy");
         }
         write(server_.front_.finish(request_, asked, std::move(answer)));
     }
 
-    /// Waits until the account has a change, or until the time is over, and reads again.
-    void park(std::uint64_t entries, Clock::time_point until) {
-        const bool is_first = !server_.waiters_.has_parked();
-        server_.waiters_.park({std::get<Admitted>(outcome_.result).job.grant.account, entries,
-                               until, [self = shared_from_this()] { self->read_ledger(); }});
-        server_.watch_.watch(true);
-        if (is_first) {
+    /// Waits for a change, the end of the time or a revoked caller, and reads again.
+    void park(const Admitted& asked, std::uint64_t entries, Clock::time_point until) {
+        if (!server_.waiters_.has_parked()) {
             server_.expire_waits();
         }
+        server_.waiters_.park({asked.job.grant.account, entries, until,
+                               [self = shared_from_this()] { self->read_ledger(); },
+                               [this, &asked] { return server_.front_.refuses(request_, asked); }});
+        server_.watch_.watch(true);
     }
 
     void end_wait() {

@@ -12,7 +12,8 @@ constexpr AccountNumber kAcme{1}, kBeta{2};
 
 struct Waiting {
     void park(AccountNumber account, std::uint64_t entries, Clock::time_point until = {}) {
-        waiters.park({account, entries, until, [this, account] { woken.push_back(account); }});
+        waiters.park({account, entries, until, [this, account] { woken.push_back(account); },
+                      [] { return false; }});
     }
     FeedWaiters waiters;
     std::vector<AccountNumber> woken;
@@ -69,6 +70,31 @@ TEST(FeedWaiters, AWaitEndsAtItsTime) {
     EXPECT_EQ(waiting.woken, std::vector{kAcme});
     waiting.waiters.wake_all();
     EXPECT_EQ(waiting.woken, (std::vector{kAcme, kBeta}));
+}
+
+TEST(FeedWaiters, ARevokedWaiterIsWoken) {
+    FeedWaiters waiters;
+    bool revoked = false;
+    int woken = 0, asked = 0;
+    const auto park = [&](AccountNumber account, bool& is_revoked) {
+        waiters.park({account, 5, Clock::time_point::max(), [&woken] { ++woken; },
+                      [&asked, &is_revoked] {
+                          ++asked;
+                          return is_revoked;
+                      }});
+    };
+    bool never = false;
+    park(kAcme, revoked);
+    park(kBeta, never);
+    const Clock::time_point start = Clock::time_point() + std::chrono::hours(1);
+    waiters.expire(start);
+    EXPECT_EQ(woken, 0);
+    waiters.expire(start + std::chrono::milliseconds(1));
+    EXPECT_EQ(asked, 2) << "two waiters are asked every two milliseconds";
+    revoked = true;
+    waiters.expire(start + std::chrono::milliseconds(2));
+    EXPECT_EQ(woken, 1);
+    EXPECT_TRUE(waiters.has_parked());
 }
 
 TEST(FeedWaiters, AWaiterMayParkAgainWhileItIsWoken) {

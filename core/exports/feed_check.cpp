@@ -1,0 +1,257 @@
+#include "core/exports/feed_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/journal/journal.hpp"
+#include "core/json/member_reader.hpp"
+#include "core/ledger/valid.hpp"
+#include "core/protocol/signature.hpp"
+#include "core/reports/changes.hpp"
+
+namespace sluice::exports {
+namespace {
+
+using simdjson::dom::element;
+
+/// Returns a member's value of the type that is asked for. Throws Malformed if it has another.
+template <class Value>
+Value get(const element& value) {
+    Value result;
+    if (value.get(result) != simdjson::SUCCESS) {
+        throw Malformed{};
+    }
+    return result;
+}
+
+element field(const element& object, std::string_view name) {
+    element value;
+    if (object[name].get(value) != simdjson::SUCCESS) {
+        throw Malformed{};
+    }
+    return value;
+}
+
+std::string_view text_of(const element& value) {
+    return get<std::string_view>(value);
+}
+
+std::uint64_t number_of(const element& value) {
+    return get<std::uint64_t>(value);
+}
+
+std::uint32_t number32_of(const element& value) {
+    const std::uint64_t number = number_of(value);
+    if (number > std::numeric_limits<std::uint32_t>::max()) {
+        throw Malformed{};
+    }
+    return static_cast<std::uint32_t>(number);
+}
+
+Timestamp instant_of(const element& value) {
+    return require(Timestamp::parse(text_of(value)));
+}
+
+/// Members that all entries of a change have in common.
+constexpr std::array<std::string_view, 13> kCommon{
+    "node",    "event_seq", "command_id", "account_id",  "program_id",      "creator_id",
+    "shop_id", "order_id",  "payout_id",  "recorded_at", "accounting_date", "note",
+    "actor"};
+
+/// Returns an empty text for null.
+std::string text_or_empty(const element& object, std::string_view name) {
+    const element value = field(object, name);
+    return value.is_null() ? std::string() : std::string(text_of(value));
+}
+
+Digest256 digest_of(const element& value) {
+    return require(parse_hex_digest(text_of(value), HexCase::kLowerOnly));
+}
+
+JournalReason reason_of(std::string_view name) {
+    for (unsigned number = 0; number <= 0xFF; ++number) {
+        const auto reason = static_cast<JournalReason>(number);
+        if (is_valid(reason) && to_string(reason) == name) {
+            return reason;
+        }
+    }
+    throw Malformed{};
+}
+
+JournalEntry entry_of(const element& row) {
+    JournalEntry entry;
+    entry.line = LineItemId(text_or_empty(row, "line_item_id"));
+    entry.reason = reason_of(text_of(field(row, "reason")));
+    if (!is_memo(entry.reason)) {
+        entry.currency = require(Currency::parse(text_of(field(row, "currency"))));
+        entry.amount = require(Decimal::parse_signed(text_of(field(row, "amount"))));
+    } else if (!field(row, "currency").is_null() || !field(row, "amount").is_null()) {
+        throw Malformed{};
+    }
+    const element refers_to = field(row, "refers_to");
+    entry.refers_to = refers_to.is_null() ? 0 : number_of(refers_to);
+    return entry;
+}
+
+struct ParsedChange {
+    JournalGroup group;
+    std::uint64_t first = 0;
+    Digest256 previous_hash{};
+    std::string inconsistent;  ///< A member that differs from what the others say, or empty.
+    bool is_masked = false;
+};
+
+/// Compares an entry with the change and the change's first entry. Returns the member that
+/// differs, or an empty text.
+std::string difference(const element& row, const element& first_row, const JournalGroup& group,
+                       std::size_t index) {
+    for (const std::string_view name : kCommon) {
+        if (simdjson::minify(field(row, name)) != simdjson::minify(field(first_row, name))) {
+            return std::string(name);
+        }
+    }
+    const DebitCredit accounts = debit_credit_of(group.entries[index].reason);
+    if (text_or_empty(row, "debit_account") !=
+        ledger_account_name(accounts.debit, group.payout_id)) {
+        return "debit_account";
+    }
+    if (text_or_empty(row, "credit_account") !=
+        ledger_account_name(accounts.credit, group.payout_id)) {
+        return "credit_account";
+    }
+    if (number_of(field(row, "entry")) != group.first_entry + index) {
+        return "entry";
+    }
+    const bool is_last = index + 1 == group.entries.size();
+    return text_or_empty(row, "hash") == (is_last ? to_hex(group.hash) : std::string()) ? ""
+                                                                                        : "hash";
+}
+
+void read_common(const element& row, JournalGroup& group) {
+    group.first_entry = number_of(field(row, "entry"));
+    group.event_seq.value = number_of(field(row, "event_seq"));
+    group.command_id = text_or_empty(row, "command_id");
+    group.order_id = OrderId(text_or_empty(row, "order_id"));
+    group.program = ProgramId(text_or_empty(row, "program_id"));
+    group.creator = CreatorId(text_or_empty(row, "creator_id"));
+    group.payout_id = text_or_empty(row, "payout_id");
+    group.recorded_at = instant_of(field(row, "recorded_at"));
+    group.accounting_date = instant_of(field(row, "accounting_date"));
+    group.note = text_or_empty(row, "note");
+    group.actor = text_or_empty(row, "actor");
+}
+
+ParsedChange parse(const element& change) {
+    ParsedChange parsed;
+    JournalGroup& group = parsed.group;
+    group.node = text_of(field(change, "node"));
+    group.account.value = number32_of(field(change, "account_number"));
+    group.shop.value = number32_of(field(change, "shop_number"));
+    group.hash = digest_of(field(change, "hash"));
+    group.last_change = number_of(field(change, "last"));
+    parsed.first = number_of(field(change, "first"));
+    parsed.previous_hash = digest_of(field(change, "previous_hash"));
+    const auto rows = get<simdjson::dom::array>(field(change, "entries"));
+    if (rows.size() == 0 || parsed.first == 0) {
+        throw Malformed{};
+    }
+    read_common(rows.at(0).value(), group);
+    for (const element row : rows) {
+        group.entries.push_back(entry_of(row));
+        parsed.is_masked =
+            parsed.is_masked || group.entries.back().reason == JournalReason::kMemoPayeeChanged;
+    }
+    std::size_t index = 0;
+    for (const element row : rows) {
+        if (parsed.inconsistent.empty()) {
+            parsed.inconsistent = difference(row, rows.at(0).value(), group, index++);
+        }
+    }
+    if (text_of(field(rows.at(0).value(), "node")) != group.node) {
+        parsed.inconsistent = "node";
+    } else if (text_of(field(change, "timestamp")) != group.recorded_at.to_string()) {
+        parsed.inconsistent = "timestamp";
+    } else if (text_of(field(change, "type")) != reports::change_type(group)) {
+        parsed.inconsistent = "type";
+    } else if (group.last_change + 1 != parsed.first + group.entries.size()) {
+        parsed.inconsistent = "last";
+    }
+    return parsed;
+}
+
+std::string place_of(const ParsedChange& change) {
+    return "change " + std::to_string(change.first) + " of node " + change.group.node;
+}
+
+/// Returns why the change does not come next, or nothing.
+std::optional<std::string> gap(const ParsedChange& change, const ChainHead& before) {
+    if (change.first <= before.entries) {
+        return "comes behind change " + std::to_string(before.entries) +
+               ": changes were swapped or repeated";
+    }
+    if (change.first != before.entries + 1) {
+        const std::uint64_t from = before.entries + 1, to = change.first - 1;
+        return (from == to
+                    ? "change " + std::to_string(from) + " is"
+                    : "changes " + std::to_string(from) + " to " + std::to_string(to) + " are") +
+               " missing before it: removed or swapped";
+    }
+    if (change.previous_hash != before.hash) {
+        return "previous_hash is not the hash of the change before it: one of the two was altered";
+    }
+    return std::nullopt;
+}
+
+/// Returns how the change contradicts its own hash, or nothing.
+std::optional<std::string> alteration(const ParsedChange& change) {
+    if (!change.inconsistent.empty()) {
+        return "altered: " + change.inconsistent + " does not fit the rest of the change";
+    }
+    ChainHead chain{change.previous_hash, change.first - 1, 0};
+    if (!change.is_masked && !verify_seal(change.group, chain)) {
+        return "altered: its entries have another hash than it says";
+    }
+    return std::nullopt;
+}
+
+Error fault(const std::string& text) {
+    return {ErrorCode::kConflict, text};
+}
+
+}  // namespace
+
+Status FeedCheck::add(const element& given) {
+    ParsedChange change;
+    try {
+        change = parse(given);
+    } catch (const Malformed&) {
+        return fault("is no change of the feed: a member is missing or has a wrong value");
+    }
+    auto known = chains_.find(change.group.node);
+    if (known == chains_.end()) {
+        if (change.first == 1 && change.previous_hash != Digest256{}) {
+            return fault(place_of(change) +
+                         ": altered: previous_hash of the first change is not 0");
+        }
+        known = chains_.try_emplace(change.group.node).first;
+        known->second.first = change.first;
+        known->second.head = {change.previous_hash, change.first - 1, 0};
+    }
+    Chain& chain = known->second;
+    std::optional<std::string> wrong = gap(change, chain.head);
+    wrong = wrong ? std::move(wrong) : alteration(change);
+    if (wrong) {
+        return fault(place_of(change) + ": " + *wrong);
+    }
+    chain.head = {change.group.hash, change.group.last_change, change.group.first_entry};
+    ++chain.changes;
+    chain.masked += change.is_masked ? 1U : 0U;
+    return Status::success();
+}
+
+}  // namespace sluice::exports
