@@ -125,7 +125,7 @@ void each_field(Members& members, Is<Forget> auto& command) {
     members("secret", command.secret, HexDigest());
     if (members.wants("done", command.done.has_value())) {
         if constexpr (Members::kReads) {
-            command.done.emplace();
+            command.done = Forget::Done();
         }
         members("refused", command.done->refused);
         members("done", command.done->result);
