@@ -10,6 +10,7 @@
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
 #include "core/json/slices.hpp"
+#include "core/orders/sums.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/catalog.hpp"
 #include "core/values/assert.hpp"
@@ -155,7 +156,11 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     if (event == nullptr) {
         return dead(refusal(orders_.errors()));
     }
-    learn_shop(meta, txn);
+    KnownShop& shop = learn_shop(meta, txn);
+    if (const std::int64_t minute = minute_of(meta.received_at); minute != shop.last_minute) {
+        note_minute(txn, meta.account_number, meta.shop_number, meta.received_at);
+        shop.last_minute = minute;
+    }
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
     arrival.digest =
         first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
@@ -268,9 +273,9 @@ bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
 /// Checks that a shop's number belongs to the shop in this ledger. Numbers come from the registry,
 /// so nodes that share a ledger must share a registry; otherwise one shop's orders would be posted
 /// to another's.
-void Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
-    if (known_shops_.contains(meta.shop_number.value)) {
-        return;
+Applier::KnownShop& Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
+    if (const auto known = known_shops_.find(meta.shop_number.value); known != known_shops_.end()) {
+        return known->second;
     }
     const std::optional<ShopRow> stored = txn.shop(meta.shop_number);
     if (!stored) {
@@ -286,7 +291,7 @@ void Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
                  " in this store: its registry is not the one of this ledger. Nothing was "
                  "applied"});
     }
-    known_shops_.insert(meta.shop_number.value);
+    return known_shops_[meta.shop_number.value];
 }
 
 bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "core/commands/seal.hpp"
 #include "core/ledger/ledger.hpp"
@@ -52,6 +52,10 @@ public:
     void discard() noexcept;
 
 private:
+    /// A shop whose names the ledger has.
+    struct KnownShop {
+        std::int64_t last_minute = -1;  ///< Noted by note_minute() for its last event; -1 before.
+    };
     /// An input whose record could be read.
     struct Decoded {
         const Input& input;
@@ -70,14 +74,15 @@ private:
     bool replay(DeadLetter letter, LedgerTxn& txn);
     /// Stores the names of a shop that the ledger does not know yet. Throws LedgerFailure
     /// (kConflict) if the ledger has other names for the number.
-    void learn_shop(const RecordMeta& meta, LedgerTxn& txn);
+    /// Returns what is cached of the shop.
+    KnownShop& learn_shop(const RecordMeta& meta, LedgerTxn& txn);
 
     SealCheck* seals_;
     OrderEventParser orders_;
     ProductBatchParser products_;
     ProgramCache programs_;
     OrderApplier order_applier_{programs_};
-    std::unordered_set<std::uint32_t> known_shops_;
+    std::unordered_map<std::uint32_t, KnownShop> known_shops_;
 };
 
 }  // namespace sluice

@@ -17,6 +17,14 @@ std::string ended_words(const PendingApproval& row) {
            row.ended_by + " at " + row.ended_at.value_or(Timestamp()).to_string();
 }
 
+std::uint64_t post_memo(JournalReason reason, std::string_view line, const CommandContext& context,
+                        LedgerTxn& txn) {
+    JournalGroup group = group_of(context.source, context.account,
+                                  account_settings(txn, context.account).row.closed_until);
+    group.entries.push_back(memo_of(reason, line));
+    return post_group(txn, std::move(group));
+}
+
 void end(PendingApproval& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
     txn.erase(WaitingByState{row.account, row.state, row.command_id});
     txn.put(WaitingByState{row.account, state, row.command_id});
@@ -104,11 +112,8 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
     }
     row.program = subject.program;
     row.creator = subject.creator;
-    JournalGroup group = group_of(context.source, context.account,
-                                  account_settings(txn, context.account).row.closed_until);
-    group.entries.push_back(memo_of(JournalReason::kMemoPending, pending_memo(row)));
     row.node = txn.head().node;
-    row.entry = post_group(txn, std::move(group));
+    row.entry = post_memo(JournalReason::kMemoPending, pending_memo(row), context, txn);
     txn.put(row);
     txn.put(WaitingByState{row.account, row.state, row.command_id});
     return {CommandOutcome::kPending, row.command_id + " waits for the approval of another actor"};
@@ -183,6 +188,7 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
     if (row->state == ApprovalState::kApproved) {
         return refused(ended_words(*row));
     }
+    post_memo(JournalReason::kMemoWithdrawn, row->command_id, context, txn);
     end(*row, ApprovalState::kWithdrawn, context, txn);
     return Reply{CommandOutcome::kDone, command.id + " is withdrawn"};
 }

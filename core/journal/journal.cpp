@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 34> kReasons{{
+constexpr std::array<ReasonRow, 36> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -53,6 +53,8 @@ constexpr std::array<ReasonRow, 34> kReasons{{
     {JournalReason::kMemoPending, "PENDING", {}},
     {JournalReason::kMemoRepointed, "REPOINTED", {}},
     {JournalReason::kMemoPayeeChanged, "PAYEE_CHANGED", {}},
+    {JournalReason::kMemoAnomaly, "ANOMALY", {}},
+    {JournalReason::kMemoWithdrawn, "WITHDRAWN", {}},
 }};
 constexpr std::string_view kMagic = "SLJ2";
 

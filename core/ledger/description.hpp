@@ -96,6 +96,7 @@ inline constexpr unsigned kWriteOnce = 2;
 inline constexpr unsigned kInBulk = 4;
 inline constexpr unsigned kIndexInSql = 8;
 inline constexpr unsigned kDropsZero = 16;
+inline constexpr unsigned kKeepsLatest = 32;
 
 class Description {
 public:
@@ -108,6 +109,7 @@ public:
         table_.in_bulk = (traits & kInBulk) != 0;
         table_.index_in_sql = (traits & kIndexInSql) != 0;
         table_.drops_zero = (traits & kDropsZero) != 0;
+        table_.keeps_latest = (traits & kKeepsLatest) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
     void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
@@ -140,5 +142,6 @@ void describe(Description& table, struct AttentionCount& row);
 void describe(Description& table, struct DailySum& row);
 void describe(Description& table, struct MonthlySum& row);
 void describe(Description& table, struct OpenDaily& row);
+void describe(Description& table, struct ShopMinutes& row);
 
 }  // namespace sluice

@@ -55,6 +55,8 @@ enum class JournalReason : std::uint8_t {
     kMemoPending = 77,
     kMemoRepointed = 78,
     kMemoPayeeChanged = 79,
+    kMemoAnomaly = 80,
+    kMemoWithdrawn = 81,
 };
 [[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
     return reason >= JournalReason::kMemoAttributed;

@@ -1,6 +1,8 @@
 // The described tables of lists and overviews: their names, keys and other columns.
 #include "core/ledger/list_rows.hpp"
 
+#include <array>
+
 #include "core/ledger/description.hpp"
 #include "core/ledger/overview_rows.hpp"
 
@@ -116,6 +118,20 @@ void describe(Description& table, OpenDaily& row) {
                {"blocks", row.blocks},
                {"node", row.node}});
     table.rest({{"above", row.above}, {"below", row.below}, {"amounts", row.amounts}});
+}
+
+void describe(Description& table, ShopMinutes& row) {
+    static constexpr std::array kHours{"hour00", "hour01", "hour02", "hour03", "hour04", "hour05",
+                                       "hour06", "hour07", "hour08", "hour09", "hour10", "hour11",
+                                       "hour12", "hour13", "hour14", "hour15", "hour16", "hour17",
+                                       "hour18", "hour19", "hour20", "hour21", "hour22", "hour23"};
+    table.named("shop_minutes", kKeepsLatest);
+    table.key(
+        {{"account", row.account}, {"shop", row.shop}, {"slot", row.slot}, {"node", row.node}});
+    table.rest({{"day", row.day}});
+    for (std::size_t i = 0; i < kHours.size(); ++i) {
+        table.rest({{kHours[i], row.hours[i]}});
+    }
 }
 
 }  // namespace sluice

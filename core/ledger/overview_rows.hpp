@@ -1,11 +1,12 @@
-// Overview rows: what needs a person's attention, and sums by day and month (reading Z3 to Z5,
-// Z10).
+// Overview rows: what needs a person's attention, sums by day and month, and the minutes in which
+// shops sent events (reading Z3 to Z5, Z8, Z10).
 //
 // Sums and counts have a part for each node, as balances have, and are written once a transaction:
 // see LedgerTxn::add_row(). Those of postings go by accounting date, so a closed month's never
 // change.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/ledger/rows.hpp"
@@ -93,5 +94,18 @@ struct OpenDaily {
     Decimal above, below;  ///< Sums of the amounts above and below 0.
     Decimal amounts;       ///< Number of those above 0: a part may be negative.
 };
+
+/// Minutes of one UTC day in which events of a shop came. Days kShopDays apart share a row, which
+/// the later day takes over, so that the rows follow from the events alone, in whatever batches
+/// they came, and old days need no erasing.
+struct ShopMinutes {
+    AccountNumber account;
+    ShopNumber shop;
+    std::uint32_t slot = 0;                 ///< Days since 1970, modulo kShopDays.
+    std::uint32_t node = 0;                 ///< LedgerHead::number
+    std::uint32_t day = 0;                  ///< 20260131.
+    std::array<std::uint64_t, 24> hours{};  ///< Bit 1 << minute of each hour.
+};
+inline constexpr std::int64_t kShopDays = 35;
 
 }  // namespace sluice

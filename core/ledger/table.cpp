@@ -132,7 +132,32 @@ std::string row_name(const char* table, const OrderKey& order) {
            ", shop " + std::to_string(order.shop.value) + ", order " + order.order_id.str();
 }
 
+namespace {
+
+void keep_latest(RowRef row, RowView change) {
+    const std::vector<Column>& columns = row.table().rest;
+    const auto day = [&columns](const void* of) {
+        return *static_cast<const std::uint32_t*>(columns.front().find(of));
+    };
+    if (day(row.get()) != day(change.get())) {
+        if (day(row.get()) < day(change.get())) {
+            row.assign(change);
+        }
+        return;
+    }
+    std::for_each(columns.begin() + 1, columns.end(), [&](const Column& column) {
+        *static_cast<std::uint64_t*>(column.find(row.get())) |=
+            *static_cast<const std::uint64_t*>(column.find(change.get()));
+    });
+}
+
+}  // namespace
+
 void add_columns(RowRef row, RowView change) {
+    if (row.table().keeps_latest) {
+        keep_latest(row, change);
+        return;
+    }
     for (const Column& column : row.table().rest) {
         const void* const added = column.find(change.get());
         with_value(column.kind, column.make(row.get()), [&](auto& value) {

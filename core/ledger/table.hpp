@@ -28,19 +28,21 @@ template <class... Rows>
 struct RowTypes {};
 
 /// The rows of every described table.
-using DescribedRows = RowTypes<
-    struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder, struct CodeRow,
-    struct Membership, struct Click, struct DeadLetter, struct Work, struct WorkOrder,
-    struct OpenAmount, struct PayoutRun, struct Payout, struct PayoutPart, struct PayoutItem,
-    struct Skipped, struct CommandRow, struct CommandKey, struct MoneyCommand, struct CreditOfOrder,
-    struct PendingApproval, struct AttributedOrder, struct AccountRow, struct CreatorHold,
-    struct CreatorRow, struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
-    struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
-    struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch, struct PayeeChange,
-    struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
-    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
-    struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
-    struct Attention, struct AttentionCount, struct DailySum, struct MonthlySum, struct OpenDaily>;
+using DescribedRows =
+    RowTypes<struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder,
+             struct CodeRow, struct Membership, struct Click, struct DeadLetter, struct Work,
+             struct WorkOrder, struct OpenAmount, struct PayoutRun, struct Payout,
+             struct PayoutPart, struct PayoutItem, struct Skipped, struct CommandRow,
+             struct CommandKey, struct MoneyCommand, struct CreditOfOrder, struct PendingApproval,
+             struct AttributedOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
+             struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
+             struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
+             struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch,
+             struct PayeeChange, struct LimitUse, struct UsedSeal, struct SignedApproval,
+             struct OpeningBalance, struct OrderByTime, struct OrderByCreator, struct OrderByCode,
+             struct ChainGroup, struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount,
+             struct WaitingByState, struct Attention, struct AttentionCount, struct DailySum,
+             struct MonthlySum, struct OpenDaily, struct ShopMinutes>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -68,6 +70,9 @@ struct DescribedTable {
     bool index_in_sql = false;
     /// A row whose sums have all become 0 is erased: see LedgerTxn::add_row().
     bool drops_zero = false;
+    /// The first column that is not key is a day. Of two rows that are added, the later day's
+    /// stays, and those of one day are joined by OR.
+    bool keeps_latest = false;
     std::vector<Column> key, rest;
 
     void* (*make)() = nullptr;
@@ -174,8 +179,8 @@ struct KeyRange {
 /// Returns the one order that the row belongs to, or nothing.
 [[nodiscard]] std::optional<OrderKey> order_of(RowView row);
 
-/// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key.
-/// Requires: both are rows of one table, which has no others.
+/// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key. See
+/// DescribedTable::keeps_latest. Requires: both are rows of one table, which has no others.
 void add_columns(RowRef row, RowView change);
 /// Returns whether the table drops the row, because its numbers and amounts are all 0.
 /// Requires: as of add_columns().

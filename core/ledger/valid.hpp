@@ -22,7 +22,7 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
     return (reason >= JournalReason::kAccrual && reason <= JournalReason::kWriteOff) ||
-           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoPayeeChanged);
+           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoWithdrawn);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/orders/attention.hpp"
+#include "core/orders/post.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {
@@ -54,9 +55,24 @@ void end_anomaly(LedgerTxn& txn, OrderState& state, AnomalyKind kind) {
     state.anomalies_acknowledged &= ~bit(kind);
 }
 
+bool needs_attention(const Anomaly& row) {
+    return row.count != 0 && row.showing && !row.acknowledged_at;
+}
+
+/// Writes an anomaly that shows, with a memo entry if it did not need attention before.
+void put_shown(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+               const Source& source, const Anomaly& row, const Anomaly& stored) {
+    put_anomaly(txn, row, stored);
+    if (needs_attention(row) && !needs_attention(stored)) {
+        post_order_memo(txn, state, source, settings.row.closed_until, JournalReason::kMemoAnomaly,
+                        to_string(row.kind));
+    }
+}
+
 /// Counts and describes a lasting kind that holds. A value beyond the acknowledged one blocks again
 /// (K6).
-void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind, const Source& source,
+void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind,
+                  const AccountSettings& settings, const Source& source,
                   const PlausibilityContext& context, std::optional<JudgedEvent> event) {
     const bool begins = (state.anomalies_showing & bit(kind)) == 0;
     const bool counts = begins || (event && kind != AnomalyKind::kOrderedLongAgo);
@@ -83,11 +99,7 @@ void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind, const Sou
         row.acknowledged_at.reset();
         state.anomalies_acknowledged &= ~bit(kind);
     }
-    put_anomaly(txn, row, stored);
-}
-
-bool needs_attention(const Anomaly& row) {
-    return row.count != 0 && row.showing && !row.acknowledged_at;
+    put_shown(txn, state, settings, source, row, stored);
 }
 
 }  // namespace
@@ -100,8 +112,8 @@ void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored) {
     }
 }
 
-void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
-                  const Source& source) {
+void show_anomaly(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                  const ShownAnomaly& shown, const Source& source) {
     Anomaly row = row_of(txn, state, shown.kind, source, true);
     const Anomaly stored = row;
     if (row.count == 0) {
@@ -111,7 +123,7 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
     row.showing = true;
     row.acknowledged_by.clear();
     row.acknowledged_at.reset();
-    put_anomaly(txn, row, stored);
+    put_shown(txn, state, settings, source, row, stored);
     state.anomalies_showing |= bit(shown.kind);
     state.anomalies_acknowledged &= ~bit(shown.kind);
 }
@@ -139,7 +151,7 @@ std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSe
             }
             continue;
         }
-        keep_showing(txn, state, kind, source, context, event);
+        keep_showing(txn, state, kind, settings, source, context, event);
     }
     return holds;
 }

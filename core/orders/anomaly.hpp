@@ -20,9 +20,13 @@ struct JudgedEvent {
 /// @param stored  The row as it is stored; count 0 means that it is new.
 void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored);
 
-/// Records a momentary kind. It blocks again, even after an acknowledgement.
-void show_anomaly(LedgerTxn& txn, OrderState& state, const ShownAnomaly& shown,
-                  const Source& source);
+// An anomaly that begins to need attention, because its kind shows or blocks again, has a memo
+// entry in the journal (reading Z9).
+
+/// Records a momentary kind. It blocks again, even after an acknowledgement. The caller writes
+/// `state`.
+void show_anomaly(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                  const ShownAnomaly& shown, const Source& source);
 /// Judges the lasting kinds, and returns the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);

@@ -48,12 +48,7 @@ std::uint64_t OrderChange::post(Position& position, std::vector<JournalEntry> po
 }
 
 void OrderChange::post_memo(JournalReason reason, std::string_view line) {
-    JournalGroup group = group_of(source_, state_.key.account, settings().row.closed_until);
-    group.shop = state_.key.shop;
-    group.order_id = state_.key.order_id;
-    group.entries.push_back(memo_of(reason, line));
-    group.order_change = ++state_.changes_count;
-    state_.other_groups.push_back(post_group(txn_, std::move(group)));
+    post_order_memo(txn_, state_, source_, settings().row.closed_until, reason, line);
 }
 
 void OrderChange::finish() {

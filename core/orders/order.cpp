@@ -158,11 +158,12 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
     }
     const std::uint64_t first_entry =
         state_.live ? post_event(arrival, step, attributed, frozen_before, txn) : 0;
+    const AccountSettings& settings = programs_.settings(txn, arrival.account);
     for (const ShownAnomaly& shown : step.anomalies) {
-        show_anomaly(txn, state_, shown, source);
+        show_anomaly(txn, state_, settings, shown, source);
     }
-    const std::uint32_t lasting = judge_anomalies(
-        txn, state_, programs_.settings(txn, arrival.account), source, JudgedEvent{created});
+    const std::uint32_t lasting =
+        judge_anomalies(txn, state_, settings, source, JudgedEvent{created});
     reindex(txn, state_, before);
     count_volume(state_, volume, programs_, txn);
     index_customer(state_, customer, programs_, txn);

@@ -193,6 +193,17 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group, std::optional<Curre
     return group.first_entry;
 }
 
+void post_order_memo(LedgerTxn& txn, OrderState& state, const Source& source,
+                     const std::optional<Timestamp>& closed_until, JournalReason reason,
+                     std::string_view line) {
+    JournalGroup group = group_of(source, state.key.account, closed_until);
+    group.shop = state.key.shop;
+    group.order_id = state.key.order_id;
+    group.entries.push_back(memo_of(reason, line));
+    group.order_change = ++state.changes_count;
+    state.other_groups.push_back(post_group(txn, std::move(group)));
+}
+
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,
                         const std::optional<Timestamp>& closed_until,
                         std::vector<JournalEntry> postings, std::vector<JournalEntry> memos) {

@@ -42,6 +42,11 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group,
                          std::optional<Currency> counted_in = std::nullopt);
 
+/// Posts a memo entry on the order that names no creator, and adds the group to the order.
+void post_order_memo(LedgerTxn& txn, OrderState& state, const Source& source,
+                     const std::optional<Timestamp>& closed_until, JournalReason reason,
+                     std::string_view line);
+
 /// Appends one group: postings to the ledger account `owed` of a position of the order, then memo
 /// entries. Returns as post_group() does.
 std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, const Source& source,

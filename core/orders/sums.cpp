@@ -54,6 +54,26 @@ void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_d
     txn.add_row(sum);
 }
 
+std::int64_t minute_of(Timestamp at) noexcept {
+    constexpr std::int64_t kSeconds = 60;
+    return (at.seconds - (at.seconds % kSeconds + kSeconds) % kSeconds) / kSeconds;
+}
+
+void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at) {
+    constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
+    const std::int64_t minute = minute_of(received_at);
+    const std::int64_t of_day = (minute % kDay + kDay) % kDay;
+    const std::int64_t days = (minute - of_day) / kDay;
+    ShopMinutes row;
+    row.account = account;
+    row.shop = shop;
+    row.slot = static_cast<std::uint32_t>((days % kShopDays + kShopDays) % kShopDays);
+    row.node = txn.head().number;
+    row.day = day_of(received_at);
+    row.hours[static_cast<std::size_t>(of_day / kHour)] = std::uint64_t{1} << (of_day % kHour);
+    txn.add_row(row);
+}
+
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Currency> counted_in) {
     const auto& entries = group.entries;
     for (std::size_t i = 0; i < entries.size() && !is_memo(entries[i].reason);) {

@@ -1,7 +1,9 @@
 // Sums: counts orders, and adds postings to the sums of their day and month (reading
-// Z3, Z10), and open amounts to those of the day of their sale (Z4).
+// Z3, Z10), and open amounts to those of the day of their sale (Z4). Notes when shops sent events
+// (Z8).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/ledger/ledger.hpp"
@@ -10,6 +12,11 @@ namespace sluice {
 
 /// Counts a new order, whose first event has this accounting date.
 void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_date);
+
+/// Minutes since 1970.
+[[nodiscard]] std::int64_t minute_of(Timestamp at) noexcept;
+/// Notes that an event of the shop came in this minute.
+void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at);
 
 /// Adds the group's postings to the sums.
 /// @param counted_in  Currency under which its memo entries count as attributions; absent if they

@@ -112,11 +112,12 @@ bool PayoutAllocation::is_credited(const OrderKey& key) {
 
 void PayoutAllocation::finish(OrderState& state, const std::vector<OpenAmount>& before,
                               bool moved) {
-    const auto memos = std::pair(state.anomalies_showing, state.anomalies_acknowledged);
+    const auto shown = std::pair(state.anomalies_showing, state.anomalies_acknowledged);
+    const std::uint64_t changes = state.changes_count;
     judge_anomalies(txn_, state, settings_, source_, {}, is_credited(state.key));
-    if (moved || memos != std::pair(state.anomalies_showing, state.anomalies_acknowledged)) {
+    if (moved || shown != std::pair(state.anomalies_showing, state.anomalies_acknowledged)) {
         reindex_open(txn_, before, open_amounts(state));
-        txn_.put_allocated(state);
+        changes == state.changes_count ? txn_.put_allocated(state) : txn_.put_order(state);
     }
 }
 

@@ -214,15 +214,14 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
             post_parts(payout, parts[payout.payout_id], move, context, settings, txn);
         }
     }
+    if (!posts) {
+        for (const Payout& payout : moving.payouts) {
+            JournalGroup group = group_of_move(payout, context, settings);
+            group.entries.push_back(memo_of(move.reason, line(payout)));
+            post_group(txn, std::move(group));
+        }
+    }
     PayoutAllocation(context.source, settings, txn).follow(moving.payouts);
-    if (posts) {
-        return;
-    }
-    for (const Payout& payout : moving.payouts) {
-        JournalGroup group = group_of_move(payout, context, settings);
-        group.entries.push_back(memo_of(move.reason, line(payout)));
-        post_group(txn, std::move(group));
-    }
 }
 
 /// Sets the payees that the creators have now. Drops payouts that have them already.

@@ -50,6 +50,18 @@ std::string text_of(minutes length) {
 
 }  // namespace
 
+std::string_view to_string(ShopSilence verdict) noexcept {
+    switch (verdict) {
+        case ShopSilence::kQuiet:
+            return "quiet";
+        case ShopSilence::kSilent:
+            return "silent";
+        case ShopSilence::kLearning:
+            break;
+    }
+    return "learning";
+}
+
 std::optional<minutes> usual_gap(std::span<const std::int64_t> event_minutes) {
     if (event_minutes.size() < kLeastMinutes ||
         event_minutes.back() - event_minutes.front() < kLeastSpan) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
@@ -18,6 +19,8 @@ enum class ShopSilence : std::uint8_t {
     kQuiet,     ///< No longer without an event than the limit.
     kSilent,
 };
+
+[[nodiscard]] std::string_view to_string(ShopSilence verdict) noexcept;  // learning, quiet, silent
 
 /// Returns how long the shop usually is without an event after a time of day such as the last
 /// event's, or nullopt while that is not known: the events have fewer than 50 minutes, 14 days, or

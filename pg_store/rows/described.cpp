@@ -245,7 +245,8 @@ TableSql::TableSql(const DescribedTable& table)
     : table_(std::string("sluice_ledger.") + table.name),
       key_(sql_columns(table.key)),
       rest_(sql_columns(table.rest)),
-      page_rows_(table.in_bulk ? 8192 : 500) {
+      page_rows_(table.in_bulk ? 8192 : 500),
+      keeps_latest_(table.keeps_latest) {
     if (table.per_node) {
         key_.insert(key_.begin(), {"node", Type::kInt4, kNodeColumn});
     }
@@ -320,8 +321,16 @@ std::string TableSql::make_insert_many(bool replaces) const {
 }
 
 std::string TableSql::add_many() const {
-    const std::string added = joined(rest_, ", ", [](const SqlColumn& column, std::size_t) {
-        return column.name + " = t." + column.name + " + EXCLUDED." + column.name;
+    const std::string added = joined(rest_, ", ", [this](const SqlColumn& column, std::size_t at) {
+        const std::string stored = "t." + column.name, given = "EXCLUDED." + column.name;
+        if (!keeps_latest_) {
+            return column.name + " = " + stored + " + " + given;
+        }
+        const std::string& day = rest_.front().name;
+        return column.name + (at == 0 ? " = greatest(" + stored + ", " + given + ")"
+                                      : " = CASE sign(t." + day + " - EXCLUDED." + day +
+                                            ") WHEN 0 THEN " + stored + " | " + given +
+                                            " WHEN 1 THEN " + stored + " ELSE " + given + " END");
     });
     return "INSERT INTO " + table_ + " AS t (" + names(all_) + ") SELECT * FROM " + unnested(all_) +
            " ON CONFLICT (" + names(key_) + ") DO UPDATE SET " + added;

@@ -67,6 +67,7 @@ private:
     std::string table_;
     std::vector<SqlColumn> key_, rest_, all_;
     int page_rows_;
+    bool keeps_latest_;
     std::string select_one_, insert_many_, erase_many_, copy_in_;
 };
 /// Valid for ever.

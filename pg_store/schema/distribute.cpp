@@ -82,6 +82,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "period_sums",
           "periods",
           "refunds",
+          "shop_minutes",
           "tier_volumes",
           "clicks",
           "variants",

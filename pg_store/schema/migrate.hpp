@@ -18,7 +18,7 @@ namespace sluice::pg {
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;   ///< `0008_ledger`, in order.
+    std::vector<std::string> applied;   ///< `0011_ledger`, in order.
     bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
 };
 

@@ -19,8 +19,8 @@ def promtool(*arguments):
 
 
 def metrics_of_the_source():
-    sources = [paths.ROOT / name for name in ("core/status/prometheus.cpp", "worker/serve/notify_figures.cpp")]
-    return {name for source in sources for name in re.findall(r'"(sluice_[a-z_]+)"', source.read_text())}
+    sources = [paths.ROOT / "core" / "status" / "prometheus.cpp", *(paths.ROOT / "worker" / "serve").glob("*.cpp")]
+    return {name for source in sources for name in re.findall(r'"(sluice_[a-z_]+)[" {]', source.read_text())}
 
 
 def metrics_used(text):

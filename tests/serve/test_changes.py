@@ -18,6 +18,13 @@ from serve import scene
 
 ACCOUNTS = list(scene.ACCOUNTS)
 NO_HASH = "00" * 32
+# No order of these is so old that it shows ORDERED_LONG_AGO.
+YESTERDAY, THIS_MORNING = ((datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=hours))
+                           .strftime("%Y-%m-%dT%H:%M:%SZ") for hours in (30, 5))
+
+
+def recent(name, updated_at=YESTERDAY, **changes):
+    return scene.order(name, "SAVE", platform_ordered_at=YESTERDAY, platform_updated_at=updated_at, **changes)
 
 
 def number(value, width):
@@ -115,7 +122,7 @@ def test_fe3_types_and_changes_of_an_order(served):
         "order.attributed", "order.detached", "order.rejected", "order.held", "commission.changed", "payout.taken",
         "payout.closed", "payout.sent", "payout.paid", "payout.repointed", "payout.void", "command.waiting",
         "command.approved", "creator.held", "creator.renamed", "creator.payee_changed", "period.closed",
-        "policy.changed",
+        "policy.changed", "anomaly.recorded",
     } <= {change["type"] for change in changes}
     numbers = {}
     for change in changes:
@@ -163,7 +170,7 @@ class Live:
         self.edge, self.serve, self.reader, self.secret = edge, serve, reader, secret
 
     def order(self, name):
-        assert self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", scene.order(name, "SAVE")).status == 200
+        assert self.edge.post_event("shop-1", self.secret, "ORDER_CREATE", recent(name)).status == 200
         self.edge.sluice("worker", "--until-empty")
 
 
@@ -203,8 +210,7 @@ def waiters(serve):
 def test_examples_2_and_3_an_order_and_its_refund(live):
     cursor = end_of(live.reader)
     live.order("o1")
-    refund = scene.order("o1", "SAVE", platform_updated_at="2024-03-03T00:00:00Z",
-                         refund_line_items=[orders.refund("r1", amount="25.00", tax="5.00")])
+    refund = recent("o1", THIS_MORNING, refund_line_items=[orders.refund("r1", amount="25.00", tax="5.00")])
     assert live.edge.post_event("shop-1", live.secret, "ORDER_UPDATE", refund).status == 200
     live.edge.sluice("worker", "--until-empty")
     first, second = live.reader.object("changes", after=cursor)["changes"]
@@ -248,6 +254,31 @@ def test_lg4_a_caller_that_is_revoked_during_a_wait_is_refused_at_once(live):
         assert time.monotonic() - began < 20 and not staying.done()
         live.order("o1")
         assert [change["type"] for change in staying.result().json()["changes"]] == ["order.attributed"]
+
+
+def test_z9_an_anomaly_that_begins_to_show_is_a_change(live):
+    cursor = end_of(live.reader)
+    live.order("o1")
+    for _ in range(2):  # the second one shows nothing new
+        cancelled = recent("o1", platform_cancelled_at=THIS_MORNING)
+        assert live.edge.post_event("shop-1", live.secret, "ORDER_CANCEL", cancelled).status == 200
+        live.edge.sluice("worker", "--until-empty")
+    attributed, recorded = live.reader.object("changes", after=cursor)["changes"]
+    assert (attributed["type"], recorded["type"]) == ("order.attributed", "anomaly.recorded")
+    assert [row["line_item_id"] for row in recorded["entries"]] == ["CANCEL_NOT_LATER"]
+    assert (attributed["order_change"], recorded["order_change"]) == (1, 2)
+
+
+def test_z9_a_withdrawn_command_is_a_change(live):
+    cursor = end_of(live.reader)
+    mine = ("--account", "acme")
+    live.edge.sluice.run("credit", *mine, "--creator", "ann", "--program", "spring", "--amount", "60.00 USD",
+                         *scene.WHY)
+    (pending,) = live.edge.sluice.json("approvals", *mine)
+    live.edge.sluice("withdraw", pending["id"], *mine, *scene.WHY)
+    waiting, withdrawn = live.reader.object("changes", after=cursor)["changes"]
+    assert (waiting["type"], withdrawn["type"]) == ("command.waiting", "command.withdrawn")
+    assert [(row["reason"], row["line_item_id"]) for row in withdrawn["entries"]] == [("WITHDRAWN", pending["id"])]
 
 
 def test_fe1_a_stop_ends_waits(live):

@@ -338,7 +338,7 @@ def altered_members(change):
         yield f"entries[{index}].{name}", copy
 
 
-@pytest.mark.parametrize("kind", ["order.attributed", "payout.taken", "payout.closed", "period.closed"])
+@pytest.mark.parametrize("kind", ["order.attributed", "payout.taken", "payout.closed", "period.closed", "anomaly.recorded"])
 def test_fe4_each_altered_member_is_found(served, feed, tmp_path, kind):
     place = next(i for i, change in enumerate(feed) if change["type"] == kind)
     for name, copy in altered_members(feed[place]):

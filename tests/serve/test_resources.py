@@ -4,8 +4,11 @@ import csv
 import datetime
 import decimal
 import io
+import json
 
 import pytest
+from harness import paths
+from harness.serve import ask
 from serve import scene
 
 ACCOUNTS = list(scene.ACCOUNTS)
@@ -52,7 +55,6 @@ LISTS = [
     ("orders", ("report", "orders"), True),
     ("anomalies", ("report", "anomalies"), True),
     ("products", ("report", "products"), True),
-    ("shops", ("shop", "list"), True),
     ("balances", ("report", "balances"), True),
     ("payouts", ("payout", "list"), True),
     ("approvals", ("approvals",), True),
@@ -71,6 +73,15 @@ def test_a_list_equals_the_commands_rows_whatever_the_page(served, account, reso
         expected = [row for row in expected if row["account_id"] == account]
     assert expected, "the scene has no such row"
     assert served.as_(account).rows(resource, limit=limit) == with_masks(expected)
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+@pytest.mark.parametrize("limit", [1, 1000])
+def test_shops_equal_the_command_and_have_last_events(served, account, limit):
+    listed = served.sluice.json("shop", "list", *of_account(account))
+    rows = served.as_(account).rows("shops", limit=limit)
+    assert [{name: row[name] for name in listed[0]} for row in rows] == listed
+    assert {name for row in rows for name in row} - set(listed[0]) == {"last_event_at", "silence", "dead_letters"}
 
 
 @pytest.mark.parametrize("account", ACCOUNTS)
@@ -371,7 +382,8 @@ def test_shops_list_the_orders_next_to_an_id(served):
     assert near("o20") == ["o2", "o3"] and near("o2") == ["o1", "o3"]
     assert near("!") == ["$(reboot)'"] and near("zz") == ["rejected"]
     assert reader.object("shops", shop="shop-1-new", near="o1")["nearest"] == []
-    assert reader.object("shops")["items"] == reader.object("shops", near="o1")["items"]
+    assert [row["shop_id"] for row in reader.object("shops", near="o1")["items"]] == [
+        row["shop_id"] for row in reader.object("shops")["items"]]
 
 
 def test_an_order_has_its_codes_and_the_steps_of_its_payouts(served):
@@ -395,3 +407,23 @@ def test_me_names_the_token_and_its_account(served):
     me = served.as_("acme", "viewer").object("me")
     assert me["user"] is None and me["token_id"].startswith("tok_") and me["limit"] == "1000000/60"
     assert me["accounts"] == [{"account_id": "acme", "role": "viewer", "scopes": ["read_orders"]}]
+
+
+def test_x4_a_shop_has_its_last_event_and_a_verdict(served):
+    rows = {row["shop_id"]: row for row in served.as_("acme").rows("shops")}
+    sent, new = rows["shop-1"], rows["shop-1-new"]
+    assert sent["last_event_at"].endswith(":00Z") and sent["silence"]["state"] == "learning"
+    assert sent["silence"]["sentence"].startswith("shop-1: nothing for ")
+    assert sent["silence"]["silent"] >= 0 and sent["silence"]["limit"] is None and sent["dead_letters"] == 0
+    assert (new["last_event_at"], new["silence"]["sentence"]) == (None, "shop-1-new: no event yet.")
+    listed = json.loads(served.sluice("shop", "silence", "--account", "acme", "--check", "--format", "json"))
+    assert [(row["shop_id"], row["last_event_at"]) for row in listed] == [
+        (row["shop_id"], row["last_event_at"]) for row in rows.values() if not row["suspended"]]
+
+
+def test_x4_silence_is_a_metric(served):
+    def metrics():
+        return ask(served.serve.read, "/metrics").body.decode()
+
+    paths.wait_until(lambda: 'sluice_shop_silence_seconds{account="acme",shop="shop-1"} ' in metrics(), "the silence of a shop")
+    assert 'sluice_shop_silence_limit_seconds{account="acme",shop="shop-1"}' not in metrics(), "it is learned"

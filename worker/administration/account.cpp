@@ -1,8 +1,10 @@
-// sluice account create|set|list|suspend|resume, shop create|list|suspend|resume
+// sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
 #include <utility>
 
+#include "core/reports/silence.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
@@ -98,6 +100,64 @@ Status list_shops(const Frame& frame, const ListCommand& command) {
     return Status::success();
 }
 
+// ---- Silence --------------------------------------------------------------------------------
+
+struct SilenceCommand {
+    std::optional<AccountId> account;
+    ListOptions list;
+    bool check = false;
+};
+
+Status list_silences(const SilenceCommand& command, const std::vector<store::ShopRow>& shops,
+                     LedgerReader& ledger) {
+    const Timestamp at = now();
+    Listing listing(command.list.format, {{"shop_id"},
+                                          {"account_id"},
+                                          {"last_event_at"},
+                                          {"state"},
+                                          {"silent", Align::kRight},
+                                          {"usual", Align::kRight},
+                                          {"limit", Align::kRight},
+                                          {"sentence"}});
+    std::size_t silent = 0;
+    for (const store::ShopRow& shop : shops) {
+        const auto silence = reports::silence_of(ledger, shop.account_number, shop.number);
+        Json row = reports::silence_json(shop.shop_id, silence, at);
+        silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
+        listing.add({shop.shop_id.str(), shop.account_id.str(),
+                     silence ? Json(silence->last_event.to_string()) : Json(), row["state"],
+                     row["silent"], row["usual"], row["limit"], row["sentence"]});
+    }
+    listing.finish();
+    if (command.check && silent != 0) {
+        return Error{ErrorCode::kConflict, std::to_string(silent) + " of " +
+                                               std::to_string(shops.size()) + " shops " +
+                                               (silent == 1 ? "is" : "are") + " silent"};
+    }
+    return Status::success();
+}
+
+/// A suspended shop sends nothing that is stored, so it is left out.
+Status show_silence(const Frame& frame, const SilenceCommand& command) {
+    auto rows =
+        ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    std::erase_if(*rows, [](const store::ShopRow& shop) { return shop.suspended; });
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
+        return list_silences(command, *rows, ledger);
+    });
+}
+
+void declare_silence(Subcommand group) {
+    auto [silence, command] = add_command(
+        group, "silence", "Show which shops send nothing for longer than usual", show_silence);
+    add_id(silence, "--account", "A", command.account, "Only shops of this account");
+    add_flag(silence, "--check", command.check, "Exit with 1 if a shop is silent");
+    add_list_options(silence, command.list);
+}
+
 void declare_shop(Subcommand app) {
     const Subcommand group = app.add_group("shop", "Manage shops; each belongs to one account");
     auto [create, created] = add_command(group, "create", "Create a shop", create_shop);
@@ -107,6 +167,7 @@ void declare_shop(Subcommand app) {
     auto [list, listed] = add_command(group, "list", "List shops", list_shops);
     add_id(list, "--account", "A", listed.account, "Only shops of this account");
     add_format(list, listed.format);
+    declare_silence(group);
 
     auto [suspend, suspended] = add_command(
         group, "suspend", "Suspend a shop: requests are answered as for an unknown shop",

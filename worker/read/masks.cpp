@@ -69,7 +69,9 @@ constexpr std::array kShown{
                  "node event_seq account_id shop_id order_id kind recorded_at count message blocks "
                  "acknowledged_at value acknowledged_value"},
     ShownMembers{"holds", "account_id shop_id order_id creator_id program_id held_at"},
-    ShownMembers{"shops", "shop_id account_id suspended created_at"},
+    ShownMembers{"shops",
+                 "shop_id account_id suspended created_at last_event_at silence silence.state "
+                 "silence.sentence silence.silent silence.usual silence.limit dead_letters"},
     ShownMembers{"creators", "creator_id program_id account_id group codes name removed"},
     ShownMembers{"creator",
                  "creator_id account_id name aliases programs programs.program_id programs.group "

@@ -7,6 +7,7 @@
 #include "core/reports/lists.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/overview.hpp"
+#include "core/reports/silence.hpp"
 #include "core/rules/account.hpp"
 #include "worker/read/lists.hpp"
 
@@ -147,6 +148,16 @@ private:
             }
             return true;
         });
+        for (const store::ShopRow& shop : registered_shops(read_)) {
+            const auto silence =
+                shop.suspended
+                    ? std::nullopt
+                    : reports::silence_of(read_.ledger, shop.account_number, shop.number);
+            if (silence && shop_silence(silence->last_event, silence->usual, read_.now) ==
+                               ShopSilence::kSilent) {
+                waiting_["silent_shops"].add({}, {});
+            }
+        }
         for (const NodeState& node : node_states(read_)) {
             if (node.is_behind) {
                 waiting_["nodes_behind"].add({}, {});
@@ -260,9 +271,9 @@ private:
     }
 
     [[nodiscard]] Json waiting_json() const {
-        constexpr std::array<std::string_view, 7> kOrder{
+        constexpr std::array<std::string_view, 8> kOrder{
             "approvals", "payouts_failed", "blocked_orders", "creator_holds",
-            "anomalies", "dead_letters",   "nodes_behind"};
+            "anomalies", "silent_shops",   "dead_letters",   "nodes_behind"};
         Json list = Json::array();
         for (const std::string_view kind : kOrder) {
             const auto found = waiting_.find(kind);

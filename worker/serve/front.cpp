@@ -76,6 +76,40 @@ Answer plain(std::string text) {
     return answer;
 }
 
+/// Returns the value of a label, for Prometheus.
+std::string label(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        if (c == '\\' || c == '"') {
+            escaped += '\\';
+        }
+        escaped += c;
+    }
+    return escaped;
+}
+
+std::string shop_metrics(const std::vector<ShopActivity>& shops) {
+    const Timestamp at = now();
+    std::string silent =
+        "# HELP sluice_shop_silence_seconds Time since the shop's last event, to the minute.\n"
+        "# TYPE sluice_shop_silence_seconds gauge\n";
+    std::string limits =
+        "# HELP sluice_shop_silence_limit_seconds Silence beyond which the shop is silent.\n"
+        "# TYPE sluice_shop_silence_limit_seconds gauge\n";
+    for (const ShopActivity& shop : shops) {
+        const std::string labels =
+            "{account=\"" + label(shop.account_id) + "\",shop=\"" + label(shop.shop_id) + "\"} ";
+        const std::int64_t seconds =
+            std::max<std::int64_t>(0, at.seconds - shop.last_event.seconds);
+        silent += "sluice_shop_silence_seconds" + labels + std::to_string(seconds) + "\n";
+        if (shop.limit) {
+            limits += "sluice_shop_silence_limit_seconds" + labels +
+                      std::to_string(shop.limit->count()) + "\n";
+        }
+    }
+    return silent + limits;
+}
+
 /// Writes one line for a request, without its parameters (section 10).
 void log_request(const Request& request, const Outcome& outcome, unsigned status,
                  std::chrono::microseconds took) {
@@ -277,7 +311,13 @@ Answer Front::metrics() const {
         "\n# HELP sluice_feed_waiters Requests that wait for a change.\n"
         "# TYPE sluice_feed_waiters gauge\n"
         "sluice_feed_waiters " +
-        std::to_string(figures_.feed_waiters) + "\n" + notify_figures(paths_);
+        std::to_string(figures_.feed_waiters) +
+        "\n# HELP sluice_snapshot_age_seconds Age of the oldest snapshot that is read.\n"
+        "# TYPE sluice_snapshot_age_seconds gauge\n"
+        "sluice_snapshot_age_seconds " +
+        std::to_string(std::chrono::duration<double>(figures_.snapshot_age).count()) + "\n" +
+        notify_figures(paths_);
+    text += shop_metrics(silence_.shops());
     Answer answer = plain(std::move(text));
     answer.type = "text/plain; version=0.0.4; charset=utf-8";
     return answer;

@@ -16,6 +16,7 @@
 #include "worker/read/build.hpp"
 #include "worker/read/caller.hpp"
 #include "worker/read/http.hpp"
+#include "worker/serve/silence_watch.hpp"
 
 namespace sluice::serve {
 
@@ -39,6 +40,7 @@ struct Figures {
     std::map<std::string, std::uint64_t> answered;                       ///< By path.
     std::uint64_t connections = 0;
     std::uint64_t feed_waiters = 0;
+    std::chrono::milliseconds snapshot_age{0};  ///< Age of the oldest one that is read.
 };
 
 /// A request that must be read from the ledger, and the headers that its answer has in any case.
@@ -57,8 +59,9 @@ struct Outcome {
 
 class Front {
 public:
-    Front(const store::StorePaths& paths, RateLimit limit)
-        : paths_(paths), callers_(paths), rates_(limit) {}
+    /// @param silence  Must outlive the front.
+    Front(const store::StorePaths& paths, RateLimit limit, SilenceWatch& silence)
+        : paths_(paths), callers_(paths), rates_(limit), silence_(silence) {}
     [[nodiscard]] Status open() { return callers_.open(); }
 
     /// @param is_ready  Whether the ledger can be read.
@@ -85,6 +88,7 @@ private:
     store::StorePaths paths_;
     Callers callers_;
     RateWindows rates_;
+    SilenceWatch& silence_;
     Figures figures_;
 };
 

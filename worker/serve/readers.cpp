@@ -62,6 +62,12 @@ bool Readers::submit(Job job, Done done) {
     return true;
 }
 
+std::chrono::milliseconds Readers::snapshot_age() {
+    const std::lock_guard lock(mutex_);
+    const auto age = begun_.empty() ? Clock::duration(0) : steady_now() - *begun_.begin();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(age);
+}
+
 void Readers::cancel() {
     *cancelled_ = true;
     std::vector<WaitingJob> left;
@@ -100,11 +106,13 @@ void Readers::run() {
         if (!next) {
             return;
         }
+        const auto begun = begun_.insert(steady_now());
         lock.unlock();
         const AccountNumber account = next->job.grant.account;
         next->done(answer(next->job, ledger));
         next.reset();
         lock.lock();
+        begun_.erase(begun);
         queue_.finish(account);
         filled_.notify_all();  // the account's next job may have waited for the end of this one
     }

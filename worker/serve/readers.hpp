@@ -2,13 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "lmdb_store/store/control_view.hpp"
+#include "os/clock/clock.hpp"
 #include "worker/drain/target_ledger.hpp"
 #include "worker/serve/job_queue.hpp"
 
@@ -36,6 +39,8 @@ public:
     [[nodiscard]] bool submit(Job job, Done done);
     /// Returns whether the ledger can be read. Called by health checks, on any thread.
     [[nodiscard]] bool is_ready() const noexcept { return ready_.load(); }
+    /// Returns for how long the oldest snapshot has been read, or 0. Old ones keep pages of LMDB.
+    [[nodiscard]] std::chrono::milliseconds snapshot_age();
     /// Answers all jobs that wait with `busy`, and makes the present ones give up.
     void cancel();
     /// Ends the threads after their present jobs.
@@ -56,6 +61,7 @@ private:
     std::mutex mutex_;
     std::condition_variable filled_;
     JobQueue queue_{1};
+    std::multiset<Clock::time_point> begun_;  ///< Jobs that are read.
     bool stopping_ = false;
     std::atomic<bool> ready_ = true;
     std::vector<std::thread> threads_;

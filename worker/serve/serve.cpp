@@ -80,7 +80,8 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     if (!control.ok()) {
         return control.error();
     }
-    serve::Front front(paths, command.limit);
+    serve::SilenceWatch silence(*opener, paths);
+    serve::Front front(paths, command.limit, silence);
     Status ready = front.open();
     ChainWatch watch(*opener);
     serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
@@ -88,6 +89,7 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     ready = ready.ok() ? readers.start(command.threads) : ready;
     serve::Server server(front, readers, watch, serve::Mounts(paths));
     ready = ready.ok() ? listen_all(server, command, paths) : ready;
+    silence.start();
     if (!ready.ok()) {
         return ready;
     }

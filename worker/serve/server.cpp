@@ -38,8 +38,7 @@ constexpr std::size_t kConnectionsMax = 1000;
 constexpr std::chrono::seconds kIdle{75};     ///< For the next head.
 constexpr std::chrono::seconds kWriting{60};  ///< For a client that takes its answer slowly.
 constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request that was refused.
-constexpr std::chrono::seconds kDraining{3};  ///< For the reads under way, when it stops.
-constexpr std::chrono::seconds kStopping{5};  ///< For the answers under way.
+constexpr std::chrono::seconds kDraining{3}, kStopping{5};  ///< For reads, answers, when it stops.
 constexpr std::chrono::milliseconds kMountCheck{1000}, kWaitCheck{100};
 
 /// Returns a header's value; nothing without it; an empty value if it was sent twice.
@@ -169,6 +168,7 @@ private:
     }
 
     void answer_request() {
+        server_.front_.figures().snapshot_age = server_.readers_.snapshot_age();
         outcome_ = server_.front_.admit(request_, server_.readers_.is_ready());
         if (Answer* const answer = std::get_if<Answer>(&outcome_.result)) {
             return write(std::move(*answer));

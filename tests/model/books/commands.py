@@ -447,6 +447,7 @@ def withdraw(ledger, at, command):
     if waiting.state != "PENDING":
         raise Refused(ended_words(waiting))
     waiting.state, waiting.ended_by, waiting.ended_at = "WITHDRAWN", at.actor, at.received
+    ledger.memo(at, "WITHDRAWN", account=at.account, line=command["id"])
 
 
 # Payouts and periods --------------------------------------------------------------------------------------

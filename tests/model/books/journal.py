@@ -49,6 +49,8 @@ MEMOS = {
     "PENDING": 77,
     "REPOINTED": 78,
     "PAYEE_CHANGED": 79,
+    "ANOMALY": 80,
+    "WITHDRAWN": 81,
 }
 EARNED = ("ACCRUAL", "ATTRIBUTION")
 NO_HASH = bytes(32)

@@ -49,6 +49,7 @@ class Ledger:
         self.periods = {}  # account -> [Period]
         self.last_receipt = {}  # node -> receipt of its last applied input
         self.shown = set()
+        self.begun = []  # kinds of anomalies that began to show in the order at hand, or block again
         self.memos = []
         self.log = []  # what was put in, for a rebuild
 
@@ -105,10 +106,10 @@ class Ledger:
         self.memos = []
 
     def _end(self, at):
-        self._append_memos()
+        self.append_memos()
         self.last_receipt[at.node] = at.received
 
-    def _append_memos(self):
+    def append_memos(self):
         for memo in self.memos:
             self.journal.append(**memo)
         self.memos = []
@@ -145,7 +146,7 @@ class Ledger:
         later = [m for m in self.memos if (m["shop"], m["order"]) == (shop, order) and (m["program"], m["creator"]) in own]
         if len(later) < len(self.memos):
             self.memos = [m for m in self.memos if m not in later]
-            self._append_memos()
+            self.append_memos()
             self.memos = later
         late = at.received < self.closed_until(unit.account)
         entry = self.journal.append(

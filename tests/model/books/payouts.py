@@ -243,7 +243,6 @@ def close(ledger, at, command):
         make(ledger, at, share, number, command["until"], approval=True) for number, share in enumerate(paid, 1)
     ]
     ledger.runs.append((at.command_id, at.account, command["until"], set(command.get("programs", []))))
-    judge_orders(ledger, at, payouts)
     return payouts, skipped, digest
 
 
@@ -257,6 +256,10 @@ def make(ledger, at, share, number, until, approval):
     payout.moves["CLOSED"] = (at.actor, at.received)
     for unit, _, items in share.takes:
         stand(unit, payout, items, 1)
+    closed, ledger.memos = ledger.memos, []  # their entries follow the postings of all payouts
+    judge_orders(ledger, at, [payout])
+    ledger.append_memos()
+    ledger.memos = closed
     move_money(ledger, at, payout, "PAYOUT")
     if state == "APPROVED":
         limits.count(ledger, at, "payout", share.creator, share.currency, share.amount, of=payout_id)

@@ -20,15 +20,29 @@ BLOCKING = (
 def show(ledger, at, order, kind, event=True):
     """A momentary kind: once per input in the count; blocks again after an acknowledgement."""
     anomaly = order.anomalies.setdefault(kind, Anomaly(at.seq if event else 0, at.received))
+    if not is_open(anomaly):
+        ledger.begun.append(kind)
     if (order.key, kind) not in ledger.shown:
         ledger.shown.add((order.key, kind))
         anomaly.count += 1
     anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = True, None, None
 
 
+def is_open(anomaly):
+    return anomaly.showing and anomaly.acknowledged_by is None
+
+
 def judge(ledger, at, order, event):
     """Lasting kinds, after every input that touches the order. The count is of order events after
-    which it was so, and of each beginning by another input."""
+    which it was so, and of each beginning by another input. An anomaly that begins to show or blocks
+    again has a memo entry, after all others of the order; momentary kinds come first."""
+    judge_lasting(ledger, at, order, event)
+    for kind in ledger.begun:
+        ledger.memo(at, "ANOMALY", order=order, line=kind)
+    ledger.begun.clear()
+
+
+def judge_lasting(ledger, at, order, event):
     for kind, condition in LASTING.items():
         holds = condition(ledger, at, order)
         anomaly = order.anomalies.get(kind)
@@ -40,6 +54,7 @@ def judge(ledger, at, order, event):
         begins = anomaly is None or not anomaly.showing
         if anomaly is None:
             anomaly = order.anomalies[kind] = Anomaly(at.seq if event else 0, at.received)
+        was_open = is_open(anomaly)
         counts = begins or (event and kind != "ORDERED_LONG_AGO")
         value = VALUES[kind](ledger, order)
         if anomaly.acknowledged_by is not None and goes_beyond(kind, value, anomaly.acknowledged_value):
@@ -48,6 +63,8 @@ def judge(ledger, at, order, event):
             anomaly.value = value
         anomaly.count += counts
         anomaly.showing = True
+        if is_open(anomaly) and not was_open:
+            ledger.begun.append(kind)
 
 
 def goes_beyond(kind, value, seen):

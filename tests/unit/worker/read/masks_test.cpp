@@ -63,7 +63,6 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
                                        "creators.payee_since",
                                        "creator.payee",
                                        "creator.payee_since",
-                                       "creator.payouts",
                                        "creator.balances",
                                        "creator.months",
                                        "today.currency",

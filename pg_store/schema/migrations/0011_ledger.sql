@@ -1,7 +1,7 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
 -- The first migration of this format. migrate() refuses a database with a schema of an earlier
--- format (numbers 1 to 7).
+-- format (numbers 1 to 10).
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
 -- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's
@@ -384,6 +384,41 @@ CREATE TABLE sluice_ledger.open_daily (
     below               numeric NOT NULL,   -- amounts below 0
     amounts             numeric NOT NULL,   -- how many are above 0
     PRIMARY KEY (account, program, cleared, day, creator, currency, blocks, node)
+);
+
+-- Minutes of a UTC day in which events of the shop came, a part for each node: bit n of an hour is its
+-- minute n. Days 35 apart share a row, which the later one takes over.
+CREATE TABLE sluice_ledger.shop_minutes (
+    account             integer NOT NULL,
+    shop                integer NOT NULL,
+    slot                integer NOT NULL,   -- days since 1970, modulo 35
+    node                integer NOT NULL,
+    day                 integer NOT NULL,   -- 20260131
+    hour00              bigint NOT NULL,
+    hour01              bigint NOT NULL,
+    hour02              bigint NOT NULL,
+    hour03              bigint NOT NULL,
+    hour04              bigint NOT NULL,
+    hour05              bigint NOT NULL,
+    hour06              bigint NOT NULL,
+    hour07              bigint NOT NULL,
+    hour08              bigint NOT NULL,
+    hour09              bigint NOT NULL,
+    hour10              bigint NOT NULL,
+    hour11              bigint NOT NULL,
+    hour12              bigint NOT NULL,
+    hour13              bigint NOT NULL,
+    hour14              bigint NOT NULL,
+    hour15              bigint NOT NULL,
+    hour16              bigint NOT NULL,
+    hour17              bigint NOT NULL,
+    hour18              bigint NOT NULL,
+    hour19              bigint NOT NULL,
+    hour20              bigint NOT NULL,
+    hour21              bigint NOT NULL,
+    hour22              bigint NOT NULL,
+    hour23              bigint NOT NULL,
+    PRIMARY KEY (account, shop, slot, node)
 );
 
 CREATE TABLE sluice_ledger.tier_volumes (

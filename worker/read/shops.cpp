@@ -1,0 +1,241 @@
+// Shops and nodes: what shops sent (X4), their products, and how far each node has applied its
+// inputs (G12).
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/json/slices.hpp"
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/lists.hpp"
+#include "core/reports/report.hpp"
+#include "core/reports/silence.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+}  // namespace
+
+std::vector<reports::Column> shop_columns() {
+    return {{"shop_id"},       {"account_id"}, {"suspended"},   {"created_at"},
+            {"last_event_at"}, {"silence"},    {"dead_letters"}};
+}
+
+namespace {
+
+/// Returns the last order before `id`, or nothing. Looks among those with the longest beginning in
+/// common, and gives up if more than a page of them come before.
+std::optional<std::string> order_before(LedgerReader& ledger, const ShopRow& shop,
+                                        const std::string& id) {
+    constexpr std::size_t kMost = 1000;
+    for (std::size_t common = id.size(); common-- > 0;) {
+        std::optional<std::string> last;
+        std::size_t rows = 0;
+        paged(ledger).scan_orders_after(shop.account, shop.shop, OrderId(id.substr(0, common)),
+                                        [&](const OrderState& order) {
+                                            if (id <= order.key.order_id.view() || ++rows > kMost) {
+                                                return false;
+                                            }
+                                            last = order.key.order_id.str();
+                                            return true;
+                                        });
+        if (rows > kMost) {
+            return std::nullopt;
+        }
+        if (last) {
+            return last;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns the numbers of the account's shops that the ledger knows, by id.
+std::map<std::string, ShopNumber> shop_numbers(Read& read) {
+    std::map<std::string, ShopNumber> numbers;
+    read.ledger.scan_shops([&](const ShopRow& shop) {
+        if (shop.account == read.grant.account) {
+            numbers.emplace(shop.shop_id.str(), shop.shop);
+        }
+        return true;
+    });
+    return numbers;
+}
+
+std::map<ShopNumber, std::uint64_t> recent_dead_letters(Read& read) {
+    constexpr std::int64_t kRecentDays = 30;
+    std::map<ShopNumber, std::uint64_t> counts;
+    const Timestamp since = read.now.plus_days(-kRecentDays);
+    read.ledger.scan_dead([&](const DeadLetter& letter) {
+        if (letter.account == read.grant.account && since <= letter.received_at) {
+            ++counts[letter.shop];
+        }
+        return true;
+    });
+    return counts;
+}
+
+/// Sets the cells that tell what the shops sent (X4).
+void add_activity(Read& read, Page& page) {
+    enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
+    const std::map<std::string, ShopNumber> numbers = shop_numbers(read);
+    std::map<ShopNumber, std::uint64_t> dead = recent_dead_letters(read);
+    for (reports::Row& row : page.rows) {
+        const ShopId shop(row[kShop].cell());
+        const auto number = numbers.find(shop.str());
+        std::optional<reports::Silence> silence;
+        if (number != numbers.end()) {
+            silence = reports::silence_of(read.ledger, read.grant.account, number->second);
+        }
+        row[kLastEvent] = silence ? Json(silence->last_event.to_string()) : Json();
+        row[kSilence] = reports::silence_json(shop, silence, read.now);
+        row[kDead] = number == numbers.end() ? 0 : dead[number->second];
+    }
+}
+
+/// Returns the ids before and after an order that the shops may not have (G5).
+Json nearest_orders(Read& read, const std::string& id) {
+    Json list = Json::array();
+    for (const ShopRow& shop : shops_of(read)) {
+        const auto add = [&](const std::string& order) {
+            list.push_back({{"shop_id", shop.shop_id.str()}, {"order_id", order}});
+        };
+        if (const auto before = order_before(read.ledger, shop, id)) {
+            add(*before);
+        }
+        std::optional<std::string> after;
+        paged(read.ledger)
+            .scan_orders_after(shop.account, shop.shop, OrderId(id), [&](const OrderState& order) {
+                after = order.key.order_id.str();
+                return false;
+            });
+        if (after) {
+            add(*after);
+        }
+    }
+    return list;
+}
+
+}  // namespace
+
+Page list_shops(Read& read) {
+    PageOfAll page(read, {0});
+    const auto only = read.arguments.id<ShopId>("shop");
+    bool found = false;
+    for (const store::ShopRow& shop : registered_shops(read)) {
+        if (!only || *only == shop.shop_id) {
+            page.add({shop.shop_id.str(), shop.account_id.str(), shop.suspended,
+                      shop.created_at.to_string(), Json(), Json(), Json()});
+            found = true;
+        }
+    }
+    if (only && !found) {
+        refuse("not_found");
+    }
+    Page shown = std::move(page).take();
+    add_activity(read, shown);
+    if (const auto near = read.arguments.text("near")) {
+        shown.extras.emplace_back("nearest", nearest_orders(read, *near));
+    }
+    return shown;
+}
+
+Page list_products(Read& read) {
+    const auto place = place_of(read);
+    ReadLimit limit(read);
+    Page page;
+    for (const ShopRow& shop : shops_of(read)) {
+        if (place && shop.shop_id.str() < place->shop) {
+            continue;
+        }
+        CatalogKey after{shop.account, shop.shop, {}, {}, {}};
+        if (place && shop.shop_id.str() == place->shop) {
+            auto parts = split_key(place->rest, 3);
+            if (!parts) {
+                refuse("cursor_invalid");
+            }
+            after.product_id = ProductId((*parts)[0]);
+            after.language = (*parts)[1];
+            after.country = (*parts)[2];
+        }
+        const std::string shop_member = "{\"shop_id\":" + reports::json_quoted(shop.shop_id.view());
+        paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
+            if (limit.is_full(page)) {
+                page.next_key = limit.last();
+                return false;
+            }
+            const CatalogKey& key = record.key;
+            limit.read_one(
+                shop_key(shop, join_key({key.product_id.str(), key.language, key.country})));
+            std::string object = shop_member;
+            for (const JsonMember& member : json_members(record.json)) {
+                object += "," + reports::json_quoted(member.key) + ":";
+                object += member.value;
+            }
+            page.raw_rows.push_back(object + "}");
+            limit.add_bytes(object.size());
+            return true;
+        });
+        if (page.next_key) {
+            break;
+        }
+    }
+    return page;
+}
+
+namespace {
+
+constexpr std::int64_t kSecondsBehind = 3600;
+
+}  // namespace
+
+std::vector<NodeState> node_states(Read& read) {
+    std::vector<NodeState> nodes;
+    read.ledger.scan_heads([&](const LedgerHead& head) {
+        nodes.push_back({head, head.node == read.worker.node && read.worker.is_behind});
+        return true;
+    });
+    const auto newest =
+        std::max_element(nodes.begin(), nodes.end(), [](const NodeState& a, const NodeState& b) {
+            return a.head.last_received < b.head.last_received;
+        });
+    for (NodeState& node : nodes) {
+        node.is_behind = node.is_behind || node.head.last_received.plus_seconds(kSecondsBehind) <
+                                               newest->head.last_received;
+    }
+    return nodes;
+}
+
+std::vector<reports::Column> node_columns() {
+    return {{"node"}, {"number"}, {"last_received"}, {"applied_seq"},  {"entries"},
+            {"hash"}, {"behind"}, {"waiting"},       {"worker_state"}, {"worker_version"}};
+}
+
+Page list_nodes(Read& read) {
+    std::map<std::string, ChainHead> chains;
+    read.ledger.scan_chains([&](const NodeChain& chain) {
+        if (chain.account == read.grant.account) {
+            chains.emplace(chain.node, chain.head);
+        }
+        return true;
+    });
+    PageOfAll page(read, {0});
+    for (const auto& [head, is_behind] : node_states(read)) {
+        const ChainHead& chain = chains[head.node];
+        const bool own = head.node == read.worker.node;
+        page.add({head.node, head.number, head.last_received.to_string(), head.applied_seq.value,
+                  chain.entries, to_hex(chain.hash), is_behind,
+                  own ? reports::Json(read.worker.waiting) : reports::Json(),
+                  own ? reports::Json(read.worker.state) : reports::Json(),
+                  own ? reports::Json(read.worker.version) : reports::Json()});
+    }
+    return std::move(page).take();
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,57 @@
+// Silence watch: reads once a minute when shops sent their last events, for the metrics (X4).
+//
+// A thread of its own, because a scrape must not wait for the ledger.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/values/timestamp.hpp"
+#include "lmdb_store/store/format.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::serve {
+
+struct ShopActivity {
+    std::string account_id, shop_id;
+    Timestamp last_event;
+    std::optional<std::chrono::seconds> limit;  ///< Nothing while the shop's habits are learned.
+};
+
+class SilenceWatch {
+public:
+    static constexpr std::size_t kShopsMax = 1000;
+
+    SilenceWatch(worker::LedgerOpener open, store::StorePaths paths)
+        : open_(std::move(open)), paths_(std::move(paths)) {}
+    ~SilenceWatch() { stop(); }
+    SilenceWatch(const SilenceWatch&) = delete;
+    SilenceWatch& operator=(const SilenceWatch&) = delete;
+
+    /// Requires: called once.
+    void start();
+    void stop();
+    /// Returns the shops that are silent for longest, at most kShopsMax, without those that are
+    /// suspended. Empty if ledger or registry cannot be read. May be called on any thread.
+    [[nodiscard]] std::vector<ShopActivity> shops();
+
+private:
+    void run();
+    [[nodiscard]] std::vector<ShopActivity> read();
+
+    worker::LedgerOpener open_;
+    store::StorePaths paths_;
+    std::mutex mutex_;
+    std::condition_variable stopped_;
+    bool stopping_ = false;
+    std::vector<ShopActivity> shops_;
+    std::thread thread_;
+};
+
+}  // namespace sluice::serve
