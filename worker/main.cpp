@@ -8,15 +8,8 @@
 
 #include "core/json/document.hpp"
 #include "pg_store/connection/url.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli.hpp"
-#include "worker/export/export.hpp"
-#include "worker/export/feed.hpp"
-#include "worker/finance/finance.hpp"
-#include "worker/notify/notify.hpp"
-#include "worker/reconcile/reconcile.hpp"
-#include "worker/send/sender.hpp"
-#include "worker/serve/serve.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/process.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include "core/apply/command.hpp"
 #include "core/apply/payees.hpp"
 #include "core/apply/work.hpp"
-#include "core/forget/rows.hpp"
+#include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/rules/account.hpp"

@@ -3,7 +3,7 @@
 #include "core/apply/command.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/orders/attention.hpp"
+#include "core/orders/sums.hpp"
 
 namespace sluice {
 namespace {

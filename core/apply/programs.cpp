@@ -10,7 +10,6 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/programs/differences.hpp"
 #include "core/programs/program.hpp"
-#include "core/programs/raise.hpp"
 
 namespace sluice {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/apply/command.hpp"
-#include "core/forget/rows.hpp"
+#include "core/forget/edit.hpp"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,5 @@
 #include "core/approvals/approval.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/approvals/signed_approval.hpp"

@@ -1,6 +1,5 @@
 #include "core/approvals/subject.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 

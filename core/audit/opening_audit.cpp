@@ -1,5 +1,4 @@
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 

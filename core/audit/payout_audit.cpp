@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/values/base32.hpp"
 
 namespace sluice {
 namespace {

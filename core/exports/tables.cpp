@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "core/commands/ids.hpp"
 #include "core/explain/node_names.hpp"

@@ -5,7 +5,6 @@
 // ledger, which hold customers and devices as digests only.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 // It holds R, and digests in place of ids. It is erased once every node has done its part.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

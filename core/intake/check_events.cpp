@@ -1,4 +1,3 @@
-#include <array>
 
 #include "core/intake/intake.hpp"
 #include "core/json/fault.hpp"

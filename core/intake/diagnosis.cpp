@@ -2,7 +2,6 @@
 
 #include <simdjson.h>
 
-#include <array>
 #include <string>
 #include <vector>
 

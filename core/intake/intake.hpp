@@ -8,7 +8,6 @@
 // nginx, the dry run, `sluice send --check`, the fuzzers and the tests all run this code.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string_view>
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/orders/attention.hpp"
 #include "core/orders/post.hpp"
+#include "core/orders/sums.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {

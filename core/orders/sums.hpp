@@ -1,12 +1,13 @@
 // Sums: counts orders, and adds postings to the sums of their day and month (reading
-// Z3, Z10), and open amounts to those of the day of their sale (Z4). Notes when shops sent events
-// (Z8).
+// Z3, Z10), and open amounts to those of the day of their sale (Z4). Lists and counts what a person
+// should look at, held orders and anomalies (Z5). Notes when shops sent events (Z8).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 
@@ -26,5 +27,11 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Curren
 /// Adds an open amount to the sums of its day, or takes it out.
 void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row);
 void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row);
+
+/// @param begins  False takes the order off the list.
+void list_attention(LedgerTxn& txn, const OrderKey& order, AttentionKind kind, Timestamp since,
+                    bool begins);
+/// Takes the order's hold off the list, whenever it began.
+void end_hold(LedgerTxn& txn, const OrderState& state);
 
 }  // namespace sluice

@@ -1,7 +1,6 @@
 #include "core/payouts/allocation.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "core/orders/anomaly.hpp"

@@ -1,8 +1,11 @@
-// Differences: what a program file changes, in words (books H3).
+// Differences: what a program file changes, in words (books H3), and whether a creator can earn
+// more by it, or earlier (controls K4).
 #pragma once
 
 #include <string>
 #include <string_view>
+
+#include "core/programs/program.hpp"
 
 namespace sluice {
 
@@ -12,5 +15,11 @@ namespace sluice {
 /// @param before  As encode_program() or encode_policy() wrote it, or empty if there was none.
 /// @param after   Likewise, never empty.
 [[nodiscard]] std::string differences_text(std::string_view before, std::string_view after);
+
+/// Returns false only if no order can earn more under `after` than under `before`: rates, tiers,
+/// caps, dates, shops and windows are the same or lower, and commissions clear no sooner. A change
+/// that cannot be compared, such as another rule, counts as a raise.
+/// @param before  nullptr if the program is new.
+[[nodiscard]] bool raises_earnings(const Program* before, const Program& after);
 
 }  // namespace sluice

@@ -9,13 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/json/document.hpp"
-#include "core/protocol/amount.hpp"
 #include "core/protocol/field_error.hpp"
+#include "core/values/decimal.hpp"
 #include "core/values/money.hpp"
 #include "core/values/name_index.hpp"
 #include "core/values/timestamp.hpp"

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/protocol/amount.hpp"
 #include "core/protocol/field_error.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
+#include "core/values/decimal.hpp"
 #include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 

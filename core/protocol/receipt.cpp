@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/base32.hpp"
 #include "core/values/crc32c.hpp"
 
 namespace sluice {

@@ -1,11 +1,14 @@
-// Rows of creators: members of programs, and one creator with names, programs, codes and holds.
+// Rows of creators: members of programs, one creator with names, programs, codes and holds, payees
+// and their changes. Holds of orders are listed with those of creators.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/reports/names.hpp"
 #include "core/reports/row_output.hpp"
 #include "core/values/result.hpp"
 
@@ -46,5 +49,17 @@ struct MemberRow {
 [[nodiscard]] Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                                           const AccountId& account_id, const CreatorId& creator,
                                           Timestamp now);
+
+[[nodiscard]] std::vector<Column> hold_columns();
+/// Lists the holds on creators, then those on orders.
+/// @param creator  First id of the only creator, or nothing.
+void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                 const std::optional<CreatorId>& creator, RowOutput& out);
+
+[[nodiscard]] Row payee_row(const CreatorNames& names, const AccountId& account_id,
+                            const CreatorRow& row);
+/// Reads who approved the change.
+[[nodiscard]] Row payee_change_row(LedgerReader& ledger, const CreatorNames& names,
+                                   const AccountId& account_id, const PayeeChange& change);
 
 }  // namespace sluice::reports

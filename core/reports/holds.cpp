@@ -1,10 +1,9 @@
-#include "core/reports/holds.hpp"
-
 #include <map>
 #include <set>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/reports/creators.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 

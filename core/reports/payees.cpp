@@ -1,10 +1,9 @@
 // report payees
-#include "core/reports/payees.hpp"
-
 #include <map>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/command_rows.hpp"
+#include "core/reports/creators.hpp"
 #include "core/reports/report.hpp"
 
 namespace sluice::reports {

@@ -54,16 +54,4 @@ Row period_sum_row(const CreatorNames& names, const AccountId& account_id, const
             to_hex(row.digest)};
 }
 
-void write_period_sums(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
-                       Timestamp until, RowOutput& out) {
-    const CreatorNames names(ledger);
-    PeriodSum first;
-    first.account = account;
-    first.until = until;
-    ledger.scan(first, {2, 2}, [&](const PeriodSum& row) {
-        out.add(period_sum_row(names, account_id, row));
-        return true;
-    });
-}
-
 }  // namespace sluice::reports

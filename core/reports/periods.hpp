@@ -19,7 +19,5 @@ void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId&
 [[nodiscard]] std::vector<Column> period_sum_columns();
 [[nodiscard]] Row period_sum_row(const CreatorNames& names, const AccountId& account_id,
                                  const PeriodSum& row);
-void write_period_sums(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
-                       Timestamp until, RowOutput& out);
 
 }  // namespace sluice::reports

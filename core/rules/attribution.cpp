@@ -1,7 +1,6 @@
 #include "core/rules/attribution.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"

@@ -3,7 +3,6 @@
 // Pure, on the text of the batch: values are kept as they were sent.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/protocol/personal_ids.hpp"
-#include "core/rules/commission.hpp"
 
 namespace sluice {
 namespace {

@@ -84,4 +84,11 @@ Integer divide_half_even(const Integer& numerator, const Integer& denominator) {
     return quotient;
 }
 
+/// A decimal and the text as which it was sent, because reports show amounts as sent. The text
+/// belongs to the parser.
+struct SentDecimal {
+    Decimal value;
+    std::string_view text;
+};
+
 }  // namespace sluice

@@ -1,7 +1,9 @@
 #include "core/values/money.hpp"
 
+#include <boost/multiprecision/cpp_int.hpp>
 #include <cstddef>
 
+#include "core/values/assert.hpp"
 #include "core/values/code_tables.hpp"
 
 namespace sluice {
@@ -114,6 +116,20 @@ std::optional<Decimal> in_minor_units(const Decimal& amount, Currency currency) 
         unscaled /= 10;
     }
     return Decimal(unscaled, scale).rescaled(currency.minor_units());
+}
+
+Decimal tax_within(const Decimal& amount, const Decimal& rate) {
+    SLUICE_ASSERT(!amount.is_negative() && !rate.is_negative());
+    // amount - amount / (1 + rate) = amount * rate / (1 + rate), in hundredths.
+    using boost::multiprecision::cpp_int;
+    const auto power_of_ten = [](unsigned exponent) -> cpp_int {
+        return boost::multiprecision::pow(cpp_int(10), exponent);
+    };
+    const cpp_int a(amount.unscaled());
+    const cpp_int r(rate.unscaled());
+    const cpp_int hundredths = divide_half_even<cpp_int>(
+        a * r * 100, power_of_ten(amount.scale()) * (power_of_ten(rate.scale()) + r));
+    return {static_cast<Int128>(hundredths), 2};
 }
 
 }  // namespace sluice

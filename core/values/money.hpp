@@ -50,6 +50,11 @@ struct Money {
 /// Returns the amount with exactly the currency's digits, or nullopt if that would lose some.
 [[nodiscard]] std::optional<Decimal> in_minor_units(const Decimal& amount, Currency currency);
 
+/// Returns the tax inside a gross amount, for regions where prices include it:
+/// round(amount - amount / (1 + rate), 2), exact, with one rounding, half to even.
+/// Requires: amount >= 0, rate >= 0 (0.2 is 20 percent).
+[[nodiscard]] Decimal tax_within(const Decimal& amount, const Decimal& rate);
+
 [[nodiscard]] bool is_iso639_1(std::string_view code) noexcept;
 [[nodiscard]] bool is_iso3166_alpha2(std::string_view code) noexcept;
 

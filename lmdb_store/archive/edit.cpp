@@ -1,6 +1,5 @@
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lmdb_store/archive/archive.hpp"

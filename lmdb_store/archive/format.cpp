@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <new>
 
 #include "core/protocol/record.hpp"

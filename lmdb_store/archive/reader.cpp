@@ -1,6 +1,5 @@
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/segment.hpp"

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/archive/archive.hpp"

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <thread>
 
 #include "core/values/assert.hpp"

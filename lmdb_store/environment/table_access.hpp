@@ -6,10 +6,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

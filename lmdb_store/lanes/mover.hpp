@@ -9,8 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "core/commit/lane_move.hpp"

@@ -1,8 +1,7 @@
-#include "lmdb_store/ledger/row_digests.hpp"
-
 #include <map>
 #include <utility>
 
+#include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/ledger/encoded_rows.hpp"
 #include "lmdb_store/ledger/table_hash.hpp"
 

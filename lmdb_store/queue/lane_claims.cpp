@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"

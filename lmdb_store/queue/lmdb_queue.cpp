@@ -1,6 +1,5 @@
 #include "lmdb_store/queue/lmdb_queue.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>

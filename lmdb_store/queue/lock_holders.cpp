@@ -1,5 +1,3 @@
-#include "lmdb_store/queue/lock_holders.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 #include <system_error>
 
 #include "lmdb_store/environment/lock_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "os/files/file_io.hpp"
 

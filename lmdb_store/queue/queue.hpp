@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -218,5 +217,9 @@ protected:
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 };
+
+/// Returns the locks of the store that other processes hold now, with their process ids, as text
+/// for people; empty if there are none. Takes no lock. Reads small files and /proc.
+[[nodiscard]] std::string describe_lock_holders(const StorePaths& paths);
 
 }  // namespace sluice::store

@@ -6,7 +6,6 @@
 // merge only adds and changes. A follower refuses local changes, except revoking a token.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

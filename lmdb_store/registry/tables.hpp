@@ -14,7 +14,6 @@
 //   bearers         SHA-256 of the secret -> token id
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "lmdb_store/rows/row_value.hpp"
 
-#include "lmdb_store/rows/event_fields.hpp"
+#include "lmdb_store/rows/order_value.hpp"
 
 namespace sluice::store {
 namespace {

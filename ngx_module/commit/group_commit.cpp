@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <utility>
-
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"

@@ -1,8 +1,7 @@
-#include "ngx_module/conf/conf_check.hpp"
-
 #include <optional>
 #include <string>
 
+#include "ngx_module/conf/directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/shared/zone.hpp"
 

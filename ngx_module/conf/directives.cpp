@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "core/intake/rate_window.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "core/json/document.hpp"
 #include "lmdb_store/store/master_key.hpp"
-#include "ngx_module/conf/conf_check.hpp"
 #include "ngx_module/conf/directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "os/files/file_io.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lmdb_store/registry/published.hpp"
-#include "ngx_module/conf/conf_check.hpp"
+#include "ngx_module/conf/directives.hpp"
 
 namespace sluice::ngx {
 namespace {

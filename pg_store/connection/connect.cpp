@@ -2,9 +2,6 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/error.hpp"

@@ -3,7 +3,6 @@
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/ledger/snapshot.hpp"
-#include "pg_store/rows/order_row.hpp"
 #include "pg_store/rows/rows.hpp"
 
 namespace sluice::pg {

@@ -14,7 +14,6 @@
 #include "pg_store/rows/described.hpp"
 #include "pg_store/rows/order_row.hpp"
 #include "pg_store/schema/schema_version.hpp"
-#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 

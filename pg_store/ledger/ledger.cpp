@@ -1,6 +1,5 @@
 #include "pg_store/ledger/ledger.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

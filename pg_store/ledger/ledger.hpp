@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/ledger.hpp"

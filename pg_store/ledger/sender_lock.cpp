@@ -7,7 +7,8 @@
 namespace sluice::pg {
 namespace {
 
-// Next to those of writers, migrations, copies and the order of batches (schema/writer_lock.hpp).
+// Next to those of writers, migrations, copies and the order of batches
+// (schema/schema_version.hpp).
 constexpr const char* kTake = "SELECT pg_try_advisory_lock(1397511491, 5)";
 constexpr const char* kProve = "SELECT 1";
 constexpr std::chrono::seconds kAnswerLimit{5};

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/copy/row_sink.hpp"
+#include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/reads.hpp"
 
 namespace sluice::pg {
@@ -44,5 +45,31 @@ public:
     void scan_balance_parts(const Visitor<NodeBalance>& visit) override;
     [[nodiscard]] Connection& session() { return *session_; }
 };
+
+/// Stops commits while a reader's snapshot is taken on every Citus node. Citus has no snapshot of
+/// all nodes, so no batch may commit between the first and the last. On one server there is nothing
+/// to do.
+class QuiescedLedger {
+public:
+    /// Takes the writer lock exclusively, and waits until all commits are finished on every Citus
+    /// node. Requires: no transaction. Throws kBusy if a batch did not end for 30 s, kIo if a Citus
+    /// node is unreachable or has not finished within 5 s.
+    explicit QuiescedLedger(Connection& session);
+    /// Gives up a session without fix(), and the lock with it.
+    ~QuiescedLedger();
+    QuiescedLedger(const QuiescedLedger&) = delete;
+    QuiescedLedger& operator=(const QuiescedLedger&) = delete;
+
+    /// Takes the snapshot on every Citus node, then releases the lock. Requires: a transaction,
+    /// repeatable read.
+    void fix();
+
+private:
+    Connection& session_;
+    bool holds_lock_ = false;
+};
+
+/// Waits until all commits are finished, as the constructor does. Throws kIo as it does.
+void await_finished(Connection& session);
 
 }  // namespace sluice::pg

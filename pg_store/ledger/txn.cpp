@@ -1,12 +1,10 @@
 #include "pg_store/ledger/txn.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/values/assert.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/schema_version.hpp"
-#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -21,7 +21,6 @@
 
 #include <exception>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,6 +1,5 @@
 // Flush: rows that were kept, written together, in the order of their keys.
 #include <algorithm>
-#include <utility>
 
 #include "pg_store/ledger/txn.hpp"
 #include "pg_store/rows/order_row.hpp"

@@ -1,11 +1,8 @@
 // Writes: frequent ones are kept and written together, rare ones are sent at once.
-#include <algorithm>
-#include <utility>
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
-#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {

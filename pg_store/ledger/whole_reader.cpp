@@ -5,7 +5,6 @@
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/ledger/ledger.hpp"
-#include "pg_store/ledger/quiesced_ledger.hpp"
 #include "pg_store/ledger/snapshot.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
@@ -19,7 +18,7 @@ Error still_written(const std::string& by) {
     return {ErrorCode::kBusy, by + ": stop the workers of all nodes first"};
 }
 
-/// Takes the lock of every batch (writer_lock.hpp) for as long as the session lives.
+/// Takes the lock of every batch (schema_version.hpp) for as long as the session lives.
 void hold_writer_lock(Connection& session) {
     if (!session.query_text("SELECT pg_try_advisory_lock(1397511491, 1)").row(0).boolean()) {
         throw LedgerFailure(still_written("a worker, or a command, writes to the database"));

@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/schema/schema_version.hpp"
 

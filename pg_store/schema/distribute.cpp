@@ -1,9 +1,7 @@
-#include "pg_store/schema/distribute.hpp"
-
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
+#include "pg_store/schema/migrate.hpp"
 #include "pg_store/schema/schema_version.hpp"
-#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {

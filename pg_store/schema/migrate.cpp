@@ -1,18 +1,109 @@
 #include "pg_store/schema/migrate.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
+#include "core/journal/journal.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/ledger/valid.hpp"
+#include "core/programs/policy.hpp"
+#include "core/rules/account.hpp"
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
-#include "pg_store/schema/distribute.hpp"
 #include "pg_store/schema/migration_table.hpp"
 #include "pg_store/schema/schema_version.hpp"
-#include "pg_store/schema/view_names.hpp"
-#include "pg_store/schema/writer_lock.hpp"
 
 namespace sluice::pg {
 namespace {
+
+// ---- Names in views ----------------------------------------------------------------------------
+
+/// Returns `CREATE FUNCTION sluice_ledger.NAME(PARAMETERS)` with an expression as its body.
+std::string function(std::string_view name, std::string_view parameters, std::string_view result) {
+    return std::string("CREATE FUNCTION sluice_ledger.")
+        .append(name)
+        .append("(")
+        .append(parameters)
+        .append(") RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ")
+        .append(result)
+        .append(" $$;\n");
+}
+
+/// Calls `use` with every value of the type.
+template <class Enum, class Use>
+void for_each_value(Use&& use) {
+    for (unsigned i = 0; i <= std::numeric_limits<std::uint8_t>::max(); ++i) {
+        if (is_valid(static_cast<Enum>(i))) {
+            use(static_cast<Enum>(i));
+        }
+    }
+}
+
+/// `CASE code WHEN 1 THEN ... END`, with the SQL that `result` gives for each value, unless that is
+/// empty.
+template <class Enum, class Result>
+std::string cases(std::string_view code, Result&& result) {
+    std::string text = "CASE " + std::string(code);
+    for_each_value<Enum>([&](Enum value) {
+        const std::string sql = result(value);
+        if (!sql.empty()) {
+            text += " WHEN " + std::to_string(static_cast<unsigned>(value)) + " THEN " + sql;
+        }
+    });
+    return text + " END";
+}
+
+std::string sql_text(std::string_view text) {
+    return "'" + std::string(text) + "'";
+}
+
+template <class Enum>
+std::string names_of(std::string_view code) {
+    return cases<Enum>(code, [](Enum value) { return sql_text(to_string(value)); });
+}
+
+/// @param side  Of the accounts between which a posting moves its amount.
+std::string account_of(LedgerAccount DebitCredit::*side) {
+    return cases<JournalReason>("reason", [side](JournalReason reason) -> std::string {
+        const LedgerAccount account = debit_credit_of(reason).*side;
+        if (account == LedgerAccount::kNone) {
+            return {};
+        }
+        return sql_text(ledger_account_name(account, {})) +
+               (account == LedgerAccount::kPayout ? " || payout_id" : "");
+    });
+}
+
+std::string name_functions() {
+    return function("anomaly_name", "kind integer", names_of<AnomalyKind>("kind")) +
+           function("reason_name", "reason integer", names_of<JournalReason>("reason")) +
+           function("debit_account", "reason integer, payout_id text",
+                    account_of(&DebitCredit::debit)) +
+           function("credit_account", "reason integer, payout_id text",
+                    account_of(&DebitCredit::credit)) +
+           function("payout_state_name", "state integer", names_of<PayoutState>("state")) +
+           function("item_kind_name", "kind integer", names_of<ItemKind>("kind")) +
+           function("attribution_name", "type integer", names_of<AttributionType>("type"));
+}
+
+void replace(std::string& text, std::string_view name, const std::string& value) {
+    for (std::size_t at = text.find(name); at != std::string::npos;
+         at = text.find(name, at + value.size())) {
+        text.replace(at, name.size(), value);
+    }
+}
+
+/// Returns `sql` with the functions that name kinds, reasons, accounts and states in place of
+/// `@names@`, and the bits of the anomaly kinds that block by default in place of `@blocking@`.
+std::string with_view_names(std::string sql) {
+    replace(sql, "@names@", name_functions());
+    replace(sql, "@blocking@", std::to_string(blocking_kinds(Policy{})));
+    return sql;
+}
+
+// ---- Migrations --------------------------------------------------------------------------------
 
 constexpr const char* kFirst =
     "CREATE SCHEMA IF NOT EXISTS sluice_ledger; "

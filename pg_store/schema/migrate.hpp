@@ -4,6 +4,10 @@
 // lock: any number of programs may try at once, and each may be killed at any instant. A migration
 // begins when the running batches have ended; batches that wait for it find the new number.
 //
+// On Citus, the ledger is distributed over the nodes by account: the rows of an account are on one
+// node. A table that belongs to no account, or is joined with the rows of many, is a reference
+// table, which every Citus node has whole.
+//
 // Numbers begin with 8: 1 to 7 are the schemas of earlier formats, which are refused, not migrated.
 #pragma once
 
@@ -15,6 +19,8 @@
 
 namespace sluice::pg {
 
+class Connection;
+
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
@@ -25,5 +31,29 @@ struct Migrated {
 /// Creates or upgrades the schema. Returns kUnsupported if the schema is newer than this program or
 /// of an earlier format, kPermission if the user lacks the right.
 [[nodiscard]] Result<Migrated> migrate(const Url& url);
+
+struct Distributed {
+    std::vector<std::string> by_column;  ///< Tables whose rows were distributed now.
+    std::vector<std::string> reference;  ///< Tables that every Citus node has now.
+};
+
+/// Distributes the tables that are not distributed yet, with their rows, in one transaction that
+/// waits for running batches. Requires: migrate() has run. Returns kUnsupported if the database has
+/// no Citus, kConflict if its coordinator is not named or the ledger is an unfinished copy.
+[[nodiscard]] Result<Distributed> distribute(const Url& url);
+
+/// Returns whether the database has Citus and the ledger is on the coordinator alone.
+[[nodiscard]] bool could_be_distributed(Connection& session);
+/// Distributes the remaining tables in the transaction of the session. Internal to pg_store.
+[[nodiscard]] Distributed distribute_rest(Connection& session);
+
+/// Tables with the column whose value places a row. Tables of one column are placed together. All
+/// others are reference tables. Internal to pg_store.
+struct DistributedTables {
+    const char* column;
+    std::vector<const char*> tables;
+};
+[[nodiscard]] const std::vector<DistributedTables>& distributed_tables();
+[[nodiscard]] bool has_citus(Connection& session);
 
 }  // namespace sluice::pg

@@ -577,7 +577,7 @@ FLEET = [
     fault("a database of another store is taken", "worker/drain/target_ledger.cpp",
           "if (theirs == by_number.end() ||", "if (theirs != by_number.end() ||",
           "tests/integration/test_postgres.py::test_the_database_of_another_store_is_refused_before_anything_is_taken"),
-    fault("an import does not wait for the events of other nodes", "pg_store/schema/writer_lock.hpp",
+    fault("an import does not wait for the events of other nodes", "pg_store/schema/schema_version.hpp",
           '"SELECT pg_advisory_xact_lock_shared(1397511491, 1)"', '"SELECT 1"',
           "ledger:PostgresFleetRules.A2_ACodeThatIsImportedWhileAnOrderComesIn"),
     fault("an event beyond those in the row of its order is forgotten", "pg_store/ledger/point_reads.cpp",

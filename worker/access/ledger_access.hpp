@@ -84,4 +84,8 @@ void add_list_options(Subcommand app, ListOptions& target);
     std::vector<Column> columns,
     const std::function<Status(LedgerReader&, AccountNumber, Listing&)>& write);
 
+/// Waits until every input that this node's queue and lanes hold now is applied, at most 60 s.
+/// Returns kBusy if some are not applied then, or if a signal ended the wait.
+[[nodiscard]] Status wait_for_inputs(const Frame& frame, const std::string& ledger_url);
+
 }  // namespace sluice::cli

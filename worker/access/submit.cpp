@@ -1,6 +1,5 @@
 #include "worker/access/submit.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 

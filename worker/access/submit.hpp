@@ -1,10 +1,8 @@
 // Submit: brings a person's command to the ledger and prints its result.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/apply/dry_run.hpp"
 #include "core/commands/commands.hpp"

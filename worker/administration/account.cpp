@@ -1,4 +1,6 @@
 // sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/reports/silence.hpp"
@@ -6,9 +8,9 @@
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/administration/administration.hpp"
-#include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/drain/target_ledger.hpp"
+#include "worker/system/identity.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -159,7 +159,7 @@ Status run_restore(const Frame& frame, const RestoreCommand& command) {
         return backup.error();
     }
     const std::optional<std::string> group = store::group_for(*backup, command.group);
-    if (Status became = become_new_owner(frame.paths(), group); !became.ok()) {
+    if (Status became = become_new_owner(frame.paths().root, group); !became.ok()) {
         return became;
     }
     CopyChecker checker;

@@ -3,9 +3,9 @@
 #include "core/protocol/signature.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 
 namespace sluice::cli {
 namespace {

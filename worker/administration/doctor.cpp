@@ -1,14 +1,12 @@
 // sluice doctor
 #include "worker/doctor/doctor.hpp"
 
-#include <unistd.h>
-
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
+#include "worker/commands.hpp"
 #include "worker/replay/replay.hpp"
 #include "worker/system/file.hpp"
 #include "worker/system/process.hpp"

@@ -9,9 +9,9 @@
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/drain/forget_archive.hpp"
 
 namespace sluice::cli {

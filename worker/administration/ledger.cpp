@@ -5,12 +5,11 @@
 
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/ledger/ledger.hpp"
-#include "pg_store/schema/distribute.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/drain/store_seals.hpp"
 

@@ -8,6 +8,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
+#include "worker/commands.hpp"
 #include "worker/copy/copy.hpp"
 #include "worker/copy/snapshot.hpp"
 #include "worker/system/crash_point.hpp"

@@ -4,15 +4,14 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "core/apply/work.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/named_file.hpp"
 
 namespace sluice::cli {

@@ -8,10 +8,10 @@
 #include "os/files/file_io.hpp"
 #include "pg_store/registry/registry_board.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/administration/registry_file.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {

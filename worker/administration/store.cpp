@@ -13,8 +13,8 @@
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/identity.hpp"
 #include "worker/system/named_file.hpp"
 
@@ -33,32 +33,8 @@ struct RotateCommand {
     std::string to;
 };
 
-}  // namespace
-
-Status become_new_owner(const store::StorePaths& paths, const std::optional<std::string>& group) {
-    const passwd* const user = ::geteuid() == 0 ? ::getpwnam("sluice") : nullptr;
-    const std::filesystem::path above = std::filesystem::absolute(paths.root).parent_path();
-    std::error_code failure;
-    std::filesystem::create_directories(above, failure);
-    if (failure) {
-        return system_error(failure.value(), "create", above);
-    }
-    if (user == nullptr || !can_enter(above, user->pw_uid, user->pw_gid)) {
-        return Status::success();
-    }
-    const struct group* const members = group ? ::getgrnam(group->c_str()) : nullptr;
-    if (group && members == nullptr) {
-        return Error{ErrorCode::kNotFound, "there is no group \"" + *group + "\""};
-    }
-    Status made = make_folder_for(paths.root, user->pw_uid,
-                                  members != nullptr ? members->gr_gid : user->pw_gid);
-    return made ? become_owner_of(paths.root) : made;
-}
-
-namespace {
-
 Status run_init(const Frame& frame, const InitCommand& command) {
-    if (Status became = become_new_owner(frame.paths(), command.init.group); !became.ok()) {
+    if (Status became = become_new_owner(frame.paths().root, command.init.group); !became.ok()) {
         return became;
     }
     if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {

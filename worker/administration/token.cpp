@@ -7,9 +7,9 @@
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {

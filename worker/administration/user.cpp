@@ -1,13 +1,12 @@
 // sluice user add|remove|list
-#include <cstdio>
 #include <optional>
 
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/administration/administration.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 
 namespace sluice::cli {
 namespace {

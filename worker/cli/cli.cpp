@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "worker/cli/spelling.hpp"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/values/result.hpp"
-#include "lmdb_store/ledger/row_digests.hpp"
+#include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "pg_store/connection/url.hpp"
 

@@ -1,5 +1,4 @@
 // Doctor: files, owners, key, disk, clock.
-#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"

@@ -2,7 +2,6 @@
 // durable. Not thread-safe.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -5,7 +5,6 @@
 // archive never stops the ledger; it only prevents the queue from being trimmed. Not thread-safe.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -1,10 +1,9 @@
 #include "worker/drain/forget_part.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
-#include "core/forget/rows.hpp"
+#include "core/forget/edit.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "worker/drain/forget_archive.hpp"

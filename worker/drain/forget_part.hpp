@@ -7,7 +7,6 @@
 // which is idempotent. Not thread-safe.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>

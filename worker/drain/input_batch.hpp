@@ -6,9 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

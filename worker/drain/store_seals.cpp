@@ -1,7 +1,5 @@
 #include "worker/drain/store_seals.hpp"
 
-#include <utility>
-
 #include "core/ledger/failure.hpp"
 #include "lmdb_store/store/command_key.hpp"
 

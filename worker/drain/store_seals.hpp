@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "core/commands/seal.hpp"
 #include "core/values/result.hpp"

@@ -1,5 +1,4 @@
 // sluice export
-#include "worker/export/export.hpp"
 
 #include <cstdio>
 
@@ -7,7 +6,7 @@
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
-#include "worker/export/scripts.hpp"
+#include "worker/commands.hpp"
 #include "worker/export/table_files.hpp"
 #include "worker/finance/finance.hpp"
 

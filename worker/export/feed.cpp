@@ -1,5 +1,4 @@
 // sluice feed verify
-#include "worker/export/feed.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include "core/json/document.hpp"
 #include "core/protocol/signature.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/system/file.hpp"
 #include "worker/system/named_file.hpp"
 

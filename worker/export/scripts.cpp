@@ -1,6 +1,6 @@
-#include "worker/export/scripts.hpp"
-
 #include <string_view>
+
+#include "worker/export/table_files.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -1,4 +1,5 @@
-// Table files: the lines of each table in files of a limited number of rows, with their digests.
+// Table files: the lines of each table in files of a limited number of rows, with their digests,
+// and the scripts that load them.
 #pragma once
 
 #include <cstddef>
@@ -67,5 +68,15 @@ private:
 /// Writes a small file at once.
 [[nodiscard]] Result<ExportFile> write_whole(OutputFolder& folder, const std::string& name,
                                              std::string_view text);
+
+// SQL that loads the files of an export, run in its folder.
+
+/// Returns DuckDB's script: a table for each table of the export. It ends with the first table as a
+/// Parquet file.
+[[nodiscard]] std::string duckdb_script(const std::vector<TableFiles>& tables,
+                                        const TableFilesOptions& options);
+/// Returns the script for clickhouse-client and clickhouse-local.
+[[nodiscard]] std::string clickhouse_script(const std::vector<TableFiles>& tables,
+                                            const TableFilesOptions& options);
 
 }  // namespace sluice::cli

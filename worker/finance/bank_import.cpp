@@ -13,6 +13,7 @@
 #include "worker/bank/payees.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/bank_match.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/finance/kept_export.hpp"

@@ -1,14 +1,12 @@
 // sluice creator import|set|rename|remove|show|list
-#include <map>
 
-#include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/creators.hpp"
-#include "core/rules/account.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/setup/import.hpp"
 

@@ -13,6 +13,7 @@
 #include "worker/access/receipt_search.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 
 namespace sluice::cli {

@@ -1,6 +1,7 @@
 // sluice export journal
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/reports/journal_export.hpp"
 

@@ -1,4 +1,4 @@
-// Finance: the subcommands for the people who pay creators, noun by noun.
+// Finance: shared by the subcommands for the people who pay creators.
 #pragma once
 
 #include <string>
@@ -13,23 +13,6 @@ using reports::CreatorNames;
 using reports::Report;
 using reports::ReportFilter;
 using reports::shops_of;
-
-void declare_program(Subcommand app);
-void declare_program_preview(Subcommand group);
-void declare_creator(Subcommand app);
-void declare_click(Subcommand app);
-void declare_order(Subcommand app);  // hold, release, reject, attribute, detach, anomaly, order
-void declare_money(Subcommand app);  // adjust, credit, reverse
-void declare_opening(Subcommand app);
-void declare_write_off(Subcommand app);
-void declare_approvals(Subcommand app);  // approve, withdraw, approvals
-void declare_payout(Subcommand app);
-void declare_export(Subcommand group);  // payout export
-void declare_bank(Subcommand app);
-void declare_period(Subcommand app);
-void declare_export_journal(Subcommand group);
-void declare_report(Subcommand app);
-void declare_explain(Subcommand app);
 
 /// A report, and what the command line asks of it.
 struct ReportCommand {

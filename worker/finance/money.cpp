@@ -1,9 +1,7 @@
 // sluice adjust, credit, reverse
-#include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
-#include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 
 namespace sluice::cli {

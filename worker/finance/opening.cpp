@@ -9,6 +9,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/setup/import.hpp"
 

@@ -1,16 +1,15 @@
 // sluice hold, hold list, release, reject, attribute, detach, anomaly ack, order reset
 #include <cstdio>
 
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/command_rows.hpp"
-#include "core/reports/holds.hpp"
+#include "core/reports/creators.hpp"
 #include "core/reports/names.hpp"
-#include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 
 namespace sluice::cli {

@@ -11,6 +11,7 @@
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/reports/payouts.hpp"
 

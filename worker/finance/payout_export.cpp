@@ -1,12 +1,10 @@
 // sluice payout export
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/reports/names.hpp"
@@ -20,6 +18,7 @@
 #include "worker/bank/payment.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/kept_export.hpp"
 #include "worker/reports/payouts.hpp"
 #include "worker/system/file.hpp"

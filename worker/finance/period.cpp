@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "core/journal/period_sums.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/orders/change.hpp"
 #include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
@@ -13,6 +12,7 @@
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 
 namespace sluice::cli {

@@ -13,6 +13,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/cli/progress.hpp"
+#include "worker/commands.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/setup/import.hpp"
 #include "worker/system/file.hpp"

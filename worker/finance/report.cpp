@@ -4,8 +4,8 @@
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 #include "worker/reports/statements.hpp"
 #include "worker/system/named_file.hpp"

@@ -6,7 +6,6 @@
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/finance/finance.hpp"
 

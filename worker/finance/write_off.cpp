@@ -7,6 +7,7 @@
 #include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/finance/finance.hpp"
 
 namespace sluice::cli {

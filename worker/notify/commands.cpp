@@ -1,4 +1,6 @@
 // sluice notify add|list|show|pause|resume|remove|rotate
+#include "worker/commands.hpp"
+
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -14,8 +16,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/notify/destination_url.hpp"
-#include "worker/notify/notify.hpp"
-#include "worker/notify/secrets.hpp"
 #include "worker/notify/signing.hpp"
 #include "worker/notify/subcommands.hpp"
 #include "worker/read/cursor.hpp"

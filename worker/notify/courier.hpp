@@ -8,8 +8,8 @@
 
 #include "worker/notify/feed_reader.hpp"
 #include "worker/notify/ip_address.hpp"
-#include "worker/notify/secrets.hpp"
 #include "worker/notify/served.hpp"
+#include "worker/notify/signing.hpp"
 #include "worker/send/http_client.hpp"
 
 namespace sluice::notify {

@@ -1,7 +1,7 @@
-#include "worker/notify/secrets.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "worker/notify/signing.hpp"
 
 namespace sluice::notify {
 namespace {

@@ -13,8 +13,8 @@
 #include "os/random/random_bytes.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/notify/courier.hpp"
-#include "worker/notify/secrets.hpp"
 #include "worker/notify/served.hpp"
+#include "worker/notify/signing.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::notify {

@@ -1,5 +1,6 @@
 // Signing: secrets and signatures of notifications, by the specification "Standard Webhooks"
-// (rule WH2).
+// (rule WH2). A destination's secrets, those that sign and the header that --header-from names, are
+// sealed in the store under `notify.key`, together with the destination's UUID.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/values/result.hpp"
+#include "lmdb_store/destinations/rows.hpp"
+#include "lmdb_store/store/master_key.hpp"
 
 namespace sluice::notify {
 
@@ -31,5 +37,24 @@ inline constexpr std::size_t kSecretBytes = 32;
 /// @param hash  Hexadecimal digits of the chain's hash after that entry; the first 16 are used.
 [[nodiscard]] std::string webhook_id(std::uint32_t account_number, std::uint32_t node_number,
                                      std::uint64_t last, std::string_view hash);
+
+/// How long both secrets sign after a rotation.
+inline constexpr std::uint64_t kOldSecretMs = 86'400'000;
+
+[[nodiscard]] std::string seal_for(const store::MasterKey& key,
+                                   const store::Destination& destination, std::string_view secret);
+
+struct OpenedSecrets {
+    std::vector<std::string> signing;  ///< One, or two after a rotation.
+    std::string header;                ///< May be empty.
+};
+/// @param now  Milliseconds since 1970.
+[[nodiscard]] Result<OpenedSecrets> open_secrets(const store::MasterKey& key,
+                                                 const store::Destination& destination,
+                                                 std::uint64_t now);
+
+/// Checks `Name: value` of a request header. Refuses names that sluice or libcurl set. Errors do
+/// not repeat the value.
+[[nodiscard]] Result<std::string> parse_header(std::string_view line);
 
 }  // namespace sluice::notify

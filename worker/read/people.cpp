@@ -4,7 +4,6 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/reports/creators.hpp"
-#include "core/reports/holds.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"

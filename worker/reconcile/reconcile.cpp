@@ -1,5 +1,4 @@
 // sluice reconcile
-#include "worker/reconcile/reconcile.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,11 +8,11 @@
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/signature.hpp"
 #include "os/clock/clock.hpp"
-#include "worker/access/applied_inputs.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/reconcile/order_list.hpp"
 #include "worker/reconcile/verdict.hpp"
 #include "worker/system/named_file.hpp"

@@ -3,8 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/ledger/fill.hpp"
-#include "lmdb_store/ledger/row_digests.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/ledger.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/copy/row_sink.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/explain/node_names.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
 #include "core/programs/policy.hpp"

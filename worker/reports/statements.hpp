@@ -1,8 +1,6 @@
 // Statements and trial balances as the command line prints them.
 #pragma once
 
-#include <string>
-
 #include "core/ledger/ledger.hpp"
 #include "core/reports/statement.hpp"
 #include "core/values/result.hpp"

@@ -8,7 +8,6 @@
 // to them.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,6 +1,5 @@
 #include "worker/send/misspelling.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>

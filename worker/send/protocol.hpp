@@ -2,7 +2,6 @@
 // answers mean.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -3,13 +3,13 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "os/files/file_io.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/commands.hpp"
 #include "worker/send/sender.hpp"
 #include "worker/send/source.hpp"
 #include "worker/system/file.hpp"

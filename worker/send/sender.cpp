@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
-#include <limits>
 #include <unordered_map>
 
-#include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/send/display.hpp"
 #include "worker/send/keyed_order.hpp"

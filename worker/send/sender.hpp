@@ -4,10 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 
 #include "core/values/result.hpp"
-#include "worker/cli/cli.hpp"
 #include "worker/send/protocol.hpp"
 #include "worker/send/rejects.hpp"
 #include "worker/send/source.hpp"
@@ -43,10 +41,5 @@ private:
     struct State;
     std::unique_ptr<State> impl_;
 };
-
-/// Declares `send events` and `send products`.
-void declare_send(Subcommand app);
-/// Declares `sign`, `verify` and `tax`, which compute what a sender computes.
-void declare_sign(Subcommand app);
 
 }  // namespace sluice::cli

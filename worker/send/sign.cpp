@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "core/intake/diagnosis.hpp"
-#include "core/protocol/amount.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/money.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/send/body_layouts.hpp"
 #include "worker/send/sender.hpp"
 #include "worker/system/file.hpp"

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 
 #include "core/json/document.hpp"

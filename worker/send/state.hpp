@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "core/json/document.hpp"
 #include "core/protocol/signature.hpp"

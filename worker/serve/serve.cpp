@@ -1,5 +1,4 @@
 // sluice serve
-#include "worker/serve/serve.hpp"
 
 #include <grp.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
+#include "worker/commands.hpp"
 #include "worker/read/openapi.hpp"
 #include "worker/serve/server.hpp"
 #include "worker/system/process.hpp"

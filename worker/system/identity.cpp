@@ -66,6 +66,27 @@ bool take_identity(const struct stat& owner, const passwd* user) {
 
 }  // namespace
 
+Status become_new_owner(const std::filesystem::path& store,
+                        const std::optional<std::string>& group) {
+    const passwd* const user = ::geteuid() == 0 ? ::getpwnam("sluice") : nullptr;
+    const std::filesystem::path above = std::filesystem::absolute(store).parent_path();
+    std::error_code failure;
+    std::filesystem::create_directories(above, failure);
+    if (failure) {
+        return system_error(failure.value(), "create", above);
+    }
+    if (user == nullptr || !can_enter(above, user->pw_uid, user->pw_gid)) {
+        return Status::success();
+    }
+    const struct group* const members = group ? ::getgrnam(group->c_str()) : nullptr;
+    if (group && members == nullptr) {
+        return Error{ErrorCode::kNotFound, "there is no group \"" + *group + "\""};
+    }
+    Status made =
+        make_folder_for(store, user->pw_uid, members != nullptr ? members->gr_gid : user->pw_gid);
+    return made ? become_owner_of(store) : made;
+}
+
 bool leaves_root_for(const std::filesystem::path& folder) {
     struct stat owner {};
     return ::geteuid() == 0 && ::stat(folder.c_str(), &owner) == 0 && owner.st_uid != 0;

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "core/values/result.hpp"
@@ -27,6 +28,12 @@ namespace sluice::cli {
 
 /// Returns true if a user may enter `folder`. Requires: root.
 [[nodiscard]] bool can_enter(const std::filesystem::path& folder, uid_t user, gid_t group);
+
+/// Makes a program of root the user `sluice`, which will own the new store. Root owns it if there
+/// is no such user, or if that user cannot enter the folder above.
+/// @param group  Name of the group of the store's folder; absent means the user's.
+[[nodiscard]] Status become_new_owner(const std::filesystem::path& store,
+                                      const std::optional<std::string>& group);
 
 /// Returns true if become_owner_of(folder) will change the user.
 [[nodiscard]] bool leaves_root_for(const std::filesystem::path& folder);

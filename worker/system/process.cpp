@@ -1,11 +1,8 @@
 #include "worker/system/process.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/forget/edit.hpp"
-#include "core/forget/rows.hpp"
 #include "core/forget/search.hpp"
 #include "core/journal/journal.hpp"
 #include "core/json/writer.hpp"

@@ -11,9 +11,9 @@
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/ledger/fill.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
-#include "lmdb_store/ledger/row_digests.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"

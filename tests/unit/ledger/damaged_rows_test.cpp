@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "core/forget/rows.hpp"
+#include "core/forget/edit.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/rules/soundness.hpp"
 #include "lmdb_store/ledger/ledger.hpp"

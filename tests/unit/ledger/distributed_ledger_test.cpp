@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "pg_store/connection/connection.hpp"
-#include "pg_store/schema/distribute.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"

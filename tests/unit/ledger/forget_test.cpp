@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "core/forget/rows.hpp"
+#include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"

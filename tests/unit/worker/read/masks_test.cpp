@@ -63,6 +63,7 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
                                        "creators.payee_since",
                                        "creator.payee",
                                        "creator.payee_since",
+                                       "creator.payouts",
                                        "creator.balances",
                                        "creator.months",
                                        "today.currency",

@@ -1,8 +1,8 @@
-#include "core/protocol/amount.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "core/values/money.hpp"
 
 namespace sluice {
 namespace {
