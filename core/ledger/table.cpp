@@ -1,5 +1,6 @@
 #include "core/ledger/table.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/ledger/overview_rows.hpp"

@@ -1,6 +1,7 @@
 // sluice notify add|list|show|pause|resume|remove|rotate
 #include "worker/commands.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <optional>
