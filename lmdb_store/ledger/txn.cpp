@@ -5,8 +5,18 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/list_rows.hpp"
 
 namespace sluice::store {
+namespace {
+
+/// The lists whose keys do not follow the order of receipt.
+bool is_late(const DescribedTable& table) noexcept {
+    return table.number == kTableNumber<OrderByCreator> ||
+           table.number == kTableNumber<OrderByCode>;
+}
+
+}  // namespace
 
 EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
                          std::string_view node, MapIsFull map_is_full)
@@ -41,13 +51,13 @@ void EmbeddedTxn::write(Table table, std::string_view key, std::string_view valu
     }
 }
 
-void EmbeddedTxn::remove(Table table, const LedgerKey& key) {
-    if (key.size() == 0) {
+void EmbeddedTxn::remove(Table table, std::string_view key) {
+    if (key.empty()) {
         return;  // LMDB has no such keys, and returns an error
     }
     // The cursor may stand on the deleted row, or on its page.
     cursors_[static_cast<std::size_t>(table)].cursor().close();
-    MDB_val key_val = to_val(key.view());
+    MDB_val key_val = to_val(key);
     const int rc = mdb_del(txn_.get(), rows_.handle(table), &key_val, nullptr);
     if (rc != 0 && rc != MDB_NOTFOUND) {
         failed(rc, "write", table);
@@ -125,8 +135,51 @@ bool EmbeddedTxn::load_membership(Membership& row) {
     return stored.has_value();
 }
 
+void EmbeddedTxn::put_late(Table table, const LedgerKey& key, std::string_view value) {
+    late_.put(table, key.view(), value);
+    if (late_.is_full()) {
+        flush_late();
+    }
+}
+
+void EmbeddedTxn::flush_late() {
+    late_.take([this](Table table, std::string_view key,
+                      std::string_view value) { write(table, key, value); },
+               [this](Table table, std::string_view key) { remove(table, key); });
+}
+
 bool EmbeddedTxn::load_row(RowRef row) {
+    if (is_late(row.table())) {
+        flush_late();
+    }
     return row.is<Membership>() ? load_membership(row.as<Membership>()) : Reads::load_row(row);
+}
+
+void EmbeddedTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    if (is_late(first.table())) {
+        flush_late();
+    }
+    Reads::scan_rows(first, range, visit);
+}
+
+void EmbeddedTxn::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
+    if (is_late(before.table())) {
+        flush_late();
+    }
+    Reads::scan_rows_back(before, range, visit);
+}
+
+void EmbeddedTxn::scan_creator_journal(AccountNumber account, const CreatorId& creator,
+                                       Timestamp from, Timestamp to,
+                                       const Visitor<JournalGroup>& visit) {
+    flush_late();
+    Reads::scan_creator_journal(account, creator, from, to, visit);
+}
+
+void EmbeddedTxn::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                                       const Visitor<JournalGroup>& visit) {
+    flush_late();
+    Reads::scan_account_journal(account, from, to, visit);
 }
 
 /// Called when a row of `table` is written.
@@ -142,7 +195,12 @@ void EmbeddedTxn::put_row(RowView row) {
     forget_read(row.table());
     CutTexts cut;
     const LedgerKey key = row_key(row, cut, node_.node);
-    write(stored_in(row.table()), key, row_value_.encode(key.view(), cut, row));
+    const std::string_view value = row_value_.encode(key.view(), cut, row);
+    if (is_late(row.table())) {
+        put_late(stored_in(row.table()), key, value);
+        return;
+    }
+    write(stored_in(row.table()), key, value);
     if (row.is<ShopRow>()) {
         write(Table::kShopIds, shop_id_key(row.as<ShopRow>()), {});
     }
@@ -150,6 +208,10 @@ void EmbeddedTxn::put_row(RowView row) {
 
 void EmbeddedTxn::erase_row(RowView row) {
     forget_read(row.table());
+    if (is_late(row.table())) {
+        late_.erase(stored_in(row.table()), key_of(row).view());
+        return;
+    }
     remove(stored_in(row.table()), key_of(row));
     if (row.is<ShopRow>()) {
         remove(Table::kShopIds, shop_id_key(row.as<ShopRow>()));
@@ -197,7 +259,7 @@ void EmbeddedTxn::append_journal(const JournalGroup& group) {
     const LedgerKey key = journal_key(node_.node, group.first_entry);
     write(Table::kJournal, key, row_value_.encode(key.view(), group));
     if (!group.creator.empty()) {
-        write(Table::kCreatorJournal, dated_key(group, node_.node), {});
+        put_late(Table::kCreatorJournal, dated_key(group, node_.node), {});
     }
     count_unbalanced(group);
 }
@@ -306,6 +368,7 @@ void EmbeddedTxn::flush_head() {
 
 void EmbeddedTxn::commit() {
     check_sums();
+    flush_late();
     flush_balances();
     flush_sums();
     flush_chains();

@@ -8,6 +8,7 @@
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/row_sums.hpp"
+#include "lmdb_store/ledger/late_rows.hpp"
 #include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -43,6 +44,12 @@ public:
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
 
     bool load_row(RowRef row) override;
+    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
+    void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) override;
+    void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
+                              Timestamp to, const Visitor<JournalGroup>& visit) override;
+    void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
+                              const Visitor<JournalGroup>& visit) override;
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
     void add_row(RowView change) override { sums_.add(change); }
@@ -66,13 +73,17 @@ private:
     void write(Table table, const LedgerKey& key, std::string_view value) {
         write(table, key.view(), value);
     }
-    void remove(Table table, const LedgerKey& key);
+    void remove(Table table, std::string_view key);
+    void remove(Table table, const LedgerKey& key) { remove(table, key.view()); }
     [[noreturn]] void failed(int rc, std::string_view doing, Table table);
     [[nodiscard]] bool load_membership(Membership& row);
     void forget_read(const DescribedTable& table);
     void forget_digest(const OrderKey& order, const EventTrace& event);
     [[nodiscard]] Delta& delta_of(const BalanceKey& key);
     void count_unbalanced(const JournalGroup& group);
+    void put_late(Table table, const LedgerKey& key, std::string_view value);
+    /// Makes the late rows readable.
+    void flush_late();
     void flush_balances();
     void flush_sums();
     void flush_chains();
@@ -84,6 +95,7 @@ private:
     ReadOnce<std::vector<CodeRow>> code_owners_;
     ReadOnce<std::optional<Membership>> memberships_;
     RowSums sums_;
+    LateRows late_;
     std::map<std::uint32_t, ChainHead> chains_;  ///< The ones that were read, by account.
     std::map<BalanceKey, Delta> balances_;
     std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.

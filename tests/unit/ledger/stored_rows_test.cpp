@@ -154,6 +154,34 @@ TEST_P(StoredRows, Q7_AListIsReadFromAnyRowOnInBothDirections) {
     EXPECT_TRUE(ids_back(*reader, listed(""), {2, 3}).empty());
 }
 
+/// LMDB keeps the rows of this list until the commit.
+TEST_P(StoredRows, Z2_ARowOfAListThatChangesTwiceInATransactionIsAsItWasLast) {
+    const auto ids = [](LedgerReader& reader) {
+        std::vector<std::string> found;
+        reader.scan(listed(""), {2, 2}, [&found](const OrderByCode& row) {
+            found.push_back(row.order_id.str());
+            return true;
+        });
+        return found;
+    };
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        txn->put(listed("stored"));
+        txn->put(listed("moved"));
+        txn->commit();
+    }
+    const auto txn = ledger->begin(Books::kNode);
+    txn->erase(listed("stored"));
+    txn->put(listed("gone"));
+    txn->erase(listed("gone"));
+    txn->erase(listed("moved"));
+    txn->put(listed("moved"));
+    EXPECT_THAT(ids(*txn), ElementsAre("moved"));
+    txn->put(listed("new"));
+    txn->commit();
+    EXPECT_THAT(ids(*ledger->snapshot(Books::kNode)), ElementsAre("moved", "new"));
+}
+
 TEST_P(StoredRows, Z10_AdditionsToARowAreWrittenTogetherAndAddUp) {
     const auto sum = [](const char* earned, std::uint32_t node) {
         MonthlySum row;
