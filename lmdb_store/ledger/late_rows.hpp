@@ -59,7 +59,7 @@ private:
     static constexpr std::size_t kBytesMax = 8U << 20;
 
     struct Row {
-        std::size_t at;  ///< Of the key in `bytes_`; the value follows.
+        std::size_t at;  ///< The key's place in `bytes_`; the value follows.
         std::uint32_t value_bytes;
         std::uint16_t key_bytes;
         Table table;

@@ -164,13 +164,11 @@ TEST_P(StoredRows, Z2_ARowOfAListThatChangesTwiceInATransactionIsAsItWasLast) {
         });
         return found;
     };
-    {
-        const auto txn = ledger->begin(Books::kNode);
-        txn->put(listed("stored"));
-        txn->put(listed("moved"));
-        txn->commit();
-    }
-    const auto txn = ledger->begin(Books::kNode);
+    auto txn = ledger->begin(Books::kNode);
+    txn->put(listed("stored"));
+    txn->put(listed("moved"));
+    txn->commit();
+    txn = ledger->begin(Books::kNode);
     txn->erase(listed("stored"));
     txn->put(listed("gone"));
     txn->erase(listed("gone"));
