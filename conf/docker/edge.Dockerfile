@@ -23,17 +23,19 @@ COPY --from=build /libraries /tmp/libraries
 # hadolint ignore=DL3008,SC2046
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        $(cat /tmp/libraries) \
+        openssl $(cat /tmp/libraries) \
     && rm -rf /var/lib/apt/lists/* /tmp/libraries \
     && install -d -o 101 -g 101 -m 0700 /var/lib/sluice /run/sluice
 COPY --from=build /out/ /
 COPY conf/docker/nginx.conf /etc/nginx/nginx.conf
 COPY --chmod=755 conf/docker/init-store /docker-entrypoint.d/50-sluice-init-store.sh
-# A volume may hold other entries, such as lost+found: the store is a folder inside it.
-RUN sed -i 's| /var/lib/sluice | /var/lib/sluice/store |' /usr/share/sluice/nginx/sluice-http.conf
+# A volume may hold other entries, such as lost+found: the store is a folder inside it. The passwords of the
+# page are next to it, where the container may write.
+RUN sed -i 's| /var/lib/sluice | /var/lib/sluice/store |' /usr/share/sluice/nginx/sluice-http.conf \
+    && sed -i 's|/etc/nginx/sluice.htpasswd;|/var/lib/sluice/sluice.htpasswd;|' /usr/share/sluice/nginx/sluice-login-basic.conf
 ENV SLUICE_STORE=/var/lib/sluice/store
 VOLUME /var/lib/sluice
-EXPOSE 8080 8081 8082
+EXPOSE 8080 8081 8082 8083
 USER 101:101
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["curl", "-fsS", "-o", "/dev/null", "http://127.0.0.1:8081/sluice/ready"]
 # The entry point, the command and the stop signal (QUIT: requests in progress are answered) are

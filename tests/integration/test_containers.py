@@ -5,6 +5,8 @@ unprivileged user; they share one folder, the volume. nginx and the worker are p
 namespaces, and commands run in the namespace of nginx, as docs/containers.md demands.
 """
 
+import base64
+import contextlib
 import functools
 import json
 import os
@@ -86,7 +88,7 @@ class Pod:
         self.volume.mkdir()
         os.chown(self.volume, USER, USER)
         self.store = self.volume / "store"
-        self.port, self.status_port, self.read_port = (paths.free_port() for _ in range(3))
+        self.port, self.status_port, self.read_port, self.page_port = (paths.free_port() for _ in range(4))
         self.environment = {
             **os.environ, "SLUICE_STORE": str(self.store), "PATH": f"{paths.SLUICE.parent}:{os.environ['PATH']}",
         }
@@ -98,9 +100,12 @@ class Pod:
     def write_configuration(self):
         """The shipped files, with this machine's paths and ports."""
         (self.folder / "nginx").mkdir()
-        edit = re.search(r"sed -i 's\|(.*?)\|(.*?)\|'", (DOCKER / "edge.Dockerfile").read_text()).groups()
+        edits = re.findall(r"sed -i 's\|(.*?)\|(.*?)\|'", (DOCKER / "edge.Dockerfile").read_text())
+        assert len(edits) == 2
         for shipped in (paths.ROOT / "conf" / "nginx").glob("sluice-*.conf"):
-            text = shipped.read_text().replace(*edit)
+            text = shipped.read_text()
+            for edit in edits:
+                text = text.replace(*edit)
             (self.folder / "nginx" / shipped.name).write_text(self.here(text))
         self.conf.write_text(self.here((DOCKER / "nginx.conf").read_text()))
 
@@ -112,6 +117,8 @@ class Pod:
             ("listen 8080", f"listen 127.0.0.1:{self.port}"),
             ("listen 8081", f"listen 127.0.0.1:{self.status_port}"),
             ("listen 8082", f"listen 127.0.0.1:{self.read_port}"),
+            ("listen 8083", f"listen 127.0.0.1:{self.page_port}"),
+            ("/var/lib/sluice/sluice.htpasswd", f"{self.volume}/sluice.htpasswd"),
             ("/run/sluice/", f"{self.volume}/"),
         ):
             text = text.replace(shipped, own)
@@ -293,8 +300,8 @@ def test_the_health_check_of_the_worker_reads_the_heartbeat(tmp_path):
     assert answers == [0, 0, 1]
 
 
-def test_the_commands_of_the_page_lead_to_a_commission(pod):
-    """docs/containers.md, The first ten minutes; `docker run` is what start_edge() and start_worker() do."""
+def test_the_commands_of_the_page_lead_to_a_commission_and_its_page(pod):
+    """docs/containers.md, The first ten minutes; `docker run` is what start_edge(), start_worker() and serving() do."""
     pod.start_edge()
     pod.start_worker()
     page = facts.read("docs/containers.md")
@@ -302,30 +309,53 @@ def test_the_commands_of_the_page_lead_to_a_commission(pod):
     assert len(steps) == 10
     answers = [run_in_edge(pod, step) for step in steps if step.startswith("docker exec edge ")]
     assert len(answers) == 7
-    assert answers[5].startswith("HTTP/1.1 200 ") and answers[5].endswith("success")
-    paths.wait_until(lambda: "5.50" in run_in_edge(pod, steps[-1]), "the commission in the report")
+    assert answers[3].startswith("HTTP/1.1 200 ") and answers[3].endswith("success")
+    (report,) = [step for step in steps if "report orders" in step]
+    paths.wait_until(lambda: "5.50" in run_in_edge(pod, report), "the commission in the report")
+    gina = base64.b64encode(f"gina:{answers[-1].strip()}".encode()).decode()
+    with serving(pod):
+        page = paths.wait_until(lambda: get_page(pod, gina, "/ui/"), "the page\n" + pod.log())
+        assert b"<title>" in page
+        assert b'"1001"' in get_page(pod, gina, "/v1/search?q=1001")
+    assert get_page(pod, gina, "/ui/") is None
+    with http1.Connection(pod.page_port) as connection:
+        assert connection.request("GET", "/ui/", []).status == 401
+
+
+def get_page(pod, login, target):
+    """The body, or None while the edge answers 502."""
+    with http1.Connection(pod.page_port) as connection:
+        answer = connection.request("GET", target, [("Authorization", f"Basic {login}")])
+    assert answer.status in (200, 502), answer
+    return answer.body if answer.status == 200 else None
+
+
+@contextlib.contextmanager
+def serving(pod):
+    """`sluice serve` in the PID namespace of the edge, as it must be for a ledger in the store."""
+    command = [*pod.edge.inside(), str(paths.SLUICE), "serve", "--listen", f"unix:{pod.volume}/read.sock",
+               "--people", f"unix:{pod.volume}/people.sock"]
+    with open(pod.folder / "serve.log", "wb") as log:
+        serve = subprocess.Popen(command, env=pod.environment, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        # nsenter waits for the server, its child, and ends as that ends.
+        ((server, _),) = children(serve.pid)
+        os.kill(server, signal.SIGTERM)
+        assert serve.wait(timeout=paths.DEADLINE) == 0
 
 
 def test_programs_read_the_ledger_through_the_edge(pod):
-    """`sluice serve` in the PID namespace of the edge, as it must be for a ledger in the store."""
     pod.start_edge()
     secret = make_shop(pod)
     pod.start_worker()
     assert pod.post(secret, orders.order("o-1")).status == 200
     paths.wait_until(lambda: reported(pod) == ["o-1"], "the order")
     reader = pod.sluice.token("acme", "read_orders")[1]
-    socket = pod.volume / "read.sock"
-    command = [*pod.edge.inside(), str(paths.SLUICE), "serve", "--listen", f"unix:{socket}", "--people", f"unix:{pod.volume}/people.sock"]
-    with open(pod.folder / "serve.log", "wb") as log:
-        serve = subprocess.Popen(command, env=pod.environment, stdout=log, stderr=log)
-    try:
+    with serving(pod):
         answer = paths.wait_until(lambda: read_orders(pod, reader), "the read API\n" + pod.log())
         assert [row["order_id"] for row in answer["items"]] == ["o-1"]
-    finally:
-        # nsenter waits for the server, its child, and ends as that ends.
-        ((server, _),) = children(serve.pid)
-        os.kill(server, signal.SIGTERM)
-        assert serve.wait(timeout=paths.DEADLINE) == 0
     assert read_orders(pod, reader) is None
 
 
@@ -339,7 +369,7 @@ def read_orders(pod, token):
 
 def run_in_edge(pod, step):
     text = step.replace("/usr/share/sluice/samples", str(paths.ROOT / "conf" / "samples"))
-    text = text.replace("127.0.0.1:8080", f"127.0.0.1:{pod.port}")
+    text = text.replace("127.0.0.1:8080", f"127.0.0.1:{pod.port}").replace("/var/lib/sluice/", f"{pod.volume}/")
     words = shlex.split(text.removeprefix("docker exec edge "))
     result = subprocess.run(
         [*pod.edge.inside(), *words], env=pod.environment, capture_output=True, text=True, timeout=60, check=False
