@@ -185,6 +185,19 @@ std::vector<ExportTable> make_tables() {
           {"closing_paid", kAmount},
           {"entries", kInteger},
           {"digest"}}},
+        {"changes",
+         {{"node"},
+          {"first", kInteger},
+          {"last", kInteger},
+          {"type"},
+          {"timestamp", kTime},
+          {"previous_hash"},
+          {"hash"},
+          {"trace"},
+          {"account_number", kInteger},
+          {"shop_number", kInteger},
+          {"order_change", kInteger},
+          {"entries", kJson}}},
     };
 }
 
@@ -193,6 +206,24 @@ std::vector<ExportTable> make_tables() {
 const std::vector<ExportTable>& export_tables() {
     static const std::vector<ExportTable> tables = make_tables();
     return tables;
+}
+
+const ExportTable& export_table(ExportTableId id) {
+    return export_tables()[static_cast<std::size_t>(id)];
+}
+
+std::vector<ExportTableId> snapshot_tables() {
+    std::vector<ExportTableId> ids;
+    for (std::size_t i = 0; i < export_tables().size(); ++i) {
+        if (const auto id = static_cast<ExportTableId>(i); id != ExportTableId::kChanges) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
+std::vector<ExportTableId> change_tables() {
+    return {ExportTableId::kChanges, ExportTableId::kJournal, ExportTableId::kJournalReferences};
 }
 
 }  // namespace sluice::exports

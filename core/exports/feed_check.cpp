@@ -127,6 +127,12 @@ std::string difference(const element& row, const element& first_row, const Journ
     if (number_of(field(row, "entry")) != group.first_entry + index) {
         return "entry";
     }
+    if (number_of(field(row, "first")) != reports::first_change(group)) {
+        return "first";
+    }
+    if (number_of(field(row, "last")) != group.last_change) {
+        return "last";
+    }
     const bool is_last = index + 1 == group.entries.size();
     return text_or_empty(row, "hash") == (is_last ? to_hex(group.hash) : std::string()) ? ""
                                                                                         : "hash";

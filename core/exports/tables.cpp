@@ -6,12 +6,10 @@
 
 #include "core/commands/ids.hpp"
 #include "core/explain/node_names.hpp"
-#include "core/journal/journal.hpp"
 #include "core/json/slices.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
 #include "core/reports/names.hpp"
-#include "core/reports/referred_nodes.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
@@ -60,7 +58,11 @@ public:
     using enum ExportTableId;
 
     TableWriter(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out)
-        : ledger_(ledger), now_(now), out_(out), accounts_(reports::account_ids(ledger)) {
+        : ledger_(ledger),
+          format_(format),
+          now_(now),
+          out_(out),
+          accounts_(reports::account_ids(ledger)) {
         for (const ExportTable& table : export_tables()) {
             lines_.emplace_back(format, table.columns);
         }
@@ -92,8 +94,6 @@ private:
     void add_positions(const ShopRow& shop, const OrderState& order);
     void add_commissions(const ShopRow& shop, const OrderState& order);
     void write_journal();
-    void add_group(const JournalGroup& group, std::string_view account, std::string_view shop);
-    void add_references(const JournalGroup& group, const reports::ReferredNodes& referred);
     void write_balances();
     void write_payouts();
     void add_payout(const Payout& payout, const std::string& name, const std::string& node);
@@ -104,6 +104,7 @@ private:
     void write_periods();
 
     LedgerReader& ledger_;
+    ExportFormat format_;
     Timestamp now_;
     ExportOutput& out_;
     std::map<AccountNumber, AccountId> accounts_;
@@ -211,70 +212,7 @@ void TableWriter::add_commissions(const ShopRow& shop, const OrderState& order) 
 }
 
 void TableWriter::write_journal() {
-    std::map<ShopNumber, std::string_view> shops;
-    for (const ShopRow& shop : shops_) {
-        shops.emplace(shop.shop, shop.shop_id.view());
-    }
-    if (!goes_on_) {
-        return;
-    }
-    const reports::ReferredNodes referred(ledger_);
-    ledger_.scan_journal(1, [&](const JournalGroup& group) {
-        add_references(group, referred);
-        const auto account = accounts_.find(group.account);
-        const auto shop = shops.find(group.shop);
-        add_group(group, account == accounts_.end() ? std::string_view() : account->second.view(),
-                  shop == shops.end() ? std::string_view() : shop->second);
-        return goes_on_;
-    });
-}
-
-void TableWriter::add_group(const JournalGroup& group, std::string_view account,
-                            std::string_view shop) {
-    for (std::size_t i = 0; i < group.entries.size(); ++i) {
-        const JournalEntry& entry = group.entries[i];
-        const DebitCredit accounts = debit_credit_of(entry.reason);
-        ExportLine& row = line(kJournal)
-                              .text(group.node)
-                              .integer(group.first_entry + i)
-                              .integer(group.event_seq.value)
-                              .text_or_null(group.command_id)
-                              .text_or_null(account)
-                              .text_or_null(shop)
-                              .text_or_null(group.order_id.view())
-                              .text_or_null(entry.line.view())
-                              .text_or_null(group.creator.view())
-                              .text_or_null(group.program.view());
-        if (is_memo(entry.reason)) {
-            row.null().null();
-        } else {
-            row.text(entry.currency.code()).amount(entry.amount);
-        }
-        row.text_or_null(ledger_account_name(accounts.debit, group.payout_id))
-            .text_or_null(ledger_account_name(accounts.credit, group.payout_id))
-            .text(to_string(entry.reason))
-            .text_or_null(group.payout_id)
-            .time(group.recorded_at)
-            .time(group.accounting_date);
-        (entry.refers_to == 0 ? row.null() : row.integer(entry.refers_to))
-            .text_or_null(group.note)
-            .text_or_null(group.actor);
-        add(kJournal);
-    }
-}
-
-void TableWriter::add_references(const JournalGroup& group,
-                                 const reports::ReferredNodes& referred) {
-    for (std::size_t i = 0; i < group.entries.size(); ++i) {
-        if (group.entries[i].refers_to != 0) {
-            line(kJournalReferences)
-                .text(group.node)
-                .integer(group.first_entry + i)
-                .integer(group.entries[i].refers_to)
-                .text_or_null(referred.of(group, i));
-            add(kJournalReferences);
-        }
-    }
+    goes_on_ = goes_on_ && exports::write_journal(ledger_, format_, out_);
 }
 
 void TableWriter::write_balances() {

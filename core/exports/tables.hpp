@@ -1,5 +1,6 @@
 // Export tables: the views of docs/postgresql.md, products and closed periods, of one snapshot of
-// either ledger. Creators have their first ids, as in the views, so that the tables can be joined.
+// either ledger; or an account's changes since a place of its feed. Creators have their first ids,
+// as in the views, so that the tables can be joined.
 //
 // Storage failures are thrown as LedgerFailure.
 #pragma once
@@ -10,6 +11,7 @@
 
 #include "core/exports/line.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/reports/changes.hpp"
 #include "core/values/interface.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -34,8 +36,15 @@ enum class ExportTableId : std::uint8_t {
     kProducts,
     kPeriods,
     kPeriodSums,
+    kChanges,
 };
 [[nodiscard]] const std::vector<ExportTable>& export_tables();
+[[nodiscard]] const ExportTable& export_table(ExportTableId id);
+
+/// Returns the tables that write_tables() fills: all but kChanges.
+[[nodiscard]] std::vector<ExportTableId> snapshot_tables();
+/// Returns the tables that write_changes() fills. Their first two columns name a row.
+[[nodiscard]] std::vector<ExportTableId> change_tables();
 
 /// Takes the lines of an export.
 class ExportOutput : public Interface {
@@ -49,5 +58,21 @@ public:
 /// @return false if `out` ended the export
 [[nodiscard]] bool write_tables(LedgerReader& ledger, ExportFormat format, Timestamp now,
                                 ExportOutput& out);
+
+/// Writes the rows of kJournal and kJournalReferences.
+/// @return false if `out` ended the export
+[[nodiscard]] bool write_journal(LedgerReader& ledger, ExportFormat format, ExportOutput& out);
+
+/// Names changes of an account that are to be written.
+struct ChangesSince {
+    AccountNumber account;
+    reports::FeedPlace after;
+    reports::JournalRows::ShowPayee show_payee = nullptr;  ///< As of JournalRows.
+};
+/// Writes the account's changes after a place, as the feed has them, and their journal entries.
+/// Requires: the chains are those that the place was taken from.
+/// @return false if `out` ended the export
+[[nodiscard]] bool write_changes(LedgerReader& ledger, ExportFormat format,
+                                 const ChangesSince& since, ExportOutput& out);
 
 }  // namespace sluice::exports

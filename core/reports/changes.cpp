@@ -225,19 +225,27 @@ void visit_changes(LedgerReader& ledger, AccountNumber account, const std::strin
                              });
 }
 
+std::uint64_t first_change(const JournalGroup& group) noexcept {
+    return group.last_change - group.entries.size() + 1;
+}
+
 ChainPlace place_of(const JournalGroup& group) {
     return place_of(group.last_change, group.hash);
 }
 
-FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account) {
-    FeedPlace end;
+std::map<AccountNumber, FeedPlace> ends_of_feeds(LedgerReader& ledger) {
+    std::map<AccountNumber, FeedPlace> ends;
     ledger.scan_chains([&](const NodeChain& chain) {
-        if (chain.account == account && chain.head.entries != 0) {
-            end[chain.node] = place_of(chain.head.entries, chain.head.hash);
+        if (chain.head.entries != 0) {
+            ends[chain.account][chain.node] = place_of(chain.head.entries, chain.head.hash);
         }
         return true;
     });
-    return end;
+    return ends;
+}
+
+FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account) {
+    return ends_of_feeds(ledger)[account];
 }
 
 std::string_view change_type(const JournalGroup& group) {
@@ -290,7 +298,7 @@ Json ChangeRows::json(const Change& change) {
             columns_, rows_.row(group, i, referred_node(ledger_, group, i, nodes_.size()))));
     }
     return {{"node", group.node},
-            {"first", change.first()},
+            {"first", first_change(group)},
             {"last", group.last_change},
             {"type", change_type(group)},
             {"timestamp", group.recorded_at.to_string()},

@@ -35,10 +35,6 @@ using FeedPlace = std::map<std::string, ChainPlace>;
 struct Change {
     JournalGroup group;
     Digest256 previous_hash{};  ///< The change before on this node has it; 0 before the first.
-
-    [[nodiscard]] std::uint64_t first() const noexcept {
-        return group.last_change - group.entries.size() + 1;
-    }
 };
 
 struct Changes {
@@ -61,9 +57,14 @@ struct Changes {
 void visit_changes(LedgerReader& ledger, AccountNumber account, const std::string& node,
                    std::uint64_t from, const Visitor<Change>& visit);
 
+/// Returns the change number of a group's first entry.
+[[nodiscard]] std::uint64_t first_change(const JournalGroup& group) noexcept;
+
 /// Returns the place after a group.
 [[nodiscard]] ChainPlace place_of(const JournalGroup& group);
 
+/// Returns the place after the last change of each account that has changes.
+[[nodiscard]] std::map<AccountNumber, FeedPlace> ends_of_feeds(LedgerReader& ledger);
 /// Returns the place after the account's last change.
 [[nodiscard]] FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account);
 

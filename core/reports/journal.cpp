@@ -3,6 +3,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
+#include "core/reports/changes.hpp"
 #include "core/reports/referred_nodes.hpp"
 #include "core/reports/report.hpp"
 
@@ -38,7 +39,9 @@ Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& a
             text_or_null(group.note),
             text_or_null(group.actor),
             last ? Json(to_hex(group.hash)) : Json(),
-            text_or_null(referred)};
+            text_or_null(referred),
+            first_change(group),
+            group.last_change};
 }
 
 }  // namespace
@@ -133,7 +136,9 @@ std::vector<Column> journal_columns() {
             {"note", Align::kLeft, false},
             {"actor"},
             {"hash", Align::kLeft, false},
-            {"refers_to_node", Align::kLeft, false}};
+            {"refers_to_node", Align::kLeft, false},
+            {"first", Align::kRight, false},
+            {"last", Align::kRight, false}};
 }
 
 }  // namespace sluice::reports

@@ -138,7 +138,7 @@ def test_journal_balances_and_adjustment(sold):
     assert list(entry) == [
         "node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id", "order_id",
         "line_item_id", "currency", "amount", "debit_account", "credit_account", "reason", "payout_id", "recorded_at", "accounting_date",
-        "refers_to", "note", "actor", "hash", "refers_to_node"]
+        "refers_to", "note", "actor", "hash", "refers_to_node", "first", "last"]
     assert (entry["amount"], entry["reason"], entry["line_item_id"]) == ("8.00", "ACCRUAL", "l1")
     assert (entry["debit_account"], entry["credit_account"], entry["actor"]) == ("expense", "owed", None)
     sold.run("adjust", "--order", "o1", "--shop", "shop-1", "--amount", "-1.50", "--reason", "a gift")

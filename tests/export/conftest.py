@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import subprocess
 
@@ -29,9 +30,14 @@ class Site:
 
     def load(self, database, folder, query):
         """Loads an export with its script as it is, and returns the rows of a query."""
-        script = (folder / f"{database}.sql").read_text()
-        run = subprocess.run(["node", self.programs / f"{database}.mjs"], input=f"{script}\n{query}", text=True, cwd=folder,
-                             capture_output=True, timeout=300)
+        return self.load_all(database, [folder], query)
+
+    def load_all(self, database, folders, query):
+        """Loads several exports, one after the other."""
+        scripts = [re.sub(r"'(\w+-\d{4}\.)", rf"'{folder}/\1", (folder / f"{database}.sql").read_text()) if folder != folders[0]
+                   else (folder / f"{database}.sql").read_text() for folder in folders]
+        run = subprocess.run(["node", self.programs / f"{database}.mjs"], input="\n".join([*scripts, query]), text=True,
+                             cwd=folders[0], capture_output=True, timeout=300)
         assert run.returncode == 0, run.stderr
         return json.loads(run.stdout)
 

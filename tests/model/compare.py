@@ -114,6 +114,12 @@ def compare_journal(history, found):
         if row["reason"] == "PENDING" and history.ledger.journal.entries[place].line == PROOF:
             assert re.fullmatch("[0-9a-f]{64} [A-Z_]+", row["line_item_id"]), row
             history.ledger.journal.prove(place, row["line_item_id"])
+    begins = 0
+    for place, row in enumerate(found, 1):
+        if row["hash"]:  # the last entry of a group
+            for entry in found[begins:place]:
+                assert (entry.pop("first"), entry.pop("last")) == (begins + 1, place), f"seed {history.seed}, entry {entry['entry']}"
+            begins = place
     for row, right, hash_ in zip(found, listings.journal(history.ledger, history.account), history.ledger.journal.hashes):
         shown = row.pop("hash")
         where = f"seed {history.seed}, entry {right['entry']}"

@@ -81,7 +81,7 @@ SHAPES = {
     "journal": ["node", "entry", "event_seq", "command_id", "account_id", "program_id", "creator_id", "shop_id",
                 "order_id", "line_item_id", "currency", "amount", "debit_account", "credit_account", "reason", "payout_id", "recorded_at",
                 "accounting_date", "refers_to", "note", "actor", "hash",
-                "refers_to_node"],
+                "refers_to_node", "first", "last"],
     "balances": ["account_id", "program_id", "creator_id", "currency", "pending", "blocked", "payable", "in_payout",
                  "paid", "total"],
     "anomalies": ["node", "event_seq", "account_id", "shop_id", "order_id", "kind", "recorded_at", "count", "message",

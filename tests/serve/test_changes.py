@@ -7,7 +7,8 @@ import shutil
 import time
 
 import pytest
-from harness import orders, paths
+from harness import orders, paths, sign
+from harness.cli import now
 from harness.edge import Edge
 from harness.http_block import EVENTS, http_block
 from harness.serve import Serve, ask
@@ -101,6 +102,9 @@ def test_fe4_a_consumer_proves_every_change(served, account):
     assert ends == {row["node"]: (row["entries"], row["hash"]) for row in reader.rows("nodes") if row["entries"]}
     rows = [row for change in changes for row in change["entries"]]
     assert rows == list(reversed(reader.rows("journal")))
+    numbers = {(row["node"], row["entry"]): (change["first"], change["last"]) for change in changes for row in change["entries"]}
+    reported = served.sluice.json("report", "journal", "--account", account)
+    assert {(row["node"], row["entry"]): (row["first"], row["last"]) for row in reported} == numbers
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 1000])
@@ -228,6 +232,7 @@ def test_fe1_a_wait_ends_with_the_change(live):
         paths.wait_until(lambda: waiters(live.serve) == 8, "eight waits")
         ninth = live.reader.get("changes", after=cursor, wait=30)
         assert (ninth.status, ninth.code, ninth.header("Retry-After")) == (503, "busy", "1")
+        assert ninth.header("Connection") == "close"  # so that it takes no place of other requests
         live.order("o1")
         for one in waiting:
             assert [change["type"] for change in one.result()["changes"]] == ["order.attributed"]
@@ -279,6 +284,69 @@ def test_z9_a_withdrawn_command_is_a_change(live):
     waiting, withdrawn = live.reader.object("changes", after=cursor)["changes"]
     assert (waiting["type"], withdrawn["type"]) == ("command.waiting", "command.withdrawn")
     assert [(row["reason"], row["line_item_id"]) for row in withdrawn["entries"]] == [("WITHDRAWN", pending["id"])]
+
+
+APPROVED_PAYOUTS = """
+[[policy]]
+account = "acme"
+approve_payout_above = ["5.00 USD"]
+"""
+
+
+def test_fe3_the_types_of_other_commands(live, tmp_path):
+    """Types that no change of the scene has."""
+    sluice, mine, order = live.edge.sluice, ("--account", "acme"), ("--shop", "shop-1", "--order", "o1")
+
+    def types(*command):
+        cursor = end_of(live.reader)
+        sluice(*command, *scene.WHY)
+        return [change["type"] for change in live.reader.object("changes", after=cursor)["changes"]]
+
+    def payouts():
+        return {row["payout_id"] for row in sluice.json("payout", "list", *mine)}
+
+    def close():
+        before = payouts()
+        sluice("credit", *mine, "--creator", "ann", "--program", "spring", "--amount", "12.00 USD", *scene.WHY)
+        sluice("payout", "close", *mine, "--until", now())
+        (made,) = payouts() - before
+        return made
+
+    live.order("o1")
+    assert types("hold", *order) == ["order.held"]
+    assert types("release", *order, "--hold") == ["order.released"]
+    assert types("hold", *mine, "--creator", "ann") == ["creator.held"]
+    assert types("release", *mine, "--creator", "ann") == ["creator.released"]
+    cancelled = recent("o1", platform_cancelled_at=THIS_MORNING)
+    assert live.edge.post_event("shop-1", live.secret, "ORDER_CANCEL", cancelled).status == 200
+    sluice("worker", "--until-empty")
+    assert types("anomaly", "ack", *order, "--kind", "CANCEL_NOT_LATER") == ["anomaly.acknowledged"]
+    assert "order.reset" in types("order", "reset", *order, "--version", "2020-01-01T00:00:00Z")
+    failed = close()
+    sluice("payout", "sent", failed, *mine, *scene.WHY)
+    assert types("payout", "failed", failed, *mine) == ["payout.failed"]
+    returned = close()
+    sluice("payout", "sent", returned, *mine, *scene.WHY)
+    sluice("payout", "settle", returned, *mine, *scene.WHY)
+    assert types("payout", "returned", returned, *mine) == ["payout.returned"]
+    (tmp_path / "policy.toml").write_text(APPROVED_PAYOUTS)
+    sluice.run("program", "apply", tmp_path / "policy.toml")
+    scene.approve(sluice, mine, "program apply")
+    cursor = end_of(live.reader)
+    close()
+    scene.approve(sluice, mine, sluice.json("approvals", *mine)[0]["command"])
+    assert "payout.approved" in [change["type"] for change in live.reader.object("changes", after=cursor)["changes"]]
+
+
+def test_u1_a_change_has_the_trace_of_its_event(live):
+    trace, cursor = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", end_of(live.reader)
+    for name, traces in (("traced", [trace]), ("twice", [trace, trace]), ("not", [])):
+        body = sign.encode(recent(name))
+        headers = [*sign.event_headers("shop-1", live.secret, "ORDER_CREATE", body), *(("traceparent", one) for one in traces)]
+        assert live.edge.request("POST", sign.EVENTS, headers, body).status == 200
+    live.edge.sluice("worker", "--until-empty")
+    traced, *others = live.reader.object("changes", after=cursor)["changes"]
+    assert (traced["trace"], [change["trace"] for change in others]) == (trace, [None, None])
 
 
 def test_fe1_a_stop_ends_waits(live):

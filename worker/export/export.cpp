@@ -1,14 +1,22 @@
 // sluice export
 
 #include <cstdio>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "core/exports/tables.hpp"
+#include "core/reports/changes.hpp"
+#include "core/reports/report.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
 #include "worker/export/table_files.hpp"
 #include "worker/finance/finance.hpp"
+#include "worker/read/cursor.hpp"
+#include "worker/read/masks.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -16,7 +24,7 @@ namespace {
 constexpr int kManifestVersion = 1;
 
 struct ExportCommand {
-    std::string folder, ledger;
+    std::string folder, ledger, since;
     exports::ExportFormat format = exports::ExportFormat::kNdjson;
     bool zstd = false;
 };
@@ -24,14 +32,17 @@ struct ExportCommand {
 /// Passes each line to the files of its table, and keeps the first error.
 class ExportFiles final : public exports::ExportOutput {
 public:
-    ExportFiles(OutputFolder& folder, const TableFilesOptions& options) {
-        for (const exports::ExportTable& table : exports::export_tables()) {
-            tables_.emplace_back(folder, options, table);
+    ExportFiles(OutputFolder& folder, const TableFilesOptions& options,
+                const std::vector<exports::ExportTableId>& tables) {
+        places_.resize(exports::export_tables().size());
+        for (const exports::ExportTableId table : tables) {
+            places_[static_cast<std::size_t>(table)] = tables_.size();
+            tables_.emplace_back(folder, options, exports::export_table(table));
         }
     }
 
     bool add(exports::ExportTableId table, std::string_view line) override {
-        status_ = tables_[static_cast<std::size_t>(table)].add(line);
+        status_ = tables_[places_[static_cast<std::size_t>(table)]].add(line);
         return status_.ok();
     }
     [[nodiscard]] Status finish() {
@@ -44,6 +55,7 @@ public:
 
 private:
     std::vector<TableFiles> tables_;
+    std::vector<std::size_t> places_;  ///< In tables_, by ExportTableId.
     Status status_ = Status::success();
 };
 
@@ -95,9 +107,70 @@ Json snapshot_json(LedgerReader& ledger) {
     return nodes;
 }
 
+/// An account whose rows or changes are exported, with the place after its last change.
+struct ExportedAccount {
+    AccountNumber number;
+    AccountId id;
+    reports::FeedPlace end;
+};
+
+/// The content of an export: every account of a snapshot, or one account's changes since a place.
+struct Exported {
+    std::string cursor_secret;  ///< Empty if the store never had a token: there are no cursors.
+    std::vector<ExportedAccount> accounts;
+    std::optional<reports::FeedPlace> since;
+};
+
+/// Finds the account that a cursor was made for, and checks that its chains are the ledger's.
+Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::string& cursor) {
+    for (ExportedAccount& account : every.accounts) {
+        auto since = every.cursor_secret.empty()
+                         ? std::nullopt
+                         : serve::open_feed_cursor(every.cursor_secret, account.number, cursor);
+        if (!since) {
+            continue;
+        }
+        if (reports::changes_after(ledger, account.number, *since, 1, 1).diverged) {
+            return Error{ErrorCode::kConflict,
+                         "the ledger is not the one of the cursor of --since: it was restored from "
+                         "an older backup and has gone another way; export everything again, "
+                         "without --since"};
+        }
+        return Exported{std::move(every.cursor_secret), {std::move(account)}, std::move(since)};
+    }
+    return Error{ErrorCode::kInvalid,
+                 "--since is not a cursor of this store: use next_cursor of an export's "
+                 "manifest.json, or next of /v1/changes"};
+}
+
+Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledger,
+                               std::string cursor_secret) {
+    std::map<AccountNumber, reports::FeedPlace> ends = reports::ends_of_feeds(ledger);
+    Exported every{std::move(cursor_secret), {}, std::nullopt};
+    for (const auto& [number, id] : reports::account_ids(ledger)) {
+        every.accounts.push_back({number, id, std::move(ends[number])});
+    }
+    return command.since.empty() ? Result(std::move(every))
+                                 : find_since(std::move(every), ledger, command.since);
+}
+
+Json accounts_json(const Exported& exported) {
+    const std::string& secret = exported.cursor_secret;
+    Json accounts = Json::array();
+    for (const ExportedAccount& account : exported.accounts) {
+        accounts.push_back(
+            {{"account_id", account.id.str()},
+             {"next_cursor", secret.empty()
+                                 ? Json()
+                                 : Json(serve::feed_cursor(secret, account.number, account.end))}});
+    }
+    return accounts;
+}
+
 /// Describes every file of the folder but itself.
-Json manifest_of(const ExportCommand& command, LedgerReader& ledger, Timestamp at,
-                 const std::vector<TableFiles>& tables, const std::vector<ExportFile>& scripts) {
+Json manifest_of(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,
+                 Timestamp at, const std::vector<TableFiles>& tables,
+                 const std::vector<ExportFile>& scripts) {
     Json listed = Json::array();
     Json files = Json::array();
     for (const TableFiles& table : tables) {
@@ -116,30 +189,48 @@ Json manifest_of(const ExportCommand& command, LedgerReader& ledger, Timestamp a
             {"compression", command.zstd ? Json("zstd") : Json()},
             {"as_of", at.to_string()},
             {"snapshot", snapshot_json(ledger)},
+            {"since", exported.since ? Json(command.since) : Json()},
+            {"accounts", accounts_json(exported)},
             {"tables", std::move(listed)},
             {"files", std::move(files)}};
 }
 
-Status write_export(const ExportCommand& command, LedgerReader& ledger, OutputFolder& folder) {
+/// Writes the rows. ExportFiles keeps the error of a file.
+void write_rows(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,
+                Timestamp at, ExportFiles& files) {
+    if (!exported.since) {
+        static_cast<void>(exports::write_tables(ledger, command.format, at, files));
+        return;
+    }
+    static_cast<void>(exports::write_changes(
+        ledger, command.format,
+        {exported.accounts.front().number, *exported.since, serve::masked_payee}, files));
+}
+
+Status write_export(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,
+                    OutputFolder& folder) {
     const Timestamp at = now();
     const TableFilesOptions options{
         command.format, command.zstd ? Compression::kZstd : Compression::kNone, kExportRowsMax};
-    ExportFiles files(folder, options);
-    static_cast<void>(exports::write_tables(ledger, command.format, at, files));
+    ExportFiles files(folder, options,
+                      exported.since ? exports::change_tables() : exports::snapshot_tables());
+    write_rows(command, exported, ledger, at, files);
     if (Status finished = files.finish(); !finished.ok()) {
         return finished;
     }
+    const auto duckdb = exported.since ? duckdb_changes_script : duckdb_script;
+    const auto clickhouse = exported.since ? clickhouse_changes_script : clickhouse_script;
     std::vector<ExportFile> scripts;
     for (const auto& [name, text] :
-         {std::pair<const char*, std::string>{"duckdb.sql", duckdb_script(files.tables(), options)},
-          {"clickhouse.sql", clickhouse_script(files.tables(), options)}}) {
+         {std::pair<const char*, std::string>{"duckdb.sql", duckdb(files.tables(), options)},
+          {"clickhouse.sql", clickhouse(files.tables(), options)}}) {
         const auto script = write_whole(folder, name, text);
         if (!script.ok()) {
             return script.error();
         }
         scripts.push_back(*script);
     }
-    const Json manifest = manifest_of(command, ledger, at, files.tables(), scripts);
+    const Json manifest = manifest_of(command, exported, ledger, at, files.tables(), scripts);
     const auto written = write_whole(folder, "manifest.json", manifest.pretty() + "\n");
     if (!written.ok()) {
         return written.error();
@@ -155,12 +246,19 @@ Status write_export(const ExportCommand& command, LedgerReader& ledger, OutputFo
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
-    auto folder = OutputFolder::open(command.folder);
-    if (!folder.ok()) {
-        return folder.error();
+    auto secret =
+        ask_registry(frame, [](store::Registry& registry) { return registry.cursor_secret(); });
+    if (!secret.ok()) {
+        return secret.error();
     }
-    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
-        return write_export(command, ledger, *folder);
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto exported = find_exported(command, ledger, std::move(*secret));
+        if (!exported.ok()) {
+            return exported.error();
+        }
+        auto folder = OutputFolder::open(command.folder);
+        return folder.ok() ? write_export(command, *exported, ledger, *folder)
+                           : Status(folder.error());
     });
 }
 
@@ -186,6 +284,9 @@ void declare_export_tables(Subcommand app) {
     add_value(exported, "--format", "ndjson|csv", command.format, parse_export_format,
               "Format of the files (default: ndjson)");
     add_flag(exported, "--zstd", command.zstd, "Compress the files with Zstandard");
+    add_text(exported, "--since", "CURSOR", command.since,
+             "Write one account's changes after a cursor: next_cursor of a manifest, or next of "
+             "/v1/changes");
     add_ledger(exported, command.ledger);
     declare_export_journal(exported);
 }

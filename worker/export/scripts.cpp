@@ -28,6 +28,12 @@ std::string in_apostrophes(std::string_view text) {
     return "'" + std::string(text) + "'";
 }
 
+/// Returns the columns that name a row of a table of changes.
+std::string key_of(const TableFiles& table) {
+    const auto& columns = table.table().columns;
+    return in_quotes(columns[0].name) + ", " + in_quotes(columns[1].name);
+}
+
 std::string_view duckdb_type(ColumnType type, ExportFormat format) {
     switch (type) {
         case ColumnType::kText:
@@ -48,7 +54,8 @@ std::string_view duckdb_type(ColumnType type, ExportFormat format) {
     return {};
 }
 
-std::string duckdb_table(const TableFiles& table, const TableFilesOptions& options) {
+/// Returns the query that reads the files of a table.
+std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
     const auto& columns = table.table().columns;
     const std::string lists = joined(columns, "", [&](const ExportColumn& column) {
@@ -57,8 +64,7 @@ std::string duckdb_table(const TableFiles& table, const TableFilesOptions& optio
                    ? ",\n    coalesce(string_split(" + name + ", ';'), []) AS " + name
                    : std::string();
     });
-    return "CREATE OR REPLACE TABLE " + in_quotes(table.table().name) + " AS SELECT *" +
-           (lists.empty() ? "" : " REPLACE (" + lists.substr(1) + ")") + " FROM " +
+    return "SELECT *" + (lists.empty() ? "" : " REPLACE (" + lists.substr(1) + ")") + " FROM " +
            (is_csv ? "read_csv" : "read_json") + "([" +
            joined(table.files(), ", ",
                   [](const ExportFile& file) { return in_apostrophes(file.name); }) +
@@ -73,7 +79,7 @@ std::string duckdb_table(const TableFiles& table, const TableFilesOptions& optio
                       return in_apostrophes(column.name) + ": " +
                              in_apostrophes(duckdb_type(column.type, options.format));
                   }) +
-           "});\n";
+           "})";
 }
 
 std::string_view clickhouse_type(ColumnType type) {
@@ -110,19 +116,23 @@ std::string clickhouse_column(const ExportColumn& column, ExportFormat format) {
                                " = '', [], splitByChar(';', " + taken + "))";
 }
 
-std::string clickhouse_table(const TableFiles& table, const TableFilesOptions& options) {
+/// @param create  `CREATE TABLE`, or that with a condition.
+std::string clickhouse_table(std::string_view create, const TableFiles& table,
+                             ExportFormat format) {
+    return std::string(create) + " " + in_quotes(table.table().name) + " (" +
+           joined(table.table().columns, ", ",
+                  [&](const ExportColumn& column) { return clickhouse_column(column, format); }) +
+           ") ENGINE = MergeTree ORDER BY tuple();\n";
+}
+
+/// Inserts the rows of the files into the table `name`, which is quoted.
+std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
+                               const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
-    const auto& columns = table.table().columns;
-    const std::string name = in_quotes(table.table().name);
-    const std::string names = joined(columns, ", ", [&](const ExportColumn& column) {
+    const std::string names = joined(table.table().columns, ", ", [&](const ExportColumn& column) {
         return inserted_name(column, options.format);
     });
-    std::string script = "CREATE TABLE " + name + " (" +
-                         joined(columns, ", ",
-                                [&](const ExportColumn& column) {
-                                    return clickhouse_column(column, options.format);
-                                }) +
-                         ") ENGINE = MergeTree ORDER BY tuple();\n";
+    std::string script;
     for (const ExportFile& file : table.files()) {
         script +=
             "INSERT INTO " + name + " (" + names + ") FROM INFILE " + in_apostrophes(file.name) +
@@ -144,7 +154,10 @@ std::string duckdb_script(const std::vector<TableFiles>& tables, const TableFile
     return "-- Loads this export into DuckDB. Run it in this folder:\n"
            "-- duckdb sluice.duckdb < duckdb.sql\n" +
            joined(tables, "",
-                  [&](const TableFiles& table) { return duckdb_table(table, options); }) +
+                  [&](const TableFiles& table) {
+                      return "CREATE OR REPLACE TABLE " + in_quotes(table.table().name) + " AS " +
+                             duckdb_rows(table, options) + ";\n";
+                  }) +
            "COPY " + in_quotes(first) + " TO " + in_apostrophes(std::string(first) + ".parquet") +
            " (FORMAT parquet, COMPRESSION zstd);\n";
 }
@@ -153,8 +166,47 @@ std::string clickhouse_script(const std::vector<TableFiles>& tables,
                               const TableFilesOptions& options) {
     return "-- Loads this export into new tables of ClickHouse. Run it in this folder:\n"
            "-- clickhouse-client --multiquery < clickhouse.sql\n" +
+           joined(tables, "", [&](const TableFiles& table) {
+               return clickhouse_table("CREATE TABLE", table, options.format) +
+                      clickhouse_inserts(in_quotes(table.table().name), table, options);
+           });
+}
+
+std::string duckdb_changes_script(const std::vector<TableFiles>& tables,
+                                  const TableFilesOptions& options) {
+    return "-- Adds these changes to the tables of DuckDB, each once. Run it in this folder:\n"
+           "-- duckdb sluice.duckdb < duckdb.sql\n"
+           "BEGIN TRANSACTION;\n" +
            joined(tables, "",
-                  [&](const TableFiles& table) { return clickhouse_table(table, options); });
+                  [&](const TableFiles& table) {
+                      const std::string name = in_quotes(table.table().name);
+                      return "CREATE TABLE IF NOT EXISTS " + name + " (" +
+                             joined(
+                                 table.table().columns, ", ",
+                                 [&](const ExportColumn& column) {
+                                     return in_quotes(column.name) + " " +
+                                            std::string(duckdb_type(column.type, options.format));
+                                 }) +
+                             ");\nINSERT INTO " + name + " " + duckdb_rows(table, options) +
+                             "\n    ANTI JOIN " + name + " USING (" + key_of(table) + ");\n";
+                  }) +
+           "COMMIT;\n";
+}
+
+std::string clickhouse_changes_script(const std::vector<TableFiles>& tables,
+                                      const TableFilesOptions& options) {
+    return "-- Adds these changes to the tables of ClickHouse, each once. Run it in this folder:\n"
+           "-- clickhouse-client --multiquery < clickhouse.sql\n" +
+           joined(tables, "", [&](const TableFiles& table) {
+               const std::string name = in_quotes(table.table().name);
+               const std::string loaded = in_quotes(std::string(table.table().name) + "_loaded");
+               const std::string key = key_of(table);
+               return clickhouse_table("CREATE TABLE IF NOT EXISTS", table, options.format) +
+                      "DROP TABLE IF EXISTS " + loaded + ";\nCREATE TABLE " + loaded + " AS " +
+                      name + ";\n" + clickhouse_inserts(loaded, table, options) + "INSERT INTO " +
+                      name + " SELECT * FROM " + loaded + " WHERE (" + key + ") NOT IN (SELECT " +
+                      key + " FROM " + name + ");\nDROP TABLE " + loaded + ";\n";
+           });
 }
 
 }  // namespace sluice::cli

@@ -79,4 +79,11 @@ private:
 [[nodiscard]] std::string clickhouse_script(const std::vector<TableFiles>& tables,
                                             const TableFilesOptions& options);
 
+/// Return scripts that add the rows of change_tables() to tables of these names, which they create
+/// if they are missing. Rows that a table has already are left, so that a script may run again.
+[[nodiscard]] std::string duckdb_changes_script(const std::vector<TableFiles>& tables,
+                                                const TableFilesOptions& options);
+[[nodiscard]] std::string clickhouse_changes_script(const std::vector<TableFiles>& tables,
+                                                    const TableFilesOptions& options);
+
 }  // namespace sluice::cli

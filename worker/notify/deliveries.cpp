@@ -179,7 +179,7 @@ Status name_range(LedgerReader& ledger, AccountNumber account, const ChangeRange
         return node.error();
     }
     reports::visit_changes(ledger, account, *node, range.first, [&](const reports::Change& change) {
-        if (change.first() > range.last) {
+        if (reports::first_change(change.group) > range.last) {
             return false;
         }
         replay.changes.push_back({*node, change.group.last_change});

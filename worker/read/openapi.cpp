@@ -59,9 +59,9 @@ Json schema_of(const Parameter& parameter) {
 /// Members that are not texts, by name.
 Json type_of(std::string_view resource, std::string_view member) {
     static const std::set<std::string_view> integers{
-        "entry",  "event_seq",   "count",         "refers_to", "orders",
-        "items",  "version",     "window_days",   "late_days", "entries",
-        "number", "applied_seq", "clearing_days", "repoints"};
+        "entry",         "event_seq",   "count",     "refers_to", "orders", "items",
+        "version",       "window_days", "late_days", "entries",   "number", "applied_seq",
+        "clearing_days", "repoints",    "first",     "last"};
     static const std::set<std::string_view> lists{"attribution_types",
                                                   "blocked_by",
                                                   "codes",

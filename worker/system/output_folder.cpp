@@ -30,6 +30,10 @@ struct FolderRequest {
     std::array<char, kNameBytesMax + 1> name{};
 };
 
+std::string name_of(const std::filesystem::path& folder) {
+    return folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+}
+
 bool is_file_name(std::string_view name) {
     return !name.empty() && name.size() <= kNameBytesMax && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -41,7 +45,8 @@ bool is_file_name(std::string_view name) {
 /// The files of one folder, with the rights of this process.
 class FolderFiles {
 public:
-    explicit FolderFiles(int folder) noexcept : folder_(folder) {}
+    /// @param made  Name of the folder if it is removed with its files, else empty.
+    FolderFiles(int folder, std::string made) : folder_(folder), made_(std::move(made)) {}
 
     /// Returns a descriptor, or -errno.
     int create(const std::string& name) {
@@ -84,12 +89,17 @@ public:
         for (; !names_.empty(); names_.pop_back()) {
             ::unlinkat(folder_, names_.back().c_str(), 0);
         }
+        if (!made_.empty()) {
+            const Fd parent(::openat(folder_, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+            ::unlinkat(parent.get(), made_.c_str(), AT_REMOVEDIR);
+        }
     }
 
 private:
     [[nodiscard]] static std::string temporary(const std::string& name) { return name + ".new"; }
 
     int folder_;
+    std::string made_;
     std::vector<std::string> names_;  ///< Files, as the folder names them.
 };
 
@@ -139,14 +149,13 @@ int receive_answer(int socket, Fd& fd) noexcept {
 }
 
 /// The child: keeps its rights, which its parent gives up, until the parent ends.
-[[noreturn]] void serve_folder(int socket, int folder) {
+[[noreturn]] void serve_folder(int socket, FolderFiles& files) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         ::signal(signal, SIG_IGN);  // the parent decides
     }
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         ::close(fd);
     }
-    FolderFiles files(folder);
     FolderRequest request;
     while (::recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
         if (request.task == FolderTask::kKeepFiles) {
@@ -167,8 +176,10 @@ int receive_answer(int socket, Fd& fd) noexcept {
 }  // namespace
 
 struct OutputFolder::State {
-    State(Fd opened, std::string named)
-        : folder(std::move(opened)), path(std::move(named)), files(folder.get()) {}
+    State(Fd opened, std::string named, bool is_made)
+        : folder(std::move(opened)),
+          path(std::move(named)),
+          files(folder.get(), is_made ? name_of(path) : std::string()) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
@@ -187,7 +198,7 @@ struct OutputFolder::State {
         child = ::fork();
         if (child == 0) {
             ::close(ends[0]);
-            serve_folder(ends[1], folder.get());
+            serve_folder(ends[1], files);
         }
         const int error = child < 0 ? errno : 0;
         ::close(ends[1]);
@@ -242,7 +253,8 @@ Result<OutputFolder> OutputFolder::open(const std::string& path) {
     const std::filesystem::path given(path);
     std::error_code ignored;  // mkdir() says why
     std::filesystem::create_directories(given.parent_path(), ignored);
-    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    const bool is_made = ::mkdir(path.c_str(), 0700) == 0;
+    if (!is_made && errno != EEXIST) {
         return system_error(errno, "create", path);
     }
     Fd folder(open_retrying(path.c_str(), O_RDONLY | O_DIRECTORY));
@@ -257,7 +269,7 @@ Result<OutputFolder> OutputFolder::open(const std::string& path) {
         return Error{ErrorCode::kConflict,
                      "\"" + path + "\" has files; name a folder that is new or empty"};
     }
-    return OutputFolder(std::make_unique<State>(std::move(folder), path));
+    return OutputFolder(std::make_unique<State>(std::move(folder), path, is_made));
 }
 
 Status OutputFolder::hold(const std::string& path) {

@@ -26,7 +26,8 @@ public:
     OutputFolder& operator=(OutputFolder&&) noexcept;
     OutputFolder(const OutputFolder&) = delete;
     OutputFolder& operator=(const OutputFolder&) = delete;
-    ~OutputFolder();  ///< Removes the files, unless keep() was called.
+    /// Removes the files, and the folder if open() created it, unless keep() was called.
+    ~OutputFolder();
 
     /// Starts a file that only its owner may read. `name` has letters, digits, `-`, `_` and `.`.
     [[nodiscard]] Result<Fd> create(const std::string& name);
