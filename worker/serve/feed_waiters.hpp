@@ -20,8 +20,9 @@ using cli::ChainEntries;
 
 class FeedWaiters {
 public:
-    /// Most waits at a time, and most of one account (FE1).
-    static constexpr std::size_t kWaitsMax = 1000, kWaitsOfOneMax = 8;
+    /// Most waits at a time, and most of one account (FE1). Fewer than the server's connections, so
+    /// that some are left for requests that do not wait.
+    static constexpr std::size_t kWaitsMax = 900, kWaitsOfOneMax = 8;
 
     /// Counts a wait, which may be parked several times until it ends. Returns false if too many
     /// are counted.

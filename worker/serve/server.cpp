@@ -34,8 +34,8 @@ using Stream = beast::basic_stream<Protocol>;
 
 constexpr std::size_t kHeadBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kTargetBytesMax = std::size_t{8} << 10;
-constexpr std::size_t kConnectionsMax = 1000;
-constexpr std::chrono::seconds kIdle{75};     ///< For the next head.
+constexpr std::size_t kConnectionsMax = FeedWaiters::kWaitsMax + 100;  ///< Some for no wait.
+constexpr std::chrono::seconds kIdle{75};                              ///< For the next head.
 constexpr std::chrono::seconds kWriting{60};  ///< For a client that takes its answer slowly.
 constexpr std::chrono::seconds kLinger{1};    ///< For the rest of a request that was refused.
 constexpr std::chrono::seconds kDraining{3}, kStopping{5};  ///< For reads, answers, when it stops.
@@ -202,6 +202,7 @@ private:
                 return park(asked, *answer.waits_behind, began_ + wait);
             }
             answer = problem("busy");
+            keeps_alive_ = false;  // its connection would be one of those that waits leave free
         }
         write(server_.front_.finish(request_, asked, std::move(answer)));
     }
@@ -245,9 +246,7 @@ private:
         const auto took =
             std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - began_);
         server_.front_.note(request_, outcome_, answer.status, took);
-        response_.emplace();
-        response_->version(11);
-        response_->result(answer.status);
+        response_.emplace(http::int_to_status(answer.status), 11U);
         for (const auto& [name, value] : answer.headers) {
             response_->insert(name, value);
         }

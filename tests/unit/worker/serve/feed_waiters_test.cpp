@@ -31,7 +31,7 @@ TEST(FeedWaiters, AnAccountHasEight) {
     EXPECT_EQ(waiters.count(), FeedWaiters::kWaitsOfOneMax + 1);
 }
 
-TEST(FeedWaiters, AProcessHasAThousand) {
+TEST(FeedWaiters, AProcessHasNineHundred) {
     FeedWaiters waiters;
     for (std::uint32_t i = 0; i < FeedWaiters::kWaitsMax; ++i) {
         ASSERT_TRUE(waiters.begin({i + 1}));
