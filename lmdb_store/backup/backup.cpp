@@ -15,6 +15,7 @@
 #include "lmdb_store/archive/segment.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
@@ -318,22 +319,24 @@ Status copy_bulk(const StorePaths& to, const std::vector<OpenBulk>& bulk) {
     return Status::success();
 }
 
-/// Copies the file with LMDB's own function, which keeps the transaction's id: the registry's
-/// revisions name it.
+/// Copies `from`/data.mdb with LMDB's own function, which keeps the transaction's id: the
+/// registry's revisions name it.
+Status copy_data(const fs::path& from, std::size_t map_bytes, const fs::path& to) {
+    const auto environment =
+        Environment::open({.folder = from, .map_bytes = map_bytes, .read_only = true});
+    if (!environment) {
+        return environment.error();
+    }
+    if (const int rc = mdb_env_copy((*environment)->get(), to.c_str()); rc != 0) {
+        return (*environment)->error(rc, "copy");
+    }
+    return set_owner(to / "data.mdb", {});
+}
+
 Status copy_registry(const StorePaths& from, const StorePaths& to) {
-    const auto registry = Environment::open(
-        {.folder = from.registry, .map_bytes = kRegistryMapBytes, .read_only = true});
-    if (!registry) {
-        return registry.error();
-    }
-    if (const int rc = mdb_env_copy((*registry)->get(), to.registry.c_str()); rc != 0) {
-        return (*registry)->error(rc, "copy");
-    }
-    if (Status own = set_owner(to.registry / "data.mdb", {}); !own) {
-        return own;
-    }
+    const Status copied = copy_data(from.registry, kRegistryMapBytes, to.registry);
     // The check opens the copy. LMDB sets up a lock file that no process uses.
-    return replace_file(to.registry / "lock.mdb", std::string_view("\0", 1));
+    return copied ? replace_file(to.registry / "lock.mdb", std::string_view("\0", 1)) : copied;
 }
 
 /// Copies a file of the store's root, if it exists and this process may read it.
@@ -343,6 +346,20 @@ Status copy_small(const fs::path& from, const fs::path& to) {
         return Status::success();
     }
     return copy_file(from, to, kWholeFile, {});
+}
+
+/// Copies the destinations of notifications, if any were ever added. They are read before the
+/// ledger, so that their cursors are places of its copy.
+Status copy_destinations(const DestinationPaths& from, const DestinationPaths& to) {
+    if (::access(from.folder.c_str(), F_OK) != 0) {
+        return Status::success();
+    }
+    if (::mkdir(to.folder.c_str(), 0700) != 0) {
+        return system_error(errno, "create", to.folder);
+    }
+    Status ok = copy_data(from.folder, 0, to.folder);
+    ok = ok ? copy_file(from.run_lock, to.run_lock, kWholeFile, {}) : ok;
+    return ok ? copy_small(from.key, to.key) : ok;
 }
 
 /// Returns the group that creates files in the store, if there is one.
@@ -367,6 +384,7 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     // The records of lanes are copied with the queue.
     Status ok = source.queue.recover_lanes();
     ok = ok ? source.queue.empty_lanes() : ok;
+    ok = ok ? copy_destinations(DestinationPaths(source.paths), DestinationPaths(to)) : ok;
     Snapshots taken;
     ok = ok ? take_snapshots(source, taken) : ok;
     ok = ok ? copy_environment(taken.queue, to.queue,

@@ -8,7 +8,8 @@
 // input. So the ledger's snapshot is taken first and the queue's next, at once again if the queue
 // was trimmed between the two. The archive is copied afterwards, and cut after the queue's last
 // input: it then has every input that the queue has trimmed, and none that the restored queue would
-// number again. The registry is copied last, so that it has every shop that an input names.
+// number again. The registry is copied last, so that it has every shop that an input names. The
+// destinations of notifications are copied first, so that the ledger's copy has their places.
 //
 // Processes: nginx and the worker may use the store meanwhile. Blocking: all functions.
 #pragma once

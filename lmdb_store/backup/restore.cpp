@@ -9,6 +9,7 @@
 #include "lmdb_store/backup/backup.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "os/files/file_io.hpp"
@@ -34,9 +35,11 @@ fs::path model_of(const std::string& path, const StorePaths& target) {
 
 Status place(const fs::path& folder, const BackupFile& file, const StorePaths& target) {
     const auto owner = owner_of(model_of(file.path, target));
-    if (file.path.starts_with("exports/") && ::mkdir(target.exports.c_str(), 0700) != 0 &&
-        errno != EEXIST) {
-        return system_error(errno, "create", target.exports);
+    for (const fs::path& made : {target.exports, DestinationPaths(target).folder}) {
+        if (file.path.starts_with(made.filename().string() + "/") &&
+            ::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
+            return system_error(errno, "create", made);
+        }
     }
     return owner ? copy_file(folder / file.path, target.root / file.path, kWholeFile, *owner)
                  : Status(owner.error());
@@ -61,9 +64,11 @@ Status place_command_key(const fs::path& folder, const StorePaths& target) {
 
 Status sync_folders(const StorePaths& target) {
     Status ok = Status::success();
+    const fs::path notify = DestinationPaths(target).folder;
     for (const fs::path& folder : {target.registry, target.bulk, target.queue, target.ledger,
-                                   target.archive, target.exports, target.root}) {
-        const bool is_there = folder != target.exports || ::access(folder.c_str(), F_OK) == 0;
+                                   target.archive, target.exports, notify, target.root}) {
+        const bool is_there =
+            (folder != target.exports && folder != notify) || ::access(folder.c_str(), F_OK) == 0;
         ok = ok && is_there ? sync_folder(folder) : ok;
     }
     return ok;
@@ -81,8 +86,10 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
     if (::unlink(target.master_key.c_str()) != 0) {
         return system_error(errno, "empty", target.root);
     }
+    const DestinationPaths notify(target);
     for (const BackupFile& file : backup.files) {
-        if (file.path == "format" || file.path == "master.key" || file.path == "command.key") {
+        if (file.path == "format" || file.path == "master.key" || file.path == "command.key" ||
+            file.path == notify.key.filename()) {
             continue;
         }
         if (Status placed = place(folder, file, target); !placed) {
@@ -92,6 +99,14 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
     Status ok = place_command_key(folder, target);
     if (ok && ::access((folder / "master.key").c_str(), F_OK) == 0) {
         ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
+    }
+    if (const fs::path key = folder / notify.key.filename();
+        ok && ::access(key.c_str(), F_OK) == 0) {
+        ok = copy_file(key, notify.key, kWholeFile, *key_owner);
+    }
+    if (ok && ::access(notify.folder.c_str(), F_OK) == 0) {
+        // LMDB sets up a lock file that no process uses.
+        ok = replace_file(notify.folder / "lock.mdb", std::string_view("\0", 1));
     }
     ok = ok ? sync_folders(target) : ok;
     ok = ok ? publish_registry(target) : ok;

@@ -1,16 +1,18 @@
 """A scripted endpoint: checks requests of `sluice send` like the real one, and answers by its script."""
 import hashlib
 import hmac
-import http.server
 import json
 import threading
 
+from harness.post_server import PostServer
 
-class Endpoint:
+
+class Endpoint(PostServer):
     """`script` gives the answers to the first requests, one each: (status, headers, body) or None for
     the usual one. `answer` may replace the usual one."""
 
     def __init__(self, secret, script=(), answer=None):
+        super().__init__(lambda path, headers, body, _: self.handle(path, headers, body))
         self.secret = secret
         self.script = list(script)
         self.answer = answer
@@ -18,43 +20,10 @@ class Endpoint:
         self.active = {}
         self.overlaps = []
         self.lock = threading.Lock()
-        endpoint = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                status, headers, text = endpoint.handle(self.path, self.headers, body)
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                data = text.encode()
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     def handle(self, path, headers, body):
         keys = self.keys_of(path, body)

@@ -1,16 +1,15 @@
 """Receivers of notifications on the loopback, `sluice notify run`, and the libraries that receivers verify with."""
 
 import collections
-import http.server
 import json
 import os
 import signal
-import ssl
 import subprocess
 import threading
 import time
 
 from harness import npm, paths
+from harness.post_server import PostServer
 
 VERIFY = paths.ROOT / "tests" / "notify" / "verify"
 LOOPBACK = "127.0.0.0/8"
@@ -42,70 +41,34 @@ class Request:
         return f"<{self.path} {self.id} {self.change['type']}>"
 
 
-class Receiver:
+class Receiver(PostServer):
     """An HTTPS server. `answer(request)` returns a status, or (status, headers), or writes to the socket itself."""
 
     def __init__(self, folder, answer=lambda request: 200, address="127.0.0.1", tls=True, certificate=None):
         self.requests, self.answer = [], answer
         self.under_way, self.most_under_way = 0, 0
         self.lock = threading.Lock()
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["content-length"])).decode()
-                request = Request(self.path, {k.lower(): v for k, v in self.headers.items()}, body, time.monotonic())
-                request.socket = self.connection
-                with receiver.lock:
-                    receiver.under_way += 1
-                    receiver.most_under_way = max(receiver.most_under_way, receiver.under_way)
-                    receiver.requests.append(request)
-                try:
-                    self.reply(receiver.answer(request))
-                finally:
-                    with receiver.lock:
-                        receiver.under_way -= 1
-
-            def reply(self, answer):
-                if answer is None:  # it wrote to the socket
-                    self.close_connection = True
-                    return
-                status, headers = answer if isinstance(answer, tuple) else (answer, {})
-                self.send_response(status)
-                for name, value in {"content-length": "0", **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-            def handle_error(self, *_):  # clients that are killed or refuse the certificate
-                pass
-
         self.certificate, key = certificate or make_certificate(folder, "DNS:localhost", "DNS:hook.test", "IP:127.0.0.1",
                                                                 "IP:127.0.0.2")
-        self.server = Server((address, 0), Handler)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.certificate, key)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_address[1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/hook"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+        super().__init__(self.respond, address, (self.certificate, key) if tls else None)
+        self.url = f"{'https' if tls else 'http'}://{address}:{self.port}/hook"
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    def respond(self, path, headers, body, connection):
+        request = Request(path, {k.lower(): v for k, v in headers.items()}, body.decode(), time.monotonic())
+        request.socket = connection
+        with self.lock:
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            self.requests.append(request)
+        try:
+            answer = self.answer(request)
+        finally:
+            with self.lock:
+                self.under_way -= 1
+        if answer is None:
+            return None
+        status, headers = answer if isinstance(answer, tuple) else (answer, {})
+        return status, headers, ""
 
     def wait(self, count, what="requests"):
         paths.wait_until(lambda: len(self.requests) >= count, f"{count} {what}, not {len(self.requests)}")

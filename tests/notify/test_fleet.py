@@ -100,6 +100,15 @@ def test_one_node_sends_at_a_time_and_another_takes_over(fleet):
                     notify.kill()
                     paths.wait_until(lambda: "this node sends" in spare.log(), "the other node to take over")
                     receiver.wait(2)  # its own destination
+                    shop.send("o2")
+                    fleet.first.drain()
+                    receiver.wait(3)
+                    time.sleep(1)
+                    assert len(receiver.requests) == 3 and shop.show("erp")["lag"] > 0
+                with shop.run(receiver):  # the first node again: its destination continues at its cursor
+                    receiver.wait(4)
+                    shop.wait_for("erp", lag=0)
+                assert sorted(receiver.ids().values()) == [2, 2]
         finally:
             paths.drop_folder(other_folder)
 

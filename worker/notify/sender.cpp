@@ -156,7 +156,7 @@ private:
             if (batch.order.replay == 0 && !batch.order.only.empty()) {
                 take_body(served, batch);
             } else if (served != nullptr) {
-                served->took(std::move(batch), wall_ms());
+                say(served->destination().id, served->took(std::move(batch), wall_ms()));
                 worker::crash_point("read");
             }
         }

@@ -135,18 +135,18 @@ std::optional<FeedOrder> Served::next_replay() const {
     return order;
 }
 
-void Served::took(FeedBatch batch, std::uint64_t now) {
+std::string Served::took(FeedBatch batch, std::uint64_t now) {
     is_reading_ = false;
     if (batch.error) {
         read_at_ = now + kReadPauseMs;
-        return;
+        return {};
     }
     if (batch.order.replay != 0) {
         took_replay(batch);
-        return;
+        return {};
     }
     if (row_.progress.place != batch.order.after) {
-        return;  // a command has moved the cursor meanwhile
+        return {};  // a command has moved the cursor meanwhile
     }
     if (batch.diverged) {
         row_.progress.disabled_at = now;
@@ -154,7 +154,7 @@ void Served::took(FeedBatch batch, std::uint64_t now) {
             "the ledger is not the one that was read before, as after a restore: resume the "
             "destination with --from";
         set_unstored(Unstored::kOutcome);
-        return;
+        return "is disabled: " + row_.progress.disabled_why;
     }
     stuck_at_entries_ = batch.place == batch.order.after ? batch.entries : 0;
     row_.progress.place = std::move(batch.place);
@@ -163,6 +163,7 @@ void Served::took(FeedBatch batch, std::uint64_t now) {
         add(std::move(notice));
     }
     set_unstored(Unstored::kPlace);
+    return {};
 }
 
 void Served::took_replay(const FeedBatch& batch) {

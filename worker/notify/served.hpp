@@ -48,8 +48,9 @@ public:
     /// Returns an order of the feed if there is something to read.
     /// @param entries  The account's chains have so many.
     [[nodiscard]] std::optional<FeedOrder> next_read(std::uint64_t entries, std::uint64_t now);
-    /// Takes over what an order read.
-    void took(FeedBatch batch, std::uint64_t now);
+    /// Takes over what an order read. Returns a sentence for people if that disables the
+    /// destination, else an empty text.
+    [[nodiscard]] std::string took(FeedBatch batch, std::uint64_t now);
 
     /// Returns a change whose request may start now. Its notice is in notice_of(), or else an order
     /// of body_order() brings it.
