@@ -2,8 +2,8 @@
 
     SLUICE_BUILD=build/release tests/upgrade/make_golden.py      once for each format, before its release
 
-It holds applied and waiting orders, a catalog, a program, a payout, a dead letter and an archive. What the
-release said about it stands beside it (store-format-N.json).
+It holds applied and waiting orders, a catalog, a program, a payout, a dead letter, an archive and a destination of
+notifications. What the release said about it stands beside it (store-format-N.json).
 """
 
 import json
@@ -60,6 +60,7 @@ def fill(edge, merchant):
     merchant.event("ORDER_UPDATE", orders.order("o1", discounts=SAVE, refund_line_items=refund,
                                                 platform_updated_at="2024-03-02T00:00:00Z"))
     edge.sluice.drain()
+    edge.sluice("notify", "add", "erp", "--account", "acme", "--url", "https://hooks.example.com/", "--from", "start")
     merchant.event("ORDER_CREATE", orders.order("waiting", discounts=SAVE))
     merchant.event("ORDER_CREATE", orders.order("large", extra="x" * 300_000))
 
@@ -75,6 +76,7 @@ def main():
             "secret": merchant.secret,
             "reports": {kind: edge.sluice.report(kind) for kind in REPORTS},
             "stats": edge.sluice.stats(),
+            "destinations": edge.sluice.json("notify", "list"),
         }
         (line,) = [line for line in (edge.store / "format").read_text().splitlines() if line.startswith("format ")]
         name = f"store-format-{line.split()[1]}"

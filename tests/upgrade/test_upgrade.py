@@ -36,6 +36,8 @@ def test_a_store_of_the_present_format_is_read_and_continues(golden):
         assert {kind: edge.sluice.report(kind) for kind in REPORTS} == said["reports"]
         stats = edge.sluice.stats()
         assert {name: stats[name] for name in said["stats"]} == said["stats"]
+        assert edge.sluice.json("notify", "list") == said["destinations"]
+        edge.sluice("notify", "rotate", "erp")  # notify.key opens its secret
         answers.is_success(edge.post_event("acme-shop", said["secret"], "ORDER_CREATE", orders.order("new")))
         products = {"products": [{"platform_product_id": "p2", "title": "T"}]}
         answers.catalog_success(
