@@ -59,9 +59,9 @@ Json schema_of(const Parameter& parameter) {
 /// Members that are not texts, by name.
 Json type_of(std::string_view resource, std::string_view member) {
     static const std::set<std::string_view> integers{
-        "entry",         "event_seq",   "count",     "refers_to", "orders", "items",
-        "version",       "window_days", "late_days", "entries",   "number", "applied_seq",
-        "clearing_days", "repoints",    "first",     "last"};
+        "entry",         "event_seq",   "count",     "refers_to", "orders",      "items",
+        "version",       "window_days", "late_days", "entries",   "number",      "applied_seq",
+        "clearing_days", "repoints",    "first",     "last",      "dead_letters"};
     static const std::set<std::string_view> lists{"attribution_types",
                                                   "blocked_by",
                                                   "codes",
@@ -106,7 +106,8 @@ Json type_of(std::string_view resource, std::string_view member) {
         return Json::array({"boolean", "null"});
     }
     return member == "answer" || member == "policy" || member == "fields" || member == "effect" ||
-                   member == "yesterday" || member == "counts" || member == "checks"
+                   member == "yesterday" || member == "counts" || member == "checks" ||
+                   member == "silence"
                ? Json::array({"object", "null"})
                : Json::array({"string", "null"});
 }
