@@ -30,7 +30,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 
 using Protocol = net::generic::stream_protocol;
-using Stream = beast::basic_stream<Protocol>;
 
 constexpr std::size_t kHeadBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kTargetBytesMax = std::size_t{8} << 10;
@@ -186,7 +185,9 @@ private:
                     self->on_answer(std::move(answer));
                 });
             });
-        if (!taken) {
+        if (!taken && is_counted_ && !server_.stopping_) {
+            park(admitted, 0, steady_now());  // until the next check, if many waits end
+        } else if (!taken) {
             write(server_.front_.finish(request_, admitted, problem("busy")));
         }
     }
@@ -308,7 +309,7 @@ private:
                                 });
     }
 
-    Stream stream_;
+    beast::basic_stream<Protocol> stream_;
     Door door_;
     Impl& server_;
     beast::flat_buffer buffer_{kHeadBytesMax};
