@@ -58,6 +58,62 @@ def test_a_key_of_another_store_is_named(site):
         assert receiver.requests == []
 
 
+# -- A full disk --------------------------------------------------------------------------------------------------
+
+
+class SmallDisk:
+    """A mount namespace in which `notify/` is on a disk of its own."""
+
+    def __init__(self, site, spare):
+        self.folder = site.sluice.store / "notify"
+        size = sum(path.stat().st_blocks * 512 for path in self.folder.iterdir()) + spare
+        script = (f"cp -a {self.folder} {site.folder}/copied && mount -t tmpfs -o size={size} none {self.folder} && "
+                  f"cp -a {site.folder}/copied/. {self.folder} && chown --reference={site.folder}/copied {self.folder} && "
+                  f"chmod --reference={site.folder}/copied {self.folder} && touch {site.folder}/ready && exec sleep infinity")
+        self.process = subprocess.Popen(["unshare", "-m", "--propagation", "private", "bash", "-c", script])
+        paths.wait_until((site.folder / "ready").exists, "the small disk")
+        self.prefix = ["nsenter", "-m", "-t", str(self.process.pid)]
+
+    def grow(self):
+        subprocess.run([*self.prefix, "mount", "-o", "remount,size=64m", self.folder], check=True)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@root
+def test_a_full_disk_stops_the_sending_and_room_continues_it(site):
+    """Requests whose outcome was not stored are sent again, with the same id, and no change is lost."""
+    with Receiver(site.folder) as receiver:
+        site.add("erp", receiver, "--from", "start")
+        disk = SmallDisk(site, 16 << 10)
+        try:
+            site.sluice.prefix = disk.prefix
+            with site.run(receiver, prefix=disk.prefix) as notify:
+                amounts = 0
+                while "nothing more is sent until it can be stored" not in notify.log():
+                    amounts += 10
+                    assert amounts < 1000, "the disk does not fill"
+                    site.credit(*(f"{number}.00" for number in range(1, 11)))
+                assert "No space left on device" in notify.log()
+                sent = len(receiver.requests)
+                time.sleep(2)
+                assert len(receiver.requests) <= sent + 8 and notify.process.poll() is None
+                site.credit("49.00")
+                disk.grow()
+                site.wait_for("erp", lag=0, pending=0)
+        finally:
+            site.sluice.prefix = []
+            disk.close()
+    changes = {request.change["last"]: request for request in receiver.requests}
+    firsts = {change: request.change["first"] for change, request in changes.items()}
+    assert sorted(firsts) == sorted(changes) and min(firsts.values()) == 1
+    ends = sorted(changes)
+    assert all(firsts[after] == before + 1 for before, after in zip(ends, ends[1:]))
+    assert len(receiver.requests) <= len(changes) + 8
+
+
 # -- Limits -------------------------------------------------------------------------------------------------------
 
 
