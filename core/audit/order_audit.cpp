@@ -75,6 +75,13 @@ LineSums accrued_of(const Position& position, bool by_hand) {
     return sums;
 }
 
+constexpr Decimal kOne{1, 0};
+
+/// Orders of one day.
+struct Day {
+    Decimal orders, attributed;
+};
+
 class OrderAudit {
 public:
     OrderAudit(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
@@ -92,6 +99,7 @@ public:
         findings_.compare('d', "table journal", "its number of groups that name an order",
                           facts_.order_groups, "the orders", order_groups_);
         check_open_count();
+        check_days();
         check_volumes();
     }
 
@@ -114,6 +122,9 @@ private:
 
     void check_order(const OrderState& state, const ShopId& shop_id) {
         const std::string name = row_name("orders", state.key);
+        Day& day = days_[{state.key.account, day_of(state.ordered_at)}];
+        day.orders += kOne;
+        day.attributed += state.live ? kOne : Decimal();
         if (const std::optional<std::string> damage = damage_of(state)) {
             findings_.add('d', name, *damage);
             return;
@@ -311,6 +322,34 @@ private:
                   month_of(state.ordered_at), state.currency}] += net_sales(state);
     }
 
+    void check_days() {
+        Decimal orders;
+        const auto take_out = [&](const OrderDay& part) {
+            Day& left = days_[{part.account, part.day}];
+            left.orders -= part.orders;
+            left.attributed -= part.attributed;
+            orders += part.orders;
+            return true;
+        };
+        ledger_.scan(OrderDay{}, {}, take_out);
+        for (const auto& [key, left] : days_) {
+            if (!left.orders.is_zero() || !left.attributed.is_zero()) {
+                findings_.add('d',
+                              "table order_days, account " + std::to_string(key.first.value) +
+                                  ", " + std::to_string(key.second),
+                              "the orders sold that day exceed it by " + left.orders.to_string() +
+                                  ", of which attributed " + left.attributed.to_string());
+            }
+        }
+        std::uint64_t all_orders = 0;
+        ledger_.scan_heads([&all_orders](const LedgerHead& head) {
+            all_orders += head.totals.orders;
+            return true;
+        });
+        findings_.compare('d', "table order_days", "the number of orders", orders, "the heads",
+                          Decimal(static_cast<Int128>(all_orders), 0));
+    }
+
     void check_volumes() {
         ledger_.scan(TierVolume{}, {}, [this](const TierVolume& row) {
             if (has_tiers(row.program)) {
@@ -336,6 +375,7 @@ private:
     std::uint64_t order_groups_ = 0, items_count_ = 0, open_count_ = 0;
     std::map<ProgramId, bool> has_tiers_;
     std::map<VolumeKey, Decimal> volumes_;
+    std::map<std::pair<AccountNumber, std::uint32_t>, Day> days_;  ///< By day of the sale.
 };
 
 }  // namespace

@@ -73,17 +73,12 @@ public:
     void check(LedgerReader& ledger, Findings& findings);
 
 private:
-    struct Day {
-        std::map<Currency, StatementAmounts> amounts;
-        std::uint64_t attributed = 0, detached = 0;
-    };
-
     void check_days(LedgerReader& ledger, Findings& findings);
 
     std::map<std::tuple<AccountNumber, std::uint32_t, CreatorId, ProgramId, Currency>,
              StatementAmounts>
         months_;
-    std::map<std::tuple<AccountNumber, std::uint32_t, ProgramId>, Day> days_;
+    std::map<std::tuple<AccountNumber, std::uint32_t, ProgramId, Currency>, StatementAmounts> days_;
 };
 
 /// Checks chains, balances and sums (a, b). Reads every node's journal.
@@ -91,11 +86,12 @@ private:
 /// Checks payouts against their items, postings and memo entries (c).
 [[nodiscard]] ItemFacts audit_payouts(LedgerReader& ledger, const JournalFacts& facts,
                                       Findings& findings);
-/// Checks orders and credits against journal, items, open index and tier volumes (d, e, g).
+/// Checks orders and credits against journal, items, open index, counts by day and tier volumes
+/// (d, e, g).
 /// @param items  Items of all payouts: each belongs to an order or a credit.
 void audit_orders(LedgerReader& ledger, const JournalFacts& facts, const ItemFacts& items,
                   Findings& findings);
-/// Checks the sums of open amounts by day against the rows that they add up (e).
+/// Checks the sums of open amounts by hour against the rows that they add up (e).
 void audit_open_sums(LedgerReader& ledger, Findings& findings);
 /// Checks closed periods against the entries that they sum up (f).
 void audit_periods(LedgerReader& ledger, Findings& findings);

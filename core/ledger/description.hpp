@@ -95,7 +95,7 @@ inline constexpr unsigned kPerNode = 1;
 inline constexpr unsigned kWriteOnce = 2;
 inline constexpr unsigned kInBulk = 4;
 inline constexpr unsigned kIndexInSql = 8;
-inline constexpr unsigned kDropsZero = 16;
+inline constexpr unsigned kAddsHours = 16;
 inline constexpr unsigned kKeepsLatest = 32;
 
 class Description {
@@ -108,7 +108,7 @@ public:
         table_.write_once = (traits & kWriteOnce) != 0;
         table_.in_bulk = (traits & kInBulk) != 0;
         table_.index_in_sql = (traits & kIndexInSql) != 0;
-        table_.drops_zero = (traits & kDropsZero) != 0;
+        table_.adds_hours = (traits & kAddsHours) != 0;
         table_.keeps_latest = (traits & kKeepsLatest) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
@@ -140,8 +140,9 @@ void describe(Description& table, struct WaitingByState& row);
 void describe(Description& table, struct Attention& row);
 void describe(Description& table, struct AttentionCount& row);
 void describe(Description& table, struct DailySum& row);
+void describe(Description& table, struct OrderDay& row);
 void describe(Description& table, struct MonthlySum& row);
-void describe(Description& table, struct OpenDaily& row);
+void describe(Description& table, struct OpenHours& row);
 void describe(Description& table, struct ShopMinutes& row);
 
 }  // namespace sluice

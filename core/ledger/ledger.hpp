@@ -105,21 +105,21 @@ public:
     [[nodiscard]] virtual std::optional<Balance> balance(const BalanceKey& key) = 0;
     /// Returns the group of a node's journal that begins with this entry.
     [[nodiscard]] virtual std::optional<JournalGroup> journal_group(std::string_view node,
-                                                                    std::uint64_t first_entry) = 0;
-    /// Returns an order's journal, by node and entry number, without the credits that name it.
-    /// `state` is the stored order, whose traces and other_groups name the groups.
+                                                                    std::uint64_t entry) = 0;
+    /// Returns a stored order's journal, by node and entry number, without credits that name it.
     [[nodiscard]] virtual std::vector<JournalGroup> order_journal(const OrderState& state) = 0;
 
     // -- Scans: rows one at a time, in bounded memory, in the stated order ----------------------
     virtual void scan_shops(const Visitor<ShopRow>& visit) = 0;  ///< By shop id.
-    /// By order id (bytes), within one shop.
     virtual void scan_orders(AccountNumber account, ShopNumber shop,
-                             const Visitor<OrderState>& visit) = 0;
+                             const Visitor<OrderState>& visit) = 0;  ///< By order id (bytes).
     /// Events beyond kEventsInlineMax, by sequence number and node.
     virtual void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) = 0;
     /// Visits groups whose first entry is `from_entry` or later, by node and entry number.
     virtual void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) = 0;
-    virtual void scan_balances(const Visitor<Balance>& visit) = 0;  ///< By key.
+    /// Visits balances by key, from the first one on that is not before `from`.
+    virtual void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) = 0;
+    void scan_balances(const Visitor<Balance>& visit) { scan_balances_from({}, visit); }
     virtual void scan_catalog(AccountNumber account, ShopNumber shop,
                               const Visitor<CatalogRecord>& visit) = 0;  ///< By key.
     /// Visits the groups that name the creator with an accounting date in [from, to), by

@@ -84,13 +84,16 @@ void describe(Description& table, DailySum& row) {
                {"program", row.program},
                {"currency", row.currency},
                {"node", row.node}});
-    table.rest({{"orders", row.orders},
-                {"attributed", row.attributed},
-                {"detached", row.detached},
-                {"earned", row.earned},
+    table.rest({{"earned", row.earned},
                 {"adjusted", row.adjusted},
                 {"paid_out", row.paid_out},
                 {"settled", row.settled}});
+}
+
+void describe(Description& table, OrderDay& row) {
+    table.named("order_days");
+    table.key({{"account", row.account}, {"day", row.day}, {"node", row.node}});
+    table.rest({{"orders", row.orders}, {"attributed", row.attributed}});
 }
 
 void describe(Description& table, MonthlySum& row) {
@@ -107,17 +110,16 @@ void describe(Description& table, MonthlySum& row) {
                 {"settled", row.settled}});
 }
 
-void describe(Description& table, OpenDaily& row) {
-    table.named("open_daily", kDropsZero);
+void describe(Description& table, OpenHours& row) {
+    table.named("open_hours", kAddsHours);
     table.key({{"account", row.account},
                {"program", row.program},
-               {"cleared", row.cleared},
-               {"day", row.day},
+               {"kind", row.kind},
+               {"span", row.span},
                {"creator", row.creator},
                {"currency", row.currency},
-               {"blocks", row.blocks},
                {"node", row.node}});
-    table.rest({{"above", row.above}, {"below", row.below}, {"amounts", row.amounts}});
+    table.rest({bytes("hours", row.hours)});
 }
 
 void describe(Description& table, ShopMinutes& row) {

@@ -279,14 +279,14 @@ std::optional<Balance> Overlay::balance(const BalanceKey& key) {
     return sum;
 }
 
-void Overlay::scan_balances(const Visitor<Balance>& visit) {
+void Overlay::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
     std::vector<Balance> sums;
-    for (const auto& [key, change] : balances_) {
-        sums.push_back(*balance(key));
+    for (auto own = balances_.lower_bound(from); own != balances_.end(); ++own) {
+        sums.push_back(*balance(own->first));
     }
     scan_both<Balance>(
         sums, [](const Balance& row) -> const BalanceKey& { return row.key; }, visit,
-        [this](const Visitor<Balance>& below) { below_.scan_balances(below); });
+        [&](const Visitor<Balance>& below) { below_.scan_balances_from(from, below); });
 }
 
 void Overlay::add_to_balance(const Balance& change) {

@@ -56,7 +56,7 @@ public:
                      const Visitor<OrderState>& visit) override;
     void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) override;
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
-    void scan_balances(const Visitor<Balance>& visit) override;
+    void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
     void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "core/ledger/rows.hpp"
 #include "core/values/decimal.hpp"
@@ -59,15 +60,22 @@ struct StatementAmounts {
     friend bool operator==(const StatementAmounts&, const StatementAmounts&) = default;
 };
 
-/// Sums of one UTC day.
+/// Sums of one UTC day, by accounting date.
 struct DailySum : StatementAmounts {
     AccountNumber account;
     std::uint32_t day = 0;  ///< 20260131.
-    ProgramId program;      ///< Empty for `orders`, which belong to no program yet.
-    Currency currency;      ///< The order's, for the counts.
+    ProgramId program;
+    Currency currency;
     std::uint32_t node = 0;
-    std::uint64_t orders = 0;                    ///< Orders of which the first event came.
-    std::uint64_t attributed = 0, detached = 0;  ///< Orders that got a creator, and that lost it.
+};
+
+/// Orders that were sold on one UTC day, and those of them that have a creator now. A part may be
+/// negative: a node may move an order that another one counted.
+struct OrderDay {
+    AccountNumber account;
+    std::uint32_t day = 0;  ///< 20260131.
+    std::uint32_t node = 0;
+    Decimal orders, attributed;  ///< Whole numbers.
 };
 
 /// Sums of one creator's calendar month (UTC).
@@ -80,19 +88,22 @@ struct MonthlySum : StatementAmounts {
     std::uint32_t node = 0;
 };
 
-/// OpenAmount rows of one UTC day of the sale, added up. A row of 0 is erased, so the table is as
-/// long as the amounts that are open have days and creators.
-struct OpenDaily {
+/// Bits of OpenHours::kind, next to those of OpenAmount::blocks.
+inline constexpr std::uint32_t kOpenBelow = 1U << 28U;  ///< Amounts below 0, whatever blocks them.
+inline constexpr std::uint32_t kOpenCleared = 1U << 29U;  ///< OpenAmount::cleared.
+
+/// OpenAmount rows of one creator that were sold within eight days, added up by hour. Amounts above
+/// 0 that only wait for their clearing days have kind 0, so that a reader finds all others behind
+/// them. A row without hours is erased.
+struct OpenHours {
     AccountNumber account;
     ProgramId program;
-    bool cleared = false;   ///< As in OpenAmount.
-    std::uint32_t day = 0;  ///< 20260131.
+    std::uint32_t kind = 0;
+    std::uint32_t span = 0;  ///< span_of() the sales.
     CreatorId creator;
     Currency currency;
-    std::uint32_t blocks = 0;
     std::uint32_t node = 0;
-    Decimal above, below;  ///< Sums of the amounts above and below 0.
-    Decimal amounts;       ///< Number of those above 0: a part may be negative.
+    std::string hours;  ///< As core/values/hour_sums.hpp says.
 };
 
 /// Minutes of one UTC day in which events of a shop came. Days kShopDays apart share a row, which

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ledger/failure.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
+#include "core/values/hour_sums.hpp"
 
 namespace sluice {
 namespace {
@@ -159,6 +161,14 @@ void add_columns(RowRef row, RowView change) {
         keep_latest(row, change);
         return;
     }
+    if (row.table().adds_hours) {
+        const Column& hours = row.table().rest.front();
+        if (!add_hours(*static_cast<std::string*>(hours.find(row.get())),
+                       *static_cast<const std::string*>(hours.find(change.get())))) {
+            throw DamagedRow(row_name(row), "hours: not as sluice writes them", std::nullopt);
+        }
+        return;
+    }
     for (const Column& column : row.table().rest) {
         const void* const added = column.find(change.get());
         with_value(column.kind, column.make(row.get()), [&](auto& value) {
@@ -173,22 +183,8 @@ void add_columns(RowRef row, RowView change) {
 }
 
 bool is_dropped(RowView row) {
-    const std::vector<Column>& columns = row.table().rest;
-    return row.table().drops_zero &&
-           std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-               bool is_zero = false;
-               with_value(column.kind, column.find(row.get()), [&](const auto& value) {
-                   using Value = std::remove_cvref_t<decltype(value)>;
-                   if constexpr (std::is_same_v<Value, std::uint64_t>) {
-                       is_zero = value == 0;
-                   } else if constexpr (std::is_same_v<Value, Decimal>) {
-                       is_zero = value.is_zero();
-                   } else {
-                       SLUICE_ASSERT(false);
-                   }
-               });
-               return is_zero;
-           });
+    return row.table().adds_hours &&
+           static_cast<const std::string*>(row.table().rest.front().find(row.get()))->empty();
 }
 
 std::optional<OrderKey> order_of(RowView row) {

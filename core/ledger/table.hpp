@@ -42,7 +42,7 @@ using DescribedRows =
              struct OpeningBalance, struct OrderByTime, struct OrderByCreator, struct OrderByCode,
              struct ChainGroup, struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount,
              struct WaitingByState, struct Attention, struct AttentionCount, struct DailySum,
-             struct MonthlySum, struct OpenDaily, struct ShopMinutes>;
+             struct OrderDay, struct MonthlySum, struct OpenHours, struct ShopMinutes>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -68,8 +68,9 @@ struct DescribedTable {
     /// In PostgreSQL the rows follow from another table, by an index and a view. Transactions write
     /// them as all rows, and read none of them.
     bool index_in_sql = false;
-    /// A row whose sums have all become 0 is erased: see LedgerTxn::add_row().
-    bool drops_zero = false;
+    /// The one column that is not key has hour sums. A row without hours is erased: see
+    /// LedgerTxn::add_row().
+    bool adds_hours = false;
     /// The first column that is not key is a day. Of two rows that are added, the later day's
     /// stays, and those of one day are joined by OR.
     bool keeps_latest = false;
@@ -180,10 +181,10 @@ struct KeyRange {
 [[nodiscard]] std::optional<OrderKey> order_of(RowView row);
 
 /// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key. See
-/// DescribedTable::keeps_latest. Requires: both are rows of one table, which has no others.
+/// DescribedTable::keeps_latest and adds_hours. Throws DamagedRow if hour sums are not as written.
+/// Requires: both are rows of one table, which has no other columns.
 void add_columns(RowRef row, RowView change);
-/// Returns whether the table drops the row, because its numbers and amounts are all 0.
-/// Requires: as of add_columns().
+/// Returns whether the table has hour sums and the row has none.
 [[nodiscard]] bool is_dropped(RowView row);
 
 // ---- Keys as bytes ------------------------------------------------------------------------------

@@ -120,9 +120,6 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
                   arrival.arrival.traceparent});
     if (step.created) {
         ++txn.mutable_head().totals.orders;
-        count_order(txn, state_,
-                    accounting_date(arrival.arrival.received_at,
-                                    programs_.settings(txn, arrival.account).row.closed_until));
     }
     txn.put_order(state_);
 }

@@ -65,6 +65,19 @@ void relist_codes(LedgerTxn& txn, const OrderState& state, const IndexedBefore& 
     }
 }
 
+/// Counts the order by the day of its sale.
+void recount(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before,
+             bool attributed) {
+    const bool was_attributed = !before.creator.empty();
+    if (before.exists) {
+        if (was_attributed == attributed && day_of(before.ordered_at) == day_of(state.ordered_at)) {
+            return;
+        }
+        uncount_order(txn, state.key.account, before.ordered_at, was_attributed);
+    }
+    count_order(txn, state.key.account, state.ordered_at, attributed);
+}
+
 /// Most events change neither the time of the sale nor creator nor codes, and write nothing here.
 void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
     const OrderKey& order = state.key;
@@ -77,6 +90,7 @@ void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before
     }
     const CreatorId creator = creator_of(state);
     if (moved || creator != before.creator) {
+        recount(txn, state, before, !creator.empty());
         if (!before.creator.empty()) {
             txn.erase(OrderByCreator{order.account, before.creator, before.ordered_at, order.shop,
                                      order.order_id});
@@ -178,7 +192,7 @@ JournalEntry memo_of(JournalReason reason, std::string_view line) {
     return memo;
 }
 
-std::uint64_t post_group(LedgerTxn& txn, JournalGroup group, std::optional<Currency> counted_in) {
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {
     if (group.entries.empty()) {
         return 0;
     }
@@ -188,7 +202,7 @@ std::uint64_t post_group(LedgerTxn& txn, JournalGroup group, std::optional<Curre
     head.next_entry += group.entries.size();
     head.totals.journal_entries += group.entries.size();
     fold_into_balances(txn, group);
-    add_to_sums(txn, group, counted_in);
+    add_to_sums(txn, group);
     append(txn, group);
     return group.first_entry;
 }
@@ -218,7 +232,7 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
     group.entries = std::move(postings);
     std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
     group.order_change = group.entries.empty() ? 0 : ++state.changes_count;
-    return post_group(txn, std::move(group), state.currency);
+    return post_group(txn, std::move(group));
 }
 
 }  // namespace sluice

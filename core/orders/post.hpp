@@ -38,9 +38,7 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
 [[nodiscard]] JournalEntry memo_of(JournalReason reason, std::string_view line = {});
 /// Numbers, seals and appends the group, and adds its postings to balances and sums. Returns the
 /// number of the first entry, or 0 if the group is empty.
-/// @param counted_in  As for add_to_sums().
-std::uint64_t post_group(LedgerTxn& txn, JournalGroup group,
-                         std::optional<Currency> counted_in = std::nullopt);
+std::uint64_t post_group(LedgerTxn& txn, JournalGroup group);
 
 /// Posts a memo entry on the order that names no creator, and adds the group to the order.
 void post_order_memo(LedgerTxn& txn, OrderState& state, const Source& source,

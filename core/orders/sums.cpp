@@ -12,20 +12,7 @@ StatementAmounts zero_amounts(Currency currency) {
     return {zero, zero, zero, zero};
 }
 
-DailySum daily_sum(LedgerTxn& txn, AccountNumber account, Timestamp at, Currency currency) {
-    DailySum sum;
-    static_cast<StatementAmounts&>(sum) = zero_amounts(currency);
-    sum.account = account;
-    sum.day = day_of(at);
-    sum.currency = currency;
-    sum.node = txn.head().number;
-    return sum;
-}
-
-void add_amounts(LedgerTxn& txn, const JournalGroup& group, DailySum& daily) {
-    if (daily.is_zero()) {
-        return;
-    }
+MonthlySum monthly_sum(const JournalGroup& group, const DailySum& daily) {
     MonthlySum monthly;
     static_cast<StatementAmounts&>(monthly) = daily;
     monthly.account = group.account;
@@ -34,16 +21,18 @@ void add_amounts(LedgerTxn& txn, const JournalGroup& group, DailySum& daily) {
     monthly.program = group.program;
     monthly.currency = daily.currency;
     monthly.node = daily.node;
-    txn.add_row(monthly);
+    return monthly;
 }
 
-/// Counts the memo entries of an attribution. Returns false if there are none.
-bool count_memos(const JournalGroup& group, DailySum& daily) {
-    for (const JournalEntry& entry : group.entries) {
-        daily.attributed += entry.reason == JournalReason::kMemoAttributed ? 1U : 0U;
-        daily.detached += entry.reason == JournalReason::kMemoDetached ? 1U : 0U;
-    }
-    return daily.attributed != 0 || daily.detached != 0;
+void add_to_day(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, const Decimal& order,
+                bool attributed) {
+    OrderDay day;
+    day.account = account;
+    day.day = day_of(sold_at);
+    day.node = txn.head().number;
+    day.orders = order;
+    day.attributed = attributed ? order : Decimal();
+    txn.add_row(day);
 }
 
 Attention attention_row(const OrderKey& order, AttentionKind kind, Timestamp since) {
@@ -58,10 +47,12 @@ void count_attention(LedgerTxn& txn, AccountNumber account, AttentionKind kind, 
 
 }  // namespace
 
-void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_date) {
-    DailySum sum = daily_sum(txn, state.key.account, accounting_date, state.currency);
-    sum.orders = 1;
-    txn.add_row(sum);
+void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed) {
+    add_to_day(txn, account, sold_at, Decimal(1, 0), attributed);
+}
+
+void uncount_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed) {
+    add_to_day(txn, account, sold_at, Decimal(-1, 0), attributed);
 }
 
 std::int64_t minute_of(Timestamp at) noexcept {
@@ -84,43 +75,37 @@ void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timesta
     txn.add_row(row);
 }
 
-void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Currency> counted_in) {
+void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
     const auto& entries = group.entries;
     for (std::size_t i = 0; i < entries.size() && !is_memo(entries[i].reason);) {
-        const Currency currency = entries[i].currency;
-        DailySum daily = daily_sum(txn, group.account, group.accounting_date, currency);
-        daily.program = group.program;
-        for (; i < entries.size() && entries[i].currency == currency && !is_memo(entries[i].reason);
+        DailySum daily;
+        daily.currency = entries[i].currency;
+        static_cast<StatementAmounts&>(daily) = zero_amounts(daily.currency);
+        for (; i < entries.size() && entries[i].currency == daily.currency &&
+               !is_memo(entries[i].reason);
              ++i) {
             daily += statement_amounts(entries[i]);
         }
-        add_amounts(txn, group, daily);
-        const bool counts = counted_in == currency && count_memos(group, daily);
-        if (counts) {
-            counted_in.reset();
+        if (daily.is_zero()) {
+            continue;
         }
-        if (counts || !daily.is_zero()) {
-            txn.add_row(daily);
-        }
-    }
-    if (!counted_in) {
-        return;
-    }
-    DailySum daily = daily_sum(txn, group.account, group.accounting_date, *counted_in);
-    daily.program = group.program;
-    if (count_memos(group, daily)) {
+        daily.account = group.account;
+        daily.day = day_of(group.accounting_date);
+        daily.program = group.program;
+        daily.node = txn.head().number;
         txn.add_row(daily);
+        txn.add_row(monthly_sum(group, daily));
     }
 }
 
 void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row) {
-    OpenDaily sum = open_sum(row);
+    OpenHours sum = open_hours(row);
     sum.node = txn.head().number;
     txn.add_row(sum);
 }
 
 void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row) {
-    OpenDaily sum = taken(open_sum(row));
+    OpenHours sum = taken_hours(row);
     sum.node = txn.head().number;
     txn.add_row(sum);
 }

@@ -1,18 +1,19 @@
-// Sums: counts orders, and adds postings to the sums of their day and month (reading
-// Z3, Z10), and open amounts to those of the day of their sale (Z4). Lists and counts what a person
-// should look at, held orders and anomalies (Z5). Notes when shops sent events (Z8).
+// Sums: counts orders by the day of their sale, and adds postings to the sums of their day and
+// month (reading Z3, Z10), and open amounts to those of the hour of their sale (Z4). Lists and
+// counts what a person should look at, held orders and anomalies (Z5). Notes when shops sent events
+// (Z8).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 
-/// Counts a new order, whose first event has this accounting date.
-void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_date);
+/// Counts an order that was sold at `sold_at`, or takes it out.
+void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed);
+void uncount_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed);
 
 /// Minutes since 1970.
 [[nodiscard]] std::int64_t minute_of(Timestamp at) noexcept;
@@ -20,11 +21,9 @@ void count_order(LedgerTxn& txn, const OrderState& state, Timestamp accounting_d
 void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at);
 
 /// Adds the group's postings to the sums.
-/// @param counted_in  Currency under which its memo entries count as attributions; absent if they
-/// do not.
-void add_to_sums(LedgerTxn& txn, const JournalGroup& group, std::optional<Currency> counted_in);
+void add_to_sums(LedgerTxn& txn, const JournalGroup& group);
 
-/// Adds an open amount to the sums of its day, or takes it out.
+/// Adds an open amount to the sums of its hour, or takes it out.
 void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row);
 void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row);
 

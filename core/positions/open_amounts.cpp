@@ -4,6 +4,9 @@
 
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
+#include "core/ledger/failure.hpp"
+#include "core/ledger/table.hpp"
+#include "core/values/hour_sums.hpp"
 #include "core/values/money.hpp"
 
 namespace sluice {
@@ -81,27 +84,34 @@ OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount) {
             credit.topic == Topic::kWriteOff ? kOfWriteOff : 0};
 }
 
-OpenDaily open_sum(const OpenAmount& row) {
-    const Decimal zero = zero_amount(row.currency);
-    const bool is_above = zero < row.amount;
-    return {row.account,
-            row.program,
-            row.cleared,
-            day_of(row.sold_at),
-            row.creator,
-            row.currency,
-            row.blocks,
-            0,
-            is_above ? row.amount : zero,
-            is_above ? zero : row.amount,
-            Decimal(is_above ? 1 : 0, 0)};
+namespace {
+
+OpenHours hours_of(const OpenAmount& row, int sign) {
+    const Decimal amount = zero_amount(row.currency) + row.amount;
+    if (amount.scale() != row.currency.minor_units()) {
+        throw DamagedRow(row_name(row), "amount: it has more digits than its currency",
+                         order_of(row));
+    }
+    const std::uint32_t cleared = row.cleared ? kOpenCleared : 0;
+    OpenHours sum;
+    sum.account = row.account;
+    sum.program = row.program;
+    sum.kind = cleared | (amount.is_negative() ? kOpenBelow : row.blocks);
+    sum.span = span_of(row.sold_at);
+    sum.creator = row.creator;
+    sum.currency = row.currency;
+    append_hour(sum.hours, {hour_in_span(row.sold_at), sign, sign * amount.unscaled()});
+    return sum;
 }
 
-OpenDaily taken(OpenDaily sum) {
-    sum.above = -sum.above;
-    sum.below = -sum.below;
-    sum.amounts = -sum.amounts;
-    return sum;
+}  // namespace
+
+OpenHours open_hours(const OpenAmount& row) {
+    return hours_of(row, 1);
+}
+
+OpenHours taken_hours(const OpenAmount& row) {
+    return hours_of(row, -1);
 }
 
 std::vector<OpenAmount> open_amounts(const OrderState& state) {

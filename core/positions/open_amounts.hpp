@@ -30,10 +30,11 @@ namespace sluice {
 [[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,
                                   Currency currency, const Decimal& amount);
 [[nodiscard]] OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount);
-/// Returns the row alone as a sum of its day, without a node.
-[[nodiscard]] OpenDaily open_sum(const OpenAmount& row);
-/// Returns the sum that takes `sum` out.
-[[nodiscard]] OpenDaily taken(OpenDaily sum);
+/// Returns the row alone as a sum of its hour, without a node. Throws DamagedRow if the amount has
+/// more digits than its currency.
+[[nodiscard]] OpenHours open_hours(const OpenAmount& row);
+/// Returns what takes open_hours() out of a sum.
+[[nodiscard]] OpenHours taken_hours(const OpenAmount& row);
 /// Returns all index rows of an order, those of earlier positions included.
 [[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
 /// Returns the index row of a credit, if anything of it is open.

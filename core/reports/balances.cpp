@@ -1,7 +1,9 @@
 // report balances
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/journal/journal.hpp"
 #include "core/reports/report.hpp"
@@ -40,6 +42,58 @@ Timestamp negative_since(LedgerReader& ledger, const BalanceKey& key, Timestamp 
             return true;
         });
     return since;
+}
+
+/// Returns at most `max` stored balances of a program, by key: those that come first after `after`
+/// under the names that their creators have now.
+/// @param first    Account and program.
+/// @param creator  If given, of this creator alone, whose first id this is.
+std::vector<Balance> stored_after(LedgerReader& ledger, const CreatorNames& names, BalanceKey first,
+                                  const std::optional<BalancePlace>& after,
+                                  const std::optional<CreatorId>& creator, std::size_t max) {
+    std::map<std::pair<CreatorId, std::string>, Balance> found;  // by name and currency
+    const auto add = [&](const Balance& row) {
+        std::pair place(names.shown(first.account, row.key.creator),
+                        std::string(row.key.currency.code()));
+        if (!after || std::pair(after->creator, after->currency) < place) {
+            found.emplace(std::move(place), row);
+        }
+    };
+    const auto add_creator = [&](const CreatorId& of) {
+        first.creator = of;
+        ledger.scan_balances_from(first, [&](const Balance& row) {
+            const bool same = row.key.account == first.account &&
+                              row.key.program == first.program && row.key.creator == of;
+            if (same) {
+                add(row);
+            }
+            return same;
+        });
+    };
+    if (creator) {
+        add_creator(*creator);
+    } else {
+        // Creators who were renamed have another place in the list than in the table.
+        const std::vector<CreatorId> renamed = names.renamed(first.account);
+        first.creator = after ? after->creator : CreatorId();
+        ledger.scan_balances_from(first, [&](const Balance& row) {
+            if (row.key.account != first.account || row.key.program != first.program) {
+                return false;
+            }
+            if (!std::binary_search(renamed.begin(), renamed.end(), row.key.creator)) {
+                add(row);
+            }
+            return found.size() < max;
+        });
+        std::for_each(renamed.begin(), renamed.end(), add_creator);
+    }
+    std::vector<Balance> rows;
+    for (auto at = found.begin(); at != found.end() && rows.size() < max; ++at) {
+        rows.push_back(std::move(at->second));
+    }
+    std::sort(rows.begin(), rows.end(),
+              [](const Balance& a, const Balance& b) { return a.key < b.key; });
+    return rows;
 }
 
 bool is_negative(const BalanceAt& balance) {
@@ -86,6 +140,38 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         }
         out.add(row);
     }
+}
+
+std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& listing, Timestamp now,
+                                const std::optional<BalancePlace>& after, std::size_t max) {
+    const CreatorNames names(ledger);
+    std::map<BalanceName, BalanceAt> balances;
+    for (const ProgramRow& program : ledger.programs(listing.account)) {
+        const ProgramId& id = program.program.id;
+        if ((listing.program && *listing.program != id) || (after && id < after->program)) {
+            continue;
+        }
+        const std::size_t found = balances.size();
+        const bool goes_on = after && after->program == id;
+        std::vector<Balance> stored =
+            stored_after(ledger, names, {listing.account, id, {}, {}},
+                         goes_on ? after : std::nullopt, listing.creator, max - found);
+        for (BalanceAt& balance : balances_at(ledger, listing.account, now, stored)) {
+            const BalanceKey key = balance.key;
+            balances.emplace(
+                BalanceName(listing.account_id, id, names.shown(listing.account, key.creator),
+                            key.currency.code()),
+                std::move(balance));
+        }
+        if (balances.size() >= max) {
+            break;
+        }
+    }
+    std::vector<Row> rows;
+    for (const auto& [name, balance] : balances) {
+        rows.push_back(balance_row(name, balance));
+    }
+    return rows;
 }
 
 std::vector<Column> negative_columns() {

@@ -79,6 +79,15 @@ const CreatorId& CreatorNames::shown(AccountNumber account, const CreatorId& fir
     return found == shown_.end() ? first : found->second;
 }
 
+std::vector<CreatorId> CreatorNames::renamed(AccountNumber account) const {
+    std::vector<CreatorId> creators;
+    for (auto at = shown_.lower_bound({account, CreatorId()});
+         at != shown_.end() && at->first.first == account; ++at) {
+        creators.push_back(at->first.second);
+    }
+    return creators;
+}
+
 const CreatorId& CreatorNames::first(AccountNumber account, const CreatorId& given) const {
     const auto found = first_.find({account, given});
     return found == first_.end() ? given : found->second;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
@@ -29,6 +30,8 @@ public:
     explicit CreatorNames(LedgerReader& ledger);
     /// Returns the current name of the creator whose first id this is.
     [[nodiscard]] const CreatorId& shown(AccountNumber account, const CreatorId& first) const;
+    /// Returns the first ids of the account's creators that have another name now, sorted.
+    [[nodiscard]] std::vector<CreatorId> renamed(AccountNumber account) const;
     /// Returns the first id of a creator that any of its ids names.
     [[nodiscard]] const CreatorId& first(AccountNumber account, const CreatorId& given) const;
 

@@ -72,6 +72,20 @@ std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attenti
 
 }  // namespace
 
+OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint32_t day) {
+    OrderDay sum;
+    sum.account = account;
+    sum.day = day;
+    ledger.scan(OrderDay(sum), {2, 2}, [&sum](const OrderDay& part) {
+        add_columns(sum, part);
+        return true;
+    });
+    const auto count = [](const Decimal& number) {
+        return static_cast<std::uint64_t>(std::max<Int128>(number.unscaled(), 0));
+    };
+    return {count(sum.orders), count(sum.attributed)};
+}
+
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit) {
     Joined<DailySum, bool (*)(const DailySum&, const DailySum&)> sums(

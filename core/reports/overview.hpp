@@ -15,6 +15,14 @@
 
 namespace sluice::reports {
 
+struct OrdersOfDay {
+    std::uint64_t orders = 0, attributed = 0;
+};
+/// Returns how many orders were sold on the UTC day (20260131), and how many of them have a
+/// creator.
+[[nodiscard]] OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account,
+                                        std::uint32_t day);
+
 /// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program
 /// and currency. A visited row has node 0.
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,

@@ -137,6 +137,24 @@ void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp n
 [[nodiscard]] std::vector<Column> negative_columns();
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
                     RowOutput& out);
+struct BalanceListing {
+    AccountNumber account;
+    AccountId account_id;
+    std::optional<ProgramId> program{};
+    std::optional<CreatorId> creator{};  ///< First id.
+};
+/// A balance's place in the report.
+struct BalancePlace {
+    ProgramId program;
+    CreatorId creator;  ///< As shown.
+    std::string currency;
+};
+/// Returns at most `max` rows of the report, which come first after `after`. Reads the open amounts
+/// of their creators alone.
+[[nodiscard]] std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& listing,
+                                              Timestamp now,
+                                              const std::optional<BalancePlace>& after,
+                                              std::size_t max);
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
 
 [[nodiscard]] std::vector<Column> payee_columns(bool history);

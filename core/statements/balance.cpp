@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/failure.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/later_postings.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/hour_sums.hpp"
 
 namespace sluice {
 namespace {
@@ -22,77 +25,60 @@ struct Open {
 using OpenSums = std::map<BalanceKey, Open>;
 using LaterByAccount = std::map<AccountNumber, LaterPostings>;
 
-/// Visits the open amounts of a program, added up by day. OpenDaily::cleared says whether they have
-/// cleared at `at`, for whatever reason. The days before and behind the one in which the clearing
-/// days end are read from sums; of that day each amount is read.
-/// @param all  Visit what cleared by its clearing days.
-void visit_open(LedgerReader& ledger, const Program& program, Timestamp at, bool all,
-                const std::function<void(const OpenDaily&)>& visit) {
-    const Timestamp cleared_until = program.cleared_until(at);
-    const std::uint32_t last_day = day_of(cleared_until);
-    bool is_divided = false;
-    OpenDaily first;
-    first.account = program.account;
-    first.program = program.id;
-    first.day = all ? 0 : last_day;
-    ledger.scan(first, {3, 4}, [&](const OpenDaily& row) {
-        if (row.day > last_day) {
-            visit(row);
-        } else if (row.day < last_day) {
-            OpenDaily cleared = row;
-            cleared.cleared = true;
-            visit(cleared);
-        } else {
-            is_divided = true;
-        }
-        return true;
-    });
-    first.cleared = true;
-    ledger.scan(first, {3, 3}, [&visit](const OpenDaily& row) {
-        visit(row);
-        return true;
-    });
-    if (!is_divided) {
-        return;
-    }
-    OpenAmount from;
-    from.account = program.account;
-    from.program = program.id;
-    from.sold_at = all ? start_of_day(cleared_until) : cleared_until;
-    const Timestamp end = start_of_day(cleared_until).plus_days(1);
-    ledger.scan(from, {3, 4}, [&](const OpenAmount& row) {
-        if (row.sold_at >= end) {
-            return false;
-        }
-        OpenDaily sum = open_sum(row);
-        sum.cleared = row.sold_at <= cleared_until;
-        visit(sum);
-        return true;
-    });
-}
+/// Sorted first ids of creators, or nullptr for all.
+using Creators = const std::vector<CreatorId>*;
 
-/// Returns whether an amount that has cleared may be blocked.
-bool may_block(LedgerReader& ledger, AccountNumber account, std::uint32_t blocking) {
-    bool found = false;
-    AttentionCount counts;
-    counts.account = account;
-    std::map<AttentionKind, std::uint64_t> of_kind;
-    ledger.scan(counts, {1, 1}, [&](const AttentionCount& part) {
-        of_kind[part.kind] += part.begun - part.ended;
-        return true;
-    });
-    for (const auto& [kind, count] : of_kind) {
-        found = found || (count != 0 && (blocking >> static_cast<unsigned>(kind) & 1U) != 0);
-    }
-    if (!found) {
-        ledger.scan(MoneyCommand{}, {}, [&](const MoneyCommand& row) {
-            found = row.topic == Topic::kWriteOff && row.account == account &&
-                    row.accrued != row.allocated;
-            return !found;
+/// Visits rows of a program in the order of their keys, from `first` on, until `visit` returns
+/// false.
+void visit_rows(LedgerReader& ledger, OpenHours first, Creators creators,
+                const std::function<bool(const OpenHours&)>& visit) {
+    constexpr unsigned kPassedMax = 16;  // then a new search costs less
+    for (bool goes_on = true; goes_on;) {
+        unsigned passed = 0;
+        goes_on = false;
+        ledger.scan(OpenHours(first), {2, 5}, [&](const OpenHours& row) {
+            if (creators == nullptr) {
+                return visit(row);
+            }
+            const auto at = std::lower_bound(creators->begin(), creators->end(), row.creator);
+            if (at != creators->end() && *at == row.creator) {
+                passed = 0;
+                return visit(row);
+            }
+            if (at != creators->end() && ++passed < kPassedMax) {
+                return true;
+            }
+            goes_on = true;
+            first.kind = row.kind;
+            first.span = at == creators->end() ? row.span + 1 : row.span;
+            first.creator = at == creators->end() ? creators->front() : *at;
+            return false;
         });
     }
-    return found;
 }
+
+/// The hour in which the clearing days of a program end.
+struct ClearedUntil {
+    explicit ClearedUntil(const Program& program, Timestamp now)
+        : at(program.cleared_until(now)),
+          span(at < kFirstInstant ? 0 : span_of(at)),
+          hour(at < kFirstInstant ? 0 : hour_in_span(at)) {}
+
+    /// Returns nothing for the hour itself, of which some amounts have cleared.
+    [[nodiscard]] std::optional<bool> includes(const OpenHours& row, unsigned hour_of_row) const {
+        if ((row.kind & kOpenCleared) != 0) {
+            return true;
+        }
+        if (row.span == span && hour_of_row == hour) {
+            return std::nullopt;
+        }
+        return std::pair(row.span, hour_of_row) < std::pair(span, hour);
+    }
+
+    Timestamp at;
+    std::uint32_t span;
+    unsigned hour;
+};
 
 /// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
 /// payable.
@@ -103,20 +89,15 @@ public:
                const OpenVisitor& visit)
         : ledger_(ledger), now_(now), later_(later), visit_(visit) {}
 
-    void add(const Program& program) {
+    void add(const Program& program, Creators creators) {
         const auto [settings, added] = blocking_.try_emplace(program.account, 0);
         if (added) {
             settings->second = kBlockedByHold | account_settings(ledger_, program.account).blocking;
             find_holds(program.account);
-            if (!holds_.empty() || may_block(ledger_, program.account, settings->second)) {
-                read_whole_.insert(program.account);
-            }
         }
         const auto later = later_.find(program.account);
         if (later == later_.end() || later->second.changed_none()) {
-            visit_open(
-                ledger_, program, now_, read_whole_.contains(program.account),
-                [&, blocking = settings->second](const OpenDaily& sum) { add(sum, blocking); });
+            add_now(program, creators, settings->second);
         } else {
             add_then(program, later->second, settings->second);
         }
@@ -135,13 +116,121 @@ public:
     }
 
 private:
+    /// Adds the sums by hour, and each amount of the hour in which the clearing days end. Nearly
+    /// all sums have kind 0: those that have cleared are payable, so they are read only for
+    /// creators who are held.
+    void add_now(const Program& program, Creators creators, std::uint32_t blocking) {
+        const ClearedUntil until(program, now_);
+        bool is_divided = false;
+        OpenHours first;
+        first.account = program.account;
+        first.program = program.id;
+        const std::vector<CreatorId> held = held_in(program, creators);
+        if (!held.empty()) {
+            first.creator = held.front();
+            visit_rows(ledger_, first, &held, [&](const OpenHours& row) {
+                if (row.kind != 0 || row.span >= until.span) {
+                    return false;
+                }
+                add_hours_of(row, until, blocking, is_divided);
+                return true;
+            });
+        }
+        first.span = until.span;
+        first.creator = creators == nullptr ? CreatorId() : creators->front();
+        visit_rows(ledger_, first, creators, [&](const OpenHours& row) {
+            add_hours_of(row, until, blocking, is_divided);
+            return true;
+        });
+        if (is_divided) {
+            add_divided(program, creators, until, blocking);
+        }
+    }
+
+    /// Adds what the row has, day by day.
+    /// @param is_divided  Set if it has the hour in which the clearing days end.
+    void add_hours_of(const OpenHours& row, const ClearedUntil& until, std::uint32_t blocking,
+                      bool& is_divided) {
+        const bool is_below = (row.kind & kOpenBelow) != 0;
+        OpenSum sum;
+        sum.key = {row.account, row.program, row.creator, row.currency};
+        sum.blocks = row.kind & ~(kOpenBelow | kOpenCleared);
+        const bool blocked = is_blocked(sum, blocking);
+        const bool is_plain = row.kind == 0 && !blocked;
+        Int128 units = 0;
+        unsigned day = 0;
+        const auto finish = [&] {
+            const Decimal zero = zero_amount(row.currency), amount(units, zero.scale());
+            sum.above = is_below ? zero : amount;
+            sum.below = is_below ? amount : zero;
+            if (sum.amounts != 0 || units != 0) {
+                add(sum, blocked);
+            }
+            units = 0;
+            sum.amounts = 0;
+        };
+        HourReader hours(row.hours);
+        for (HourSum one; hours.next(one);) {
+            const auto cleared = until.includes(row, one.hour);
+            if (!cleared) {
+                is_divided = true;
+            }
+            if (!cleared || (*cleared && is_plain)) {
+                continue;
+            }
+            if (one.hour / kDayHours != day || *cleared != sum.cleared) {
+                finish();
+                day = one.hour / kDayHours;
+                sum.cleared = *cleared;
+            }
+            sum.sold_at = start_of_hour(row.span, one.hour);
+            units += one.units;
+            sum.amounts += is_below ? 0 : one.amounts;
+        }
+        finish();
+        if (!hours.is_complete()) {
+            throw DamagedRow(row_name(row), "hours: not as sluice writes them", std::nullopt);
+        }
+    }
+
+    /// Adds each amount of the hour in which the clearing days end.
+    void add_divided(const Program& program, Creators creators, const ClearedUntil& until,
+                     std::uint32_t blocking) {
+        OpenAmount from;
+        from.account = program.account;
+        from.program = program.id;
+        from.sold_at = start_of_hour(until.span, until.hour);
+        const Timestamp end = from.sold_at.plus_seconds(kSecondsPerHour);
+        ledger_.scan(from, {3, 4}, [&](const OpenAmount& row) {
+            if (row.sold_at >= end) {
+                return false;
+            }
+            if (creators == nullptr ||
+                std::binary_search(creators->begin(), creators->end(), row.creator)) {
+                add_amount(row, row.sold_at <= until.at, blocking);
+            }
+            return true;
+        });
+    }
+
+    void add_amount(const OpenAmount& row, bool cleared, std::uint32_t blocking) {
+        const Decimal zero = zero_amount(row.currency);
+        const bool is_above = zero < row.amount;
+        const OpenSum sum{{row.account, row.program, row.creator, row.currency},
+                          row.blocks,
+                          cleared,
+                          row.sold_at,
+                          is_above ? row.amount : zero,
+                          is_above ? zero : row.amount,
+                          is_above ? 1 : 0};
+        add(sum, is_blocked(sum, blocking));
+    }
+
     /// Adds the amounts that were open then, of which the sums are not kept.
     void add_then(const Program& program, const LaterPostings& later, std::uint32_t blocking) {
         const Timestamp cleared_until = program.cleared_until(now_);
         const auto add_row = [&](const OpenAmount& row) {
-            OpenDaily sum = open_sum(row);
-            sum.cleared = row.cleared || row.sold_at <= cleared_until;
-            add(sum, blocking);
+            add_amount(row, row.cleared || row.sold_at <= cleared_until, blocking);
         };
         OpenAmount first;
         first.account = program.account;
@@ -157,10 +246,8 @@ private:
         }
     }
 
-    /// @param sum  OpenDaily::cleared is as visit_open() says.
-    void add(const OpenDaily& sum, std::uint32_t blocking) {
-        const bool blocked = is_blocked(sum, blocking);
-        Open& open = open_of(sum);
+    void add(const OpenSum& sum, bool blocked) {
+        Open& open = open_of(sum.key);
         if (blocked) {
             open.blocked += sum.above;
         } else if (!sum.cleared) {
@@ -169,25 +256,20 @@ private:
             open.write_offs += sum.above;
         }
         (sum.cleared ? open.below : open.pending) += sum.below;
-        if (visit_) {
+        if (visit_ && (blocked || !sum.cleared)) {
             visit_(sum, blocked);
         }
     }
 
-    /// The sums of a day come in the order of the keys, so the next one is mostly the next here.
-    [[nodiscard]] Open& open_of(const OpenDaily& sum) {
-        const auto is_next = [&sum](const OpenSums::iterator& at) {
-            const BalanceKey& key = at->first;
-            return key.creator == sum.creator && key.currency == sum.currency &&
-                   key.program == sum.program && key.account == sum.account;
-        };
+    /// A creator's rows follow one another, and then mostly the next creator's.
+    [[nodiscard]] Open& open_of(const BalanceKey& key) {
         for (int tries = 0; tries < 2 && last_ != sums_.end(); ++tries) {
-            if (is_next(last_)) {
+            if (last_->first == key) {
                 return last_->second;
             }
             ++last_;
         }
-        last_ = sums_.try_emplace({sum.account, sum.program, sum.creator, sum.currency}).first;
+        last_ = sums_.try_emplace(key).first;
         return last_->second;
     }
 
@@ -201,10 +283,25 @@ private:
         });
     }
 
-    [[nodiscard]] bool is_blocked(const OpenDaily& sum, std::uint32_t blocking) const {
+    [[nodiscard]] bool is_blocked(const OpenSum& sum, std::uint32_t blocking) const {
+        const BalanceKey& key = sum.key;
         return (sum.blocks & blocking) != 0 ||
-               (!holds_.empty() && (holds_.contains({sum.account, sum.creator, ProgramId()}) ||
-                                    holds_.contains({sum.account, sum.creator, sum.program})));
+               (!holds_.empty() && (holds_.contains({key.account, key.creator, ProgramId()}) ||
+                                    holds_.contains({key.account, key.creator, key.program})));
+    }
+
+    /// Returns those of the creators who are held in the program.
+    [[nodiscard]] std::vector<CreatorId> held_in(const Program& program, Creators creators) const {
+        std::vector<CreatorId> held;
+        for (const auto& [account, creator, of] : holds_) {
+            if (account == program.account && (of.empty() || of == program.id) &&
+                (creators == nullptr ||
+                 std::binary_search(creators->begin(), creators->end(), creator)) &&
+                (held.empty() || held.back() != creator)) {
+                held.push_back(creator);
+            }
+        }
+        return held;
     }
 
     LedgerReader& ledger_;
@@ -213,7 +310,6 @@ private:
     const OpenVisitor& visit_;
     std::map<AccountNumber, std::uint32_t> blocking_;
     std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
-    std::set<AccountNumber> read_whole_;  ///< Something that has cleared may be blocked in them.
     OpenSums sums_;
     OpenSums::iterator last_ = sums_.end();
 };
@@ -241,28 +337,37 @@ Balance books_then(const Balance& row, const LaterByAccount& later) {
     return then;
 }
 
+BalanceAt balance_of(const Balance& row, const Open& open) {
+    const Decimal zero = zero_amount(row.key.currency);
+    const Decimal pending = zero + open.pending;
+    const Decimal blocked = zero + open.blocked;
+    return {row.key,
+            row.owed,
+            pending,
+            blocked,
+            row.owed - pending - blocked,
+            row.in_payout,
+            row.paid,
+            row.owed + row.in_payout + row.paid};
+}
+
 void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const std::vector<Program>& programs, const LaterByAccount& later,
                     const Visitor<BalanceAt>& visit, const OpenVisitor& visit_sum) {
     OpenReader open(ledger, at, later, visit_sum);
     for (const Program& program : programs) {
-        open.add(program);
+        open.add(program, nullptr);
     }
     open.block_write_offs();
-    ledger.scan_balances([&](const Balance& stored) {
+    BalanceKey first;
+    first.account = account.value_or(AccountNumber());
+    ledger.scan_balances_from(first, [&](const Balance& stored) {
         if (account && stored.key.account != *account) {
-            return true;
+            return false;
         }
         const Balance row = books_then(stored, later);
-        if (row.is_zero() && later.contains(row.key.account)) {
-            return true;
-        }
-        const Decimal zero = zero_amount(row.key.currency);
-        const Open sums = open.of(row.key);
-        const Decimal pending = zero + sums.pending;
-        const Decimal blocked = zero + sums.blocked;
-        return visit({row.key, row.owed, pending, blocked, row.owed - pending - blocked,
-                      row.in_payout, row.paid, row.owed + row.in_payout + row.paid});
+        return (row.is_zero() && later.contains(row.key.account)) ||
+               visit(balance_of(row, open.of(row.key)));
     });
 }
 
@@ -271,6 +376,32 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
                  const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open) {
     visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit, visit_open);
+}
+
+std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, Timestamp now,
+                                   std::span<const Balance> stored) {
+    std::map<ProgramId, std::vector<CreatorId>> creators;
+    for (const Balance& row : stored) {
+        std::vector<CreatorId>& of = creators[row.key.program];
+        if (of.empty() || of.back() != row.key.creator) {
+            of.push_back(row.key.creator);
+        }
+    }
+    const LaterByAccount none;
+    const OpenVisitor visit;
+    OpenReader open(ledger, now, none, visit);
+    for (const Program& program : programs_of(ledger, account)) {
+        const auto of = creators.find(program.id);
+        if (of != creators.end()) {
+            open.add(program, &of->second);
+        }
+    }
+    open.block_write_offs();
+    std::vector<BalanceAt> balances;
+    for (const Balance& row : stored) {
+        balances.push_back(balance_of(row, open.of(row.key)));
+    }
+    return balances;
 }
 
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,

@@ -5,11 +5,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
-#include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 
@@ -21,16 +22,30 @@ struct BalanceAt {
     Decimal owed, pending, blocked, payable, in_payout, paid, total;
 };
 
-/// Called with sums of open amounts, of which OpenDaily::cleared says whether they have cleared.
+/// Open amounts of one creator that were sold on one UTC day, added up.
+struct OpenSum {
+    BalanceKey key;
+    std::uint32_t blocks = 0;  ///< As in OpenAmount.
+    bool cleared = false;      ///< For whatever reason.
+    Timestamp sold_at;         ///< A sale among them.
+    Decimal above, below;      ///< Sums of the amounts above and below 0.
+    std::int64_t amounts = 0;  ///< Number of those above 0.
+};
+
 /// The amounts above 0 are blocked, by an order's blocks or a hold on the creator, if `is_blocked`.
-/// The sums of cleared amounts are left out if nothing in the account may block them.
-using OpenVisitor = std::function<void(const OpenDaily& sum, bool is_blocked)>;
+/// Cleared amounts that nothing blocks are left out.
+using OpenVisitor = std::function<void(const OpenSum& sum, bool is_blocked)>;
 
 /// Visits the balances of one account, or of all, by key.
 /// @param now         A commission is pending until it clears, and payable from that instant on.
 /// @param visit_open  Called before with what the balances are made of.
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
                  const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open = {});
+
+/// Returns these balances of one account. Reads the open amounts of their creators alone.
+/// @param stored  By key.
+[[nodiscard]] std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account,
+                                                 Timestamp now, std::span<const Balance> stored);
 
 /// Visits the balances of a past instant: subtracts postings and payouts whose accounting date is
 /// not before it (K8), and omits balances whose ledger accounts were all 0. Clearing days and

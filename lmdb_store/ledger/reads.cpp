@@ -222,28 +222,30 @@ Balance Reads::balance_part(const BalanceKey& key) {
     return find(Table::kBalances, balance_prefix(key).u32(node_.node), part).value_or(part);
 }
 
-void Reads::scan_balances(const Visitor<Balance>& visit) {
+void Reads::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
     std::optional<Balance> sum;
     Balance part;
     bool more = true;
-    visit_prefix(rows_, Table::kBalances, {}, [&](std::string_view place, std::string_view value) {
+    RowCursor cursor(rows_, Table::kBalances);
+    for (bool found = cursor.seek(balance_prefix(from).view()); found && more;
+         found = cursor.next()) {
+        const std::string_view place = cursor.key();
         LedgerKeyParser parser(place);
         part.key.account = {parser.u32()};
         part.key.program.assign(parser.text());
         part.key.creator.assign(parser.text());
         const auto currency = Currency::parse(parser.bytes(3));
         (void)parser.u32();
-        rows_.check(parser.complete() && currency && RowValue::decode(place, value, part),
+        rows_.check(parser.complete() && currency && RowValue::decode(place, cursor.value(), part),
                     Table::kBalances, place);
         part.key.currency = *currency;
         if (sum && sum->key == part.key) {
             *sum += part;
-            return true;
+            continue;
         }
         more = !sum || visit(*sum);
         sum = part;
-        return more;
-    });
+    }
     if (more && sum) {
         (void)visit(*sum);
     }

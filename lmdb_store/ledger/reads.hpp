@@ -50,7 +50,7 @@ public:
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
                     const Visitor<JournalGroup>& visit) override;
-    void scan_balances(const Visitor<Balance>& visit) override;
+    void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
     void scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) override;

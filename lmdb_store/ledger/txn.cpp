@@ -90,9 +90,9 @@ std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
     return stored;
 }
 
-void EmbeddedTxn::scan_balances(const Visitor<Balance>& visit) {
+void EmbeddedTxn::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
     flush_balances();
-    Reads::scan_balances(visit);
+    Reads::scan_balances_from(from, visit);
 }
 
 void EmbeddedTxn::scan_chains(const Visitor<NodeChain>& visit) {

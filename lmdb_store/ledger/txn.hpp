@@ -37,7 +37,7 @@ public:
     ChainHead& mutable_chain(AccountNumber account) override;
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
-    void scan_balances(const Visitor<Balance>& visit) override;
+    void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
 

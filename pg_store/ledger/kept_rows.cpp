@@ -132,20 +132,58 @@ void KeptTables::flush_table(const DescribedTable& table) {
 
 void KeptTables::flush_sums() {
     std::map<const DescribedTable*, RowArrays> tables;
-    std::map<const DescribedTable*, RowArrays> perhaps_zero;
+    std::map<const DescribedTable*, std::vector<AnyRow>> hours;
     sums_.take([&](RowView sum) {
-        if (sum.table().drops_zero) {
-            perhaps_zero.try_emplace(&sum.table(), sql_of(sum.table()).key())
-                .first->second.add_key(sum, node_.number);
+        if (sum.table().adds_hours) {
+            hours[&sum.table()].emplace_back(sum);
+        } else {
+            tables.try_emplace(&sum.table(), sql_of(sum.table()).all())
+                .first->second.add_row(sum, node_.number);
         }
-        tables.try_emplace(&sum.table(), sql_of(sum.table()).all())
-            .first->second.add_row(sum, node_.number);
     });
     for (const auto& [table, rows] : tables) {
         connection_.send(kept_statement(sql_of(*table).add_many()), rows.parameters());
     }
-    for (const auto& [table, keys] : perhaps_zero) {
-        connection_.send(kept_statement(sql_of(*table).drop_many()), keys.parameters());
+    for (const auto& [table, sums] : hours) {
+        add_hour_sums(*table, sums);
+    }
+}
+
+/// The key has the node's number, so no other transaction changes these rows.
+void KeptTables::add_hour_sums(const DescribedTable& table, const std::vector<AnyRow>& sums) {
+    const TableSql& sql = sql_of(table);
+    RowArrays keys(sql.key());
+    for (const AnyRow& sum : sums) {
+        keys.add_key(sum.view(), node_.number);
+    }
+    std::map<std::string, AnyRow> added;
+    const Rows stored = connection_.query(kept_statement(sql.select_many()), keys.parameters());
+    for (int i = 0; i < stored.count(); ++i) {
+        AnyRow row(table);
+        RowReader reader = stored.row(i);
+        read_row(reader, row.ref());
+        std::string key = sort_key(row.view());
+        added.emplace(std::move(key), std::move(row));
+    }
+    RowArrays put(sql.all()), gone(sql.key());
+    for (const AnyRow& sum : sums) {
+        const auto old = added.find(sort_key(sum.view()));
+        const bool exists = old != added.end();
+        if (exists) {
+            add_columns(old->second.ref(), sum.view());
+        }
+        const RowView row = exists ? old->second.view() : sum.view();
+        if (!is_dropped(row)) {
+            put.add_row(row, node_.number);
+        } else if (exists) {
+            gone.add_key(row, node_.number);
+        }
+    }
+    if (!gone.empty()) {
+        connection_.send({sql.erase_many().c_str()}, gone.parameters());
+    }
+    if (!put.empty()) {
+        connection_.send({sql.insert_many().c_str()}, put.parameters());
     }
 }
 

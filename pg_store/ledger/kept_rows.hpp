@@ -55,6 +55,8 @@ private:
     void change(RowView row, std::optional<AnyRow> value);
     void write_bulk(const DescribedTable& table);
     void write(const DescribedTable& table, const std::vector<RowView>& put);
+    /// Adds hour sums to the stored rows, which are read and written together.
+    void add_hour_sums(const DescribedTable& table, const std::vector<AnyRow>& sums);
 
     std::array<Table, kDescribedTables> tables_;
     RowSums sums_;

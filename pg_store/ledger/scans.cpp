@@ -206,11 +206,17 @@ void Reads::scan_chains(const Visitor<NodeChain>& visit) {
              });
 }
 
-void Reads::scan_balances(const Visitor<Balance>& visit) {
+void Reads::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
+    RowWriter parameters;
+    parameters.u4(from.account.value);
+    parameters.text(from.program.view());
+    parameters.text(from.creator.view());
+    parameters.text(from.currency == Currency() ? "" : from.currency.code());
     scan_sql(select("account, program, creator, currency, sum(owed), sum(in_payout), sum(paid)",
-                    "balances GROUP BY account, program, creator, currency "
+                    "balances WHERE (account, program, creator, currency) >= ($1, $2, $3, $4) "
+                    "GROUP BY account, program, creator, currency "
                     "ORDER BY account, program, creator, currency"),
-             {}, [&](RowReader& row) {
+             parameters, [&](RowReader& row) {
                  Balance balance;
                  read_named("table balances", std::nullopt, [&] {
                      balance.key.account = {row.u4()};

@@ -336,10 +336,9 @@ std::string TableSql::add_many() const {
            " ON CONFLICT (" + names(key_) + ") DO UPDATE SET " + added;
 }
 
-std::string TableSql::drop_many() const {
-    return erase_many_ + joined(rest_, "", [](const SqlColumn& column, std::size_t) {
-               return " AND t." + column.name + " = 0";
-           });
+std::string TableSql::select_many() const {
+    return "SELECT " + columns("t.") + " FROM " + table_ + " t JOIN " + unnested(key_) + " AS k (" +
+           names(key_) + ") USING (" + names(key_) + ")";
 }
 
 std::string TableSql::make_erase_many() const {

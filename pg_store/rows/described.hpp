@@ -49,8 +49,8 @@ public:
     [[nodiscard]] std::string insert_new() const;
     /// Inserts rows as insert_new() does, or adds them to the rows that exist.
     [[nodiscard]] std::string add_many() const;
-    /// Erases those of many rows, by key, whose other columns are 0.
-    [[nodiscard]] std::string drop_many() const;
+    /// Selects those of many rows, by key, that exist.
+    [[nodiscard]] std::string select_many() const;
     [[nodiscard]] const std::string& erase_many() const noexcept { return erase_many_; }
     /// Copies many new rows (`COPY`), each as copy_row() writes it.
     [[nodiscard]] const std::string& copy_in() const noexcept { return copy_in_; }

@@ -102,6 +102,8 @@ def test_a_scope_comes_before_an_account_and_contradictions_are_named(served, ac
 
 def test_paths_methods_and_heads(served, acme):
     assert (acme.get("nothing").status, acme.get("nothing").code) == (404, "no_such_path")
+    page = ask(acme.path, "/ui", [])
+    assert (page.status, page.header("Location")) == (308, "/ui/") and ask(acme.path, "/ui/", []).status == 200
     assert ask(acme.path, "/v1/orders/", acme.headers).status == 404
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         answer = ask(acme.path, "/v1/orders", acme.headers, method)

@@ -303,7 +303,7 @@ def test_anomalies_are_counted_by_tab_and_the_newest_come_first(site, visit):
 def test_creators_show_earnings_to_managers_alone(visit):
     with visit("?view=creators") as page:
         names = page.run("[...document.querySelectorAll('main thead th')].map((one) => one.textContent)")
-        assert names == ["Creator", "Program", "Codes", "This month", "Last month"]
+        assert names == ["Creator", "Program", "Codes", "This month", "Last month", "Owed", "Payable"]
         assert "held" in page.run("[...document.querySelectorAll('main tbody th')].find((one) => one.textContent.startsWith('cy')).innerText")
         page.click(".tabs li:nth-child(2) a")
         page.wait("document.querySelector('.tabs [aria-current]')?.textContent === 'Best of the month' && "

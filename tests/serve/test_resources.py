@@ -364,6 +364,17 @@ def test_a_creator_has_the_newest_payouts_and_a_list_names_the_holds(served):
         (row["creator_id"], row["creator_id"] == "cy") for row in page["items"]]
 
 
+def test_a_list_of_creators_has_the_balances_of_each_for_managers(served):
+    listed = served.as_("acme").rows("balances")
+    page = served.as_("acme").object("creators")
+    sums = [[{name: balance[name] for name in ("currency", "pending", "blocked", "payable")} for balance in listed
+             if (balance["creator_id"], balance["program_id"]) == (row["creator_id"], row["program_id"])] for row in page["items"]]
+    assert any(sums) and [[{name: one[name] for name in one if name != "owed"} for one in row] for row in page["balances"]] == sums
+    assert all(decimal.Decimal(one["owed"]) == sum(decimal.Decimal(one[name]) for name in ("pending", "blocked", "payable"))
+               for row in page["balances"] for one in row)
+    assert served.as_("acme", "viewer").object("creators")["balances"] is None
+
+
 def test_anomalies_come_with_the_commissions_of_their_orders(served):
     reader = served.as_("acme", "viewer")
     commissions = {(row["shop_id"], row["order_id"]): row["creator_id"] and

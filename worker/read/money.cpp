@@ -83,26 +83,28 @@ std::optional<std::string> run_argument(const Read& read) {
 }  // namespace
 
 Page list_balances(Read& read) {
-    reports::ReportFilter filter;
-    filter.account = read.grant.account_id;
-    filter.creator = creator_of(read);
     const auto program = program_of(read);
-    PageOfAll page(read, {1, 2, 3});  // program, creator, currency
-    struct OfProgram : reports::RowOutput {
-        std::optional<ProgramId> only;
-        reports::RowOutput& out;
-        OfProgram(std::optional<ProgramId> program, reports::RowOutput& to)
-            : only(std::move(program)), out(to) {}
-        void add(const Row& row) override {
-            if (!only || row[1].cell() == only->str()) {
-                out.add(row);
-            }
+    const reports::BalanceListing listing{
+        read.grant.account, read.grant.account_id,
+        program ? std::optional(program->program.id) : std::nullopt, creator_of(read)};
+    std::optional<reports::BalancePlace> after;
+    if (read.after) {
+        const auto parts = split_key(*read.after, 3);
+        if (!parts) {
+            refuse("cursor_invalid");
         }
-        void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-    } rows(program ? std::optional(program->program.id) : std::nullopt, page);
-    reports::write_balances(read.ledger, filter, read.arguments.time("at").value_or(read.now),
-                            rows);
-    return std::move(page).take();
+        after = {ProgramId((*parts)[0]), CreatorId((*parts)[1]), (*parts)[2]};
+    }
+    Page page;
+    page.rows =
+        reports::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
+                                after, read.limit() + 1);
+    if (page.rows.size() > read.limit()) {
+        page.rows.pop_back();
+        const Row& last = page.rows.back();
+        page.next_key = join_key({last[1].cell(), last[2].cell(), last[3].cell()});
+    }
+    return page;
 }
 
 std::vector<reports::Column> run_columns() {

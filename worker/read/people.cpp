@@ -1,6 +1,9 @@
 // Callers, creators, holds and programs.
 #include <cstdlib>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/reports/creators.hpp"
@@ -8,6 +11,7 @@
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/read/cursor.hpp"
 #include "worker/read/lists.hpp"
@@ -114,6 +118,44 @@ Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
     return list;
 }
 
+/// Returns for each row what its creator is owed in the row's program, by currency.
+Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
+    const reports::CreatorNames names(read.ledger);
+    const auto key_of = [&](const reports::Row& row) {
+        return std::pair(ProgramId(row[1].cell()),
+                         names.first(read.grant.account, CreatorId(row[0].cell())));
+    };
+    std::map<std::pair<ProgramId, CreatorId>, Json> lists;  // sorted as balances are
+    for (const reports::Row& row : rows) {
+        lists.emplace(key_of(row), Json::array());
+    }
+    std::vector<Balance> stored;
+    for (const auto& [key, list] : lists) {
+        read.ledger.scan_balances_from(
+            {read.grant.account, key.first, key.second, {}}, [&, &of = key](const Balance& row) {
+                const bool same = row.key.account == read.grant.account &&
+                                  row.key.program == of.first && row.key.creator == of.second;
+                if (same) {
+                    stored.push_back(row);
+                }
+                return same;
+            });
+    }
+    for (const BalanceAt& row : balances_at(read.ledger, read.grant.account, read.now, stored)) {
+        lists.at({row.key.program, row.key.creator})
+            .push_back({{"currency", row.key.currency.code()},
+                        {"owed", row.owed.to_string()},
+                        {"pending", row.pending.to_string()},
+                        {"blocked", row.blocked.to_string()},
+                        {"payable", row.payable.to_string()}});
+    }
+    Json all = Json::array();
+    for (const reports::Row& row : rows) {
+        all.push_back(lists.at(key_of(row)));
+    }
+    return all;
+}
+
 }  // namespace
 
 Json show_me(Read& read) {
@@ -137,6 +179,8 @@ Page list_creators(Read& read) {
     Page page = read.arguments.is("sort", "-earned") ? best_creators(read, program, prefix)
                                                      : creators_by_id(read, program, prefix);
     page.extras.emplace_back("held", held_rows(read, page.rows));
+    page.extras.emplace_back("balances",
+                             read.sees_ledger() ? balances_of_rows(read, page.rows) : Json());
     return page;
 }
 

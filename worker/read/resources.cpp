@@ -224,7 +224,7 @@ std::vector<Resource> people_part() {
          true,
          true,
          true,
-         {"held"}},
+         {"held", "balances"}},
         {"creator",
          kReadOrders,
          "One creator with names, programs, codes, holds and balances",

@@ -18,7 +18,9 @@ using reports::Json;
 
 constexpr std::size_t kDays = 30;  ///< Bars of a chart.
 constexpr std::size_t kListed = 10;
-constexpr std::size_t kOrdersAtOnce = 500;
+constexpr std::size_t kOrdersAtOnce = 100;
+/// Orders that are read in search of those without a creator.
+constexpr std::size_t kOrdersReadMax = 2000;
 constexpr std::int64_t kWeeks = 4;
 constexpr std::int64_t kDaysOfWeek = 7;
 
@@ -92,31 +94,34 @@ private:
         return figures_.try_emplace(currency, currency).first->second;
     }
 
-    /// Counts yesterday's orders, and keeps the newest without a creator.
+    /// Counts yesterday's orders, and finds the newest without a creator.
     void read_orders() {
+        const reports::OrdersOfDay day =
+            reports::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
+        orders_ = day.orders;
+        attributed_ = day.attributed;
         reports::OrderListing listing;
         listing.account = read_.grant.account;
         listing.from = days_.yesterday;
         listing.to = days_.today;
-        std::vector<reports::OrderPlace> places;
-        do {
-            places = reports::order_places(read_.ledger, listing, kOrdersAtOnce);
+        const std::size_t wanted = std::min<std::uint64_t>(kListed, orders_ - attributed_);
+        for (std::size_t seen = 0; unattributed_.items().size() < wanted && seen < kOrdersReadMax;
+             seen += kOrdersAtOnce) {
+            const auto places = reports::order_places(read_.ledger, listing, kOrdersAtOnce);
+            if (places.empty()) {
+                return;
+            }
             reports::visit_places(read_.ledger, listing.account, places,
                                   [&](const OrderState& order) {
                                       add(order);
-                                      return true;
+                                      return unattributed_.items().size() < wanted;
                                   });
-            if (!places.empty()) {
-                listing.after = places.back();
-            }
-        } while (places.size() == kOrdersAtOnce);
+            listing.after = places.back();
+        }
     }
 
     void add(const OrderState& order) {
-        ++orders_;
-        if (order.live) {
-            ++attributed_;
-        } else if (unattributed_.items().size() < kListed) {
+        if (!order.live) {
             unattributed_.push_back({{"order_id", order.key.order_id.str()},
                                      {"shop_id", read_.ledger.shop_id(order.key.shop).str()},
                                      {"ordered_at", order.ordered_at.to_string()},
@@ -182,11 +187,10 @@ private:
                 sums.in_payout += balance.in_payout;
                 return true;
             },
-            [&](const OpenDaily& sum, bool is_blocked) {
+            [&](const OpenSum& sum, bool is_blocked) {
                 if ((sum.blocks & blocks) != 0) {
-                    waiting_["blocked_orders"].add(
-                        sum.currency, sum.above,
-                        static_cast<std::uint64_t>(sum.amounts.unscaled()));
+                    waiting_["blocked_orders"].add(sum.key.currency, sum.above,
+                                                   static_cast<std::uint64_t>(sum.amounts));
                 }
                 if (!sum.cleared) {
                     add_clearing(sum, is_blocked);
@@ -195,12 +199,14 @@ private:
     }
 
     /// Adds what clears on a day of the chart.
-    void add_clearing(const OpenDaily& sum, bool is_blocked) {
-        const Timestamp at = start_of_day(sum.day).plus_days(clearing_days_.at(sum.program));
-        const std::int64_t day = (at.seconds - days_.today.seconds) / kSecondsPerDay;
-        if (0 <= day && day < static_cast<std::int64_t>(kDays)) {
-            of(sum.currency).clearing[static_cast<std::size_t>(day)] +=
-                sum.below + (is_blocked ? zero_amount(sum.currency) : sum.above);
+    void add_clearing(const OpenSum& sum, bool is_blocked) {
+        const BalanceKey& key = sum.key;
+        const std::int64_t clears =
+            sum.sold_at.seconds + clearing_days_.at(key.program) * kSecondsPerDay;
+        const std::int64_t day = (clears - days_.today.seconds) / kSecondsPerDay;
+        if (days_.today.seconds <= clears && day < static_cast<std::int64_t>(kDays)) {
+            of(key.currency).clearing[static_cast<std::size_t>(day)] +=
+                sum.below + (is_blocked ? zero_amount(key.currency) : sum.above);
         }
     }
 

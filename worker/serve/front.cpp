@@ -148,8 +148,8 @@ Outcome Front::admit(const Request& request, bool is_ready) {
                                          ? find_resource(std::string_view(path).substr(kApi.size()))
                                          : nullptr;
     const StaticFile* const file = find_file(path);
-    const bool is_own =
-        path == "/health" || path == "/ready" || path == "/metrics" || path == "/v1/openapi.json";
+    const bool is_own = path == "/health" || path == "/ready" || path == "/metrics" ||
+                        path == "/v1/openapi.json" || path == "/ui";
     if (resource == nullptr && file == nullptr && !is_own) {
         outcome.result = problem("no_such_path");
         return outcome;
@@ -161,6 +161,10 @@ Outcome Front::admit(const Request& request, bool is_ready) {
         admit_resource(request, *resource, target->parameters, outcome);
     } else if (file != nullptr) {
         outcome.result = file_answer(*file, request.if_none_match.value_or(""));
+    } else if (path == "/ui") {
+        Answer moved = plain("The page is at /ui/.\n");
+        moved.status = 308;
+        outcome.result = moved.with("Location", "/ui/");
     } else if (path == "/metrics") {
         outcome.result = metrics();
     } else if (path == "/v1/openapi.json") {

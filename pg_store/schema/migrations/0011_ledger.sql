@@ -321,21 +321,28 @@ CREATE TABLE sluice_ledger.balances (
 );
 
 -- Postings by the day and by the month of their accounting date, in the words of a statement. A part
--- for each node, as in balances. Counts belong to the order's currency.
+-- for each node, as in balances.
 CREATE TABLE sluice_ledger.daily (
     account             integer NOT NULL,
     day                 integer NOT NULL,   -- 20260131
-    program             text COLLATE "C" NOT NULL,  -- '' counts orders
+    program             text COLLATE "C" NOT NULL,
     currency            text COLLATE "C" NOT NULL,
     node                integer NOT NULL,
-    orders              bigint NOT NULL,    -- of which the first event came
-    attributed          bigint NOT NULL,    -- that got a creator
-    detached            bigint NOT NULL,    -- that lost it
     earned              numeric NOT NULL,
     adjusted            numeric NOT NULL,
     paid_out            numeric NOT NULL,
     settled             numeric NOT NULL,
     PRIMARY KEY (account, day, program, currency, node)
+);
+
+-- Orders by the UTC day of the sale, a part for each node, which may be negative.
+CREATE TABLE sluice_ledger.order_days (
+    account             integer NOT NULL,
+    day                 integer NOT NULL,   -- 20260131
+    node                integer NOT NULL,
+    orders              numeric NOT NULL,
+    attributed          numeric NOT NULL,   -- that have a creator now
+    PRIMARY KEY (account, day, node)
 );
 
 CREATE TABLE sluice_ledger.monthly (
@@ -370,20 +377,19 @@ CREATE TABLE sluice_ledger.open (
     PRIMARY KEY (account, program, cleared, sold_s, sold_ns, shop, order_id, creator, currency)
 );
 
--- Sums of `open` by the UTC day of the sale, a part for each node. A row whose sums are 0 is deleted.
-CREATE TABLE sluice_ledger.open_daily (
+-- Sums of `open` by the hour of the sale, eight days in a row, a part for each node. A row without
+-- hours is deleted.
+CREATE TABLE sluice_ledger.open_hours (
     account             integer NOT NULL,
     program             text COLLATE "C" NOT NULL,
-    cleared             boolean NOT NULL,
-    day                 integer NOT NULL,   -- 20260131
+    kind                integer NOT NULL,   -- 0: only wait to clear; else `blocks`, 1 << 28: below 0,
+                                            -- 1 << 29: cleared
+    span                integer NOT NULL,   -- eight days, counted from 0000-01-01
     creator             text COLLATE "C" NOT NULL,
     currency            text COLLATE "C" NOT NULL,
-    blocks              integer NOT NULL,
     node                integer NOT NULL,
-    above               numeric NOT NULL,   -- amounts above 0
-    below               numeric NOT NULL,   -- amounts below 0
-    amounts             numeric NOT NULL,   -- how many are above 0
-    PRIMARY KEY (account, program, cleared, day, creator, currency, blocks, node)
+    hours               bytea NOT NULL,
+    PRIMARY KEY (account, program, kind, span, creator, currency, node)
 );
 
 -- Minutes of a UTC day in which events of the shop came, a part for each node: bit n of an hour is its

@@ -11,6 +11,7 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/values/hour_sums.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -183,13 +184,17 @@ TEST_P(AuditTest, B_EachAmountOfADayAndOfAMonth) {
     }
 }
 
-TEST_P(AuditTest, B_EachCountOfADay) {
-    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { ++row.attributed; }, has_program),
-                Contains(HasSubstr("its attributions are not those of the journal")));
-    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { --row.attributed; }, has_program),
-                IsEmpty());
-    EXPECT_THAT(edited_row<DailySum>([](DailySum& row) { ++row.orders; }),
-                Contains(HasSubstr("the number of orders is 4, the heads say 3")));
+TEST_P(AuditTest, D_EachCountOfADay) {
+    for (Decimal OrderDay::*count : {&OrderDay::orders, &OrderDay::attributed}) {
+        EXPECT_THAT(edited_row<OrderDay>([&](OrderDay& row) { row.*count += dec("1"); }),
+                    Contains(AllOf(StartsWith("d: table order_days, account 1, 2026"),
+                                   HasSubstr("the orders sold that day exceed it by "))));
+        EXPECT_THAT(edited_row<OrderDay>([&](OrderDay& row) { row.*count -= dec("1"); }),
+                    IsEmpty());
+    }
+    EXPECT_THAT(edited([](LedgerTxn& txn) { ++txn.mutable_head().totals.orders; }),
+                Contains(HasSubstr("the number of orders is 3, the heads say 4")));
+    EXPECT_THAT(edited([](LedgerTxn& txn) { --txn.mutable_head().totals.orders; }), IsEmpty());
 }
 
 TEST_P(AuditTest, B_ABalanceWithoutPostings) {
@@ -353,13 +358,23 @@ TEST_P(AuditTest, E_TheIndexOfOpenAmounts) {
 }
 
 TEST_P(AuditTest, E_EachSumOfOpenAmounts) {
-    for (Decimal OpenDaily::*sum : {&OpenDaily::above, &OpenDaily::below, &OpenDaily::amounts}) {
-        EXPECT_THAT(edited_row<OpenDaily>([&](OpenDaily& row) { row.*sum += dec("1"); }),
-                    Contains(AllOf(StartsWith("e: table open_daily, account 1, program spring, "),
-                                   HasSubstr("it exceeds the open amounts by above "))));
-        EXPECT_THAT(edited_row<OpenDaily>([&](OpenDaily& row) { row.*sum -= dec("1"); }),
-                    IsEmpty());
+    std::string sound;
+    for (const HourSum one : {HourSum{2, 1, 0}, HourSum{2, 0, 1}}) {
+        std::string change;
+        append_hour(change, one);
+        EXPECT_THAT(edited_row<OpenHours>([&](OpenHours& row) {
+                        sound = row.hours;
+                        ASSERT_TRUE(add_hours(row.hours, change));
+                    }),
+                    Contains(AllOf(StartsWith("e: table open_hours, account 1, program spring, "),
+                                   HasSubstr("T02:00:00Z exceeds the open amounts by 0.0" +
+                                             std::string(one.units == 0 ? "0" : "1") +
+                                             " and a number of " + std::to_string(one.amounts)))));
+        EXPECT_THAT(edited_row<OpenHours>([&](OpenHours& row) { row.hours = sound; }), IsEmpty());
     }
+    EXPECT_THAT(edited_row<OpenHours>([](OpenHours& row) { row.hours.pop_back(); }),
+                Contains(HasSubstr("not as sluice writes them")));
+    EXPECT_THAT(edited_row<OpenHours>([&](OpenHours& row) { row.hours = sound; }), IsEmpty());
 }
 
 TEST_P(AuditTest, E_ARowTooManyAndOneTooFew) {

@@ -180,7 +180,13 @@ public:
             }
         }
     }
-    void scan_balances(const Visitor<Balance>& visit) override { scan_map(t_->balances, visit); }
+    void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override {
+        for (auto at = t_->balances.lower_bound(from); at != t_->balances.end(); ++at) {
+            if (!visit(at->second)) {
+                return;
+            }
+        }
+    }
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override {
         for (const auto& [key, row] : t_->catalog) {

@@ -15,6 +15,7 @@
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/ledger/table.hpp"
+#include "core/values/hour_sums.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/row_texts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
@@ -212,23 +213,22 @@ TEST_P(StoredRows, AnAddedSumOfZeroIsErased) {
     const auto add = [this](std::initializer_list<const char*> amounts) {
         const auto txn = ledger->begin(Books::kNode);
         for (const char* amount : amounts) {
-            OpenDaily row;
+            OpenHours row;
             row.account = kAcme;
-            row.program = ProgramId("spring");
-            row.day = 20260131;
-            row.creator = CreatorId("ann");
             row.currency = Currency::parse("EUR").value();
             row.node = 1;
-            row.above = Decimal::parse_signed(amount).value();
+            append_hour(row.hours, {7, 0, Decimal::parse_signed(amount)->unscaled()});
             txn->add_row(row);
         }
         txn->commit();
-        std::string above = "none";
-        ledger->snapshot(Books::kNode)->scan(OpenDaily{}, {}, [&above](const OpenDaily& row) {
-            above = row.above.to_string();
+        std::string sum = "none";
+        ledger->snapshot(Books::kNode)->scan(OpenHours{}, {}, [&sum](const OpenHours& row) {
+            HourSum one;
+            EXPECT_TRUE(HourReader(row.hours).next(one));
+            sum = Decimal(one.units, 2).to_string();
             return true;
         });
-        return above;
+        return sum;
     };
     EXPECT_EQ(add({"2.50", "-2.50"}), "none");
     EXPECT_EQ(add({"2.50"}), "2.50");

@@ -15,9 +15,11 @@ const COLUMNS = [
 /** Sums of each currency below one another. */
 const earned = (name, member) => ({ name, n: true, cell: (row) => (row.earned.length
   ? row.earned.map((sum) => element("div", {}, money(sum[member], sum.currency))) : "–") });
-const EARNED = [earned("This month", "this_month"), earned("Last month", "last_month")];
+const owed = (name, member) => ({ name, n: true, cell: (row) => (row.balances.length
+  ? row.balances.map((sum) => element("div", {}, money(sum[member], sum.currency))) : "–") });
+const MONEY = [earned("This month", "this_month"), earned("Last month", "last_month"), owed("Owed", "owed"), owed("Payable", "payable")];
 
-const withHolds = (answer) => answer.items.map((row, i) => ({ ...row, held: answer.held[i] }));
+const withExtras = (answer) => answer.items.map((row, i) => ({ ...row, held: answer.held[i], balances: answer.balances?.[i] }));
 const queryOf = ({ program, q, sort }) => ({ program, q, sort: sort === "-earned" ? sort : undefined });
 
 export default {
@@ -35,7 +37,7 @@ export default {
       ...(seesLedger ? [tabs("Order", [["id", "By id", "creators", { program, q }],
         ["best", "Best of the month", "creators", { program, q, sort: "-earned" }]], order)] : []),
       growing({ path: "creators", parameters: queryOf(parameters), what: "member", caption: "Creators",
-        columns: seesLedger ? [...COLUMNS, ...EARNED] : COLUMNS, read: withHolds, first, none: program || q ? empty("No creator matches. Remove a filter.")
+        columns: seesLedger ? [...COLUMNS, ...MONEY] : COLUMNS, read: withExtras, first, none: program || q ? empty("No creator matches. Remove a filter.")
           : empty("No creator yet. ", element("code", {}, "sluice creator import"), " adds them.") })];
   },
 };

@@ -1,0 +1,62 @@
+// Hour sums: amounts of one currency added up by the hour of their sale, for the eight days of a
+// span, as the bytes of one column. docs/record-format.md has the form.
+//
+// Equal sums give equal bytes. An hour whose sum and number are 0 has no bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/values/decimal.hpp"
+#include "core/values/timestamp.hpp"
+
+namespace sluice {
+
+inline constexpr std::int64_t kSecondsPerHour = 3600;
+inline constexpr unsigned kDayHours = 24;
+inline constexpr unsigned kSpanHours = 8 * kDayHours;
+
+/// Returns the number of the eight days, counted from kFirstInstant, that the instant is in.
+/// Requires: at >= kFirstInstant.
+[[nodiscard]] std::uint32_t span_of(Timestamp at) noexcept;
+/// Returns the hour of its span, below kSpanHours. Requires: as of span_of().
+[[nodiscard]] unsigned hour_in_span(Timestamp at) noexcept;
+[[nodiscard]] Timestamp start_of_hour(std::uint32_t span, unsigned hour) noexcept;
+
+struct HourSum {
+    unsigned hour = 0;         ///< In the span.
+    std::int64_t amounts = 0;  ///< How many were added. A node's part may be negative.
+    Int128 units = 0;          ///< Their sum, in minor units of the currency.
+};
+
+void append_hour(std::string& sums, const HourSum& sum);
+
+/// Reads sums by hour. The bytes must outlive the reader.
+class HourReader {
+public:
+    explicit HourReader(std::string_view sums) noexcept
+        : at_(sums.data()), end_(sums.data() + sums.size()) {}
+
+    /// Returns false at the end, or if the bytes are not as append_hour() writes them.
+    [[nodiscard]] bool next(HourSum& sum) noexcept;
+    /// Returns whether next() has read all bytes.
+    [[nodiscard]] bool is_complete() const noexcept { return at_ == end_ && !damaged_; }
+
+    /// Returns the bytes of the sums before `hour`, and passes them.
+    [[nodiscard]] std::string_view pass_until(unsigned hour) noexcept;
+
+private:
+    [[nodiscard]] bool read(UInt128& value) noexcept;
+
+    const char* at_;
+    const char* end_;
+    unsigned next_hour_ = 0;  ///< The next sum is of this hour or a later one.
+    bool damaged_ = false;
+};
+
+/// Adds the sums of `change`. Returns false, and changes nothing, if either is damaged.
+[[nodiscard]] bool add_hours(std::string& sums, std::string_view change);
+
+}  // namespace sluice
