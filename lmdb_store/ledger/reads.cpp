@@ -227,8 +227,10 @@ void Reads::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& v
     Balance part;
     bool more = true;
     RowCursor cursor(rows_, Table::kBalances);
-    for (bool found = cursor.seek(balance_prefix(from).view()); found && more;
-         found = cursor.next()) {
+    // A scan of all rows begins at the first one, because a damaged key may be shorter than any.
+    bool found =
+        from.account.value == 0 ? cursor.first() : cursor.seek(balance_prefix(from).view());
+    for (; found && more; found = cursor.next()) {
         const std::string_view place = cursor.key();
         LedgerKeyParser parser(place);
         part.key.account = {parser.u32()};
