@@ -1,7 +1,8 @@
 #include "worker/serve/feed_waiters.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <utility>
+#include <iterator>
 
 namespace sluice::serve {
 
@@ -22,19 +23,16 @@ void FeedWaiters::end(AccountNumber account) {
     }
 }
 
-/// A waiter may park again while it is woken.
+/// A waiter may park again while it is woken. Mostly none is ready, and then none is moved.
 template <class Ready>
 void FeedWaiters::wake_if(Ready&& ready) {
-    std::vector<Parked> left;
-    for (Parked& waiter : std::exchange(parked_, {})) {
-        if (ready(waiter)) {
-            waiter.wake();
-        } else {
-            left.push_back(std::move(waiter));
-        }
-    }
-    for (Parked& waiter : left) {
-        parked_.push_back(std::move(waiter));
+    const auto begin = std::stable_partition(parked_.begin(), parked_.end(),
+                                             [&](Parked& waiter) { return !ready(waiter); });
+    const std::vector<Parked> woken(std::make_move_iterator(begin),
+                                    std::make_move_iterator(parked_.end()));
+    parked_.erase(begin, parked_.end());
+    for (const Parked& waiter : woken) {
+        waiter.wake();
     }
 }
 
