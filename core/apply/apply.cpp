@@ -157,9 +157,12 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
         return dead(refusal(orders_.errors()));
     }
     KnownShop& shop = learn_shop(meta, txn);
-    if (const std::int64_t minute = minute_of(meta.received_at); minute != shop.last_minute) {
+    const std::int64_t minute = minute_of(meta.received_at);
+    const std::uint32_t node = txn.head().number;
+    if (minute != shop.last_minute || node != shop.last_node) {
         note_minute(txn, meta.account_number, meta.shop_number, meta.received_at);
         shop.last_minute = minute;
+        shop.last_node = node;
     }
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
     arrival.digest =

@@ -43,6 +43,10 @@ public:
     void commit(WriteTxn& txn);
     /// Returns true if the last commit() stored a change that is not published.
     [[nodiscard]] bool is_unpublished() const noexcept { return is_unpublished_; }
+    /// As Registry::generation().
+    [[nodiscard]] std::uint64_t generation() const {
+        return copy_ && copy_->page.still_in_place() ? copy_->page.current() : 0;
+    }
     [[nodiscard]] Status publish() const { return publish_registry(paths_, tables_); }
 
     /// Return nullopt if there is no such row.

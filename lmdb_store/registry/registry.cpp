@@ -107,6 +107,10 @@ Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode m
 Registry::Registry(std::unique_ptr<RegistryAccess> access) : access_(std::move(access)) {}
 Registry::~Registry() = default;
 
+std::uint64_t Registry::generation() const {
+    return access_->generation();
+}
+
 Status Registry::publish() {
     return access_->publish();
 }

@@ -71,6 +71,9 @@ public:
     Registry& operator=(const Registry&) = delete;
     ~Registry();
 
+    /// Returns another number after each change that was published, or 0 if the number is not
+    /// known: its page was replaced, or the mode is not kPublished. Makes one system call.
+    [[nodiscard]] std::uint64_t generation() const;
     /// Publishes the registry as it is now, even if its copy is equal to it.
     [[nodiscard]] Status publish();
     [[nodiscard]] Status create_account(const AccountId& id, std::optional<RateLimit> limit,

@@ -150,12 +150,18 @@ def test_a_captured_event_changes_nothing(two):
     answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body + b" "))
     edge.sluice.drain()
     after = {kind: report(edge, kind, victim) for kind in kinds}
-    # ORDER_CANCEL without its field records an anomaly, and blocks until it is acknowledged; no figure changes.
+    # ORDER_CANCEL without its field records an anomaly (Z9: also in the journal), and blocks until it is
+    # acknowledged; no figure changes.
     kinds_shown = {row["kind"] for row in after.pop("anomalies")} - {row["kind"] for row in before.pop("anomalies")}
     assert kinds_shown <= {"CANCEL_WITHOUT_CANCELLED_AT"}
+    added = [row for row in after["journal"] if row not in before["journal"]]
+    assert [(row["reason"], row["line_item_id"], row["amount"]) for row in added] == [
+        ("ANOMALY", "CANCEL_WITHOUT_CANCELLED_AT", None)
+    ]
     for rows in (before, after):
         (order,) = rows["orders"]
         assert set(order.pop("blocked_by")) <= {"CANCEL_WITHOUT_CANCELLED_AT"}
+        rows["journal"] = [row for row in rows["journal"] if row["reason"] != "ANOMALY"]
     assert after == before
     stats = edge.sluice.stats()
     assert (stats["duplicate"], stats["stale"], stats["applied"]) == (3, 2, 2)

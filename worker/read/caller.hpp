@@ -42,6 +42,9 @@ public:
     /// that cannot be read. A user without an account is a caller without grants.
     [[nodiscard]] Result<std::optional<Caller>> find(const Request& request, Timestamp now);
 
+    /// As Registry::generation().
+    [[nodiscard]] std::uint64_t generation() const { return registry_->generation(); }
+
     /// Returns the secret of cursors, which never changes once there is a token.
     [[nodiscard]] Result<std::string> cursor_secret();
 

@@ -43,7 +43,8 @@ void FeedWaiters::note(const ChainEntries& entries) {
     });
 }
 
-void FeedWaiters::expire(Clock::time_point now) {
+void FeedWaiters::expire(Clock::time_point now, std::uint64_t generation) {
+    generation_ = generation;
     wake_if([now](const Parked& waiter) { return waiter.until <= now; });
     wake_revoked(now);
 }
@@ -51,10 +52,12 @@ void FeedWaiters::expire(Clock::time_point now) {
 void FeedWaiters::wake_revoked(Clock::time_point now) {
     const std::chrono::milliseconds pause(parked_.size());
     wake_if([&](Parked& waiter) {
-        if (now < waiter.checked + pause) {
+        const bool may_differ = generation_ == 0 || waiter.generation != generation_;
+        if (now < waiter.asked + (may_differ ? pause : kAskAnyway)) {
             return false;
         }
-        waiter.checked = now;
+        waiter.asked = now;
+        waiter.generation = generation_;
         return waiter.is_revoked();
     });
 }

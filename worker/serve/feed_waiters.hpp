@@ -4,6 +4,7 @@
 // One thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,17 +36,23 @@ public:
         std::uint64_t entries = 0;  ///< The account's chains had so many.
         Clock::time_point until;
         std::function<void()> wake;
-        std::function<bool()> is_revoked{};  ///< Its caller may not read the account any more.
-        Clock::time_point checked{};         ///< When is_revoked() was asked last.
+        std::function<bool()> is_revoked;  ///< Its caller may not read the account any more.
+        Clock::time_point asked;       ///< Of is_revoked(), last; by the caller before it parks.
+        std::uint64_t generation = 0;  ///< The registry that is_revoked() read last, or older.
     };
-    void park(Parked waiter) { parked_.push_back(std::move(waiter)); }
+    void park(Parked waiter) {
+        waiter.generation = generation_;
+        parked_.push_back(std::move(waiter));
+    }
     [[nodiscard]] bool has_parked() const noexcept { return !parked_.empty(); }
     /// Wakes the waiters of accounts that have another number of entries than they saw.
     void note(const ChainEntries& entries);
-    /// Wakes the waiters with a time at or before `now`, and those that are revoked. Each is asked
-    /// as often as there are milliseconds for all, so that 1000 cost no more than 1000 look-ups a
-    /// second.
-    void expire(Clock::time_point now);
+    /// Wakes the waiters with a time at or before `now`, and those that are revoked. A waiter is
+    /// asked after each change of the registry, and every kAskAnyway, because tokens expire
+    /// without a change. Waiters are not asked again within as many milliseconds as there are
+    /// waiters, so that 1000 cost no more than 1000 look-ups a second.
+    /// @param generation  As Registry::generation() returns it.
+    void expire(Clock::time_point now, std::uint64_t generation);
     void wake_all();
 
 private:
@@ -53,9 +60,12 @@ private:
     void wake_if(Ready&& ready);
     void wake_revoked(Clock::time_point now);
 
+    static constexpr std::chrono::seconds kAskAnyway{10};
+
     std::map<AccountNumber, std::size_t> of_account_;
     std::size_t count_ = 0;
     std::vector<Parked> parked_;
+    std::uint64_t generation_ = 0;  ///< Seen by expire() last.
 };
 
 }  // namespace sluice::serve

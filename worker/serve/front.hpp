@@ -64,6 +64,9 @@ public:
         : paths_(paths), callers_(paths), rates_(limit), silence_(silence) {}
     [[nodiscard]] Status open() { return callers_.open(); }
 
+    /// Returns another number once a caller may have been revoked, or 0 if that is not known.
+    [[nodiscard]] std::uint64_t registry_generation() const { return callers_.generation(); }
+
     /// @param is_ready  Whether the ledger can be read.
     [[nodiscard]] Outcome admit(const Request& request, bool is_ready);
     /// Returns the answer that refuses an admitted request because its caller was revoked

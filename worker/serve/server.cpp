@@ -215,7 +215,8 @@ private:
         }
         server_.waiters_.park({asked.job.grant.account, entries, until,
                                [self = shared_from_this()] { self->read_ledger(); },
-                               [this, &asked] { return server_.front_.refuses(request_, asked); }});
+                               [this, &asked] { return server_.front_.refuses(request_, asked); },
+                               steady_now()});
         server_.watch_.watch(true);
     }
 
@@ -454,7 +455,7 @@ void Server::Impl::expire_waits() {
         if (error) {
             return;  // a later wait has set the timer again
         }
-        waiters_.expire(steady_now());
+        waiters_.expire(steady_now(), front_.registry_generation());
         if (waiters_.has_parked()) {
             expire_waits();
         } else {

@@ -25,6 +25,9 @@ namespace sluice::test {
 struct LedgerKind {
     std::string name;
     std::function<std::unique_ptr<Ledger>()> make;
+
+    /// On a server a statement costs what a whole input costs on a file: random tests do fewer.
+    [[nodiscard]] bool is_on_a_server() const { return name.starts_with("Postgres"); }
 };
 [[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
 /// An empty ledger of the kind of that name.

@@ -9,8 +9,6 @@
 #include <map>
 #include <set>
 
-#include "core/approvals/signed_approval.hpp"
-#include "core/commands/seal.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -18,8 +16,8 @@
 #include "pg_store/ledger/ledger.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
+#include "unit/ledger/replay_scene.hpp"
 #include "unit/ledger/row_texts.hpp"
-#include "unit/ledger/ssh_signer.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/system/file.hpp"
 
@@ -27,183 +25,7 @@ namespace sluice::test {
 namespace {
 
 namespace fs = std::filesystem;
-using store::RowDifference;
 using testing::HasSubstr;
-
-// ---- What happened ------------------------------------------------------------------------------
-
-Policy four_eyes() {
-    Policy policy;
-    policy.account_id = AccountId("acme");
-    policy.account = {1};
-    policy.approve_adjust_above = std::vector<Money>{*parse_money("20.00 USD")};
-    policy.approvers = {"gina " + SshSigner().public_key(), "frank"};
-    return policy;
-}
-
-/// The pending `adjust` is approved by a signature, so that its proof is a row.
-void sign_approval(Books& books) {
-    std::string id;
-    const auto reader = books.read();
-    reader->scan(PendingApproval{}, {}, [&id](const PendingApproval& row) {
-        id = row.command_id;
-        return false;
-    });
-    const auto subject = approval_subject(*reader, {1}, AccountId("acme"), id);
-    ASSERT_TRUE(subject.ok()) << subject.error().message;
-    const std::string statement = approval_statement(*reader, AccountId("acme"), *subject);
-    const Applied done = books.command(Approve{id, {}, SshSigner().sign(statement)});
-    ASSERT_FALSE(done.failed) << done.text;
-}
-
-/// A command with a seal, which the ledger keeps.
-void sealed(Books& books) {
-    CommandKeys keys;
-    keys.rotate(sha256("key"), {});
-    const std::string body =
-        encode_request({{}, "as agreed", CreatorSet{CreatorId("ann"), {}, "P-2", {}, {}}});
-    RecordMeta meta;
-    meta.topic = Topic::kCreatorSet;
-    meta.account_number = {1};
-    meta.account_id = "acme";
-    meta.received_at = instant("2026-02-20T00:00:00Z");
-    meta.actor = "eve";
-    meta.seal = keys.seal(meta, sha256(body), Books::kNode);
-    RecordEnvelope envelope;
-    envelope.encode(meta, body);
-    books.input(std::string(envelope.prefix()) + body);
-}
-
-/// Inputs that leave a row in as many tables as they can.
-void live(Books& books) {
-    Program tiers = program();
-    tiers.default_tiers.push_back({*parse_money("50.00 USD"), *parse_rate("12%")});
-    tiers.max_per_order.push_back(*parse_money("40.00 USD"));
-    Rule fresh = rule(RuleMatch::kNoItem, "", "20%");
-    fresh.customer = CustomerKind::kNew;
-    tiers.rules.push_back(fresh);
-    books.command(ProgramApply{{tiers}, {four_eyes()}});
-    books.creator("ann", "spring", "ANN");
-    books.creator("ben", "spring", "BEN");
-    books.click("device-1", "ben", "spring", "2025-12-31T00:00:00Z");
-    books.products(Topic::kProductUpsert,
-                   R"([{"platform_product_id":"p","title":"T","brand":"B","tags":["t"],)"
-                   R"("collections":["c"],"variants":[{"variant_sku":"v"}]}])");
-    OrderText order;
-    order.codes = {"ANN"};
-    order.customer = "c-1";
-    order.lines[0].variant_sku = "v";
-    order.updated = "2026-01-02T00:00:00Z";
-    books.create(order, "device-1");
-    order.refunds.push_back({"r1", "l1", "25.00"});
-    order.updated = "2026-01-03T00:00:00Z";
-    books.update(order);
-    for (unsigned i = 0; i < kEventsInlineMax + 2; ++i) {
-        order.shipping = std::to_string(i) + ".00";
-        order.updated = "2026-01-04T00:00:00." + std::to_string(1000 + i) + "Z";
-        books.update(order);
-    }
-    OrderText waiting;
-    waiting.id = "waits";
-    waiting.codes = {"NOBODY"};
-    books.create(waiting, "device-2");
-    OrderText large;
-    large.id = "large";
-    large.amount = "1.00";  // less than its lines: an anomaly
-    large.codes = {"BEN"};
-    books.create(large);
-    books.raw(Topic::kOrderUpdate, "not an order");
-    books.creator("cid", "spring", "NOBODY");  // attributes the order that waits
-    waiting.id = "waits on";
-    waiting.codes = {"NEVER"};
-    books.create(waiting);
-    books.key = "key-1";
-    books.adjust("o1", "3.00");
-    books.key.clear();
-    books.actor = "eve";
-    books.adjust("o1", "99.00");
-    sign_approval(books);
-    books.adjust("o1", "98.00");  // waits
-    books.command(
-        Credit{CreatorId("ann"), ProgramId("spring"), *parse_money("4.00 USD"), OrderId("o9"), {}});
-    books.command(
-        OpeningImport{instant("2025-06-01T00:00:00Z"),
-                      {{2, CreatorId("ben"), ProgramId("spring"), *parse_money("6.00 USD")}}});
-    books.command(Hold{{OrderId("waits on"), {}, {}}});
-    books.command(Hold{{std::nullopt, CreatorId("ben"), {}}});
-    books.command(CreatorSet{CreatorId("ann"), "Ann", "P-1", {}, {}});
-    sealed(books);
-    books.command(CreatorRename{CreatorId("ben"), CreatorId("benno")});
-    OrderText forgotten;
-    forgotten.id = "gone";
-    forgotten.customer = "c-9";
-    books.create(forgotten);
-    books.forget(ForgetBy::kOrder, "gone");
-    books.command(AnomalyAck{OrderId("large"), "LINES_EXCEED_AMOUNT"});
-    books.receive_at("2026-03-02T00:00:00Z");
-    books.close_account("2026-03-01T00:00:00Z");
-    books.command(PeriodClose{instant("2026-03-01T00:00:00Z"), true});
-}
-
-/// An archive of what happened, with its place in the order of batches.
-class Scene {
-public:
-    Scene() : folder_(cli::TemporaryFolder::make("sluice-replay-test").value()) {
-        const std::unique_ptr<Ledger> scratch = make_ledger("Memory");
-        Books books(*scratch);
-        live(books);
-        fs::create_directory(archive());
-        auto writer = store::ArchiveWriter::open(archive(), std::string(Books::kNode), {});
-        for (const Kept& kept : books.archive()) {
-            store::ArchivedInput input;
-            input.seq = kept.seq;
-            input.record = kept.record;
-            input.original_sha256 = kept.body_sha256;
-            EXPECT_TRUE((*writer)->add(input, {}).ok());
-        }
-        EXPECT_TRUE((*writer)->flush().ok());
-    }
-    [[nodiscard]] fs::path archive() const { return folder_.path() / "archive"; }
-    [[nodiscard]] fs::path ledger() const { return folder_.path() / "ledger"; }
-
-    worker::ReplayOutcome audit(const worker::LedgerPlace& place) {
-        const fs::path temporary = folder_.path() / "temporary";
-        fs::create_directory(temporary);
-        worker::ReplayOptions options;
-        options.ledger = place;
-        options.archives = {archive()};
-        options.temporary = temporary;
-        auto outcome = worker::replay_ledger(options);
-        fs::remove_all(temporary);
-        EXPECT_TRUE(outcome.ok()) << outcome.error().message;
-        return outcome.ok() ? std::move(*outcome) : worker::ReplayOutcome{};
-    }
-
-private:
-    cli::TemporaryFolder folder_;
-};
-
-std::string said(const worker::ReplayOutcome& outcome) {
-    std::string text;
-    for (const RowDifference& d : outcome.differences) {
-        text += d.table + " | " + d.key + " | " + d.column + " | " + d.stored.value_or("-") +
-                " | " + d.right.value_or("-") + "\n";
-    }
-    return text.empty() ? "nothing" : text;
-}
-
-/// @param column  A finding of a whole row, or of a damaged one, names no column.
-bool is_named(const worker::ReplayOutcome& outcome, std::string_view table,
-              const std::string& column) {
-    return std::any_of(
-        outcome.differences.begin(), outcome.differences.end(), [&](const RowDifference& d) {
-            return d.table == table && !d.key.empty() &&
-                   (d.column.empty() || column.starts_with(d.column) ||
-                    d.column.starts_with(column) || d.stored.value_or("").starts_with("damaged") ||
-                    (column == "full_id" && d.column == "product_id") ||
-                    (column.starts_with("rate_") && d.column == "frozen_rates"));
-        });
-}
 
 // ---- Described tables, in both kinds of ledger --------------------------------------------------
 
@@ -255,38 +77,65 @@ void replace(Ledger& ledger, const std::optional<AnyRow>& old, const std::option
     }
 }
 
-/// Edits one column after the other, and expects each to be found and named.
-void edit_each(Scene& scene, const worker::LedgerPlace& place,
+/// One edit of a table's rows.
+struct Planted {
+    const DescribedTable* table;
+    std::string column;  ///< Empty for a row that nothing made.
+    std::optional<AnyRow> before, after;
+};
+
+AnyRow edited(const AnyRow& row, const Column& column) {
+    AnyRow copy = row;
+    void* const at = copy.ref().get();
+    if (column.optional != nullptr && column.find(at) != nullptr) {
+        column.reset(at);
+    } else {
+        with_value(column.kind, column.make(at), Edit{column});
+    }
+    return copy;
+}
+
+/// Every edit of one table.
+std::vector<Planted> edits_of(const DescribedTable& table, const std::optional<AnyRow>& row) {
+    if (!row) {
+        return {{&table, "", std::nullopt, filled_row(table, 1)}};
+    }
+    std::vector<Planted> edits;
+    for (const std::vector<Column>* columns : {&table.key, &table.rest}) {
+        for (const Column& column : *columns) {
+            edits.push_back({&table, column.name, row, edited(*row, column)});
+        }
+    }
+    return edits;
+}
+
+/// Edits every column of every table, and expects each to be found and named. One audit judges one
+/// edit of each table, because the tables are compared one by one.
+void edit_each(ReplayScene& scene, const worker::LedgerPlace& place,
                const std::function<std::unique_ptr<Ledger>()>& open) {
+    std::vector<std::vector<Planted>> rounds;
     for (const DescribedTable& table : described_tables()) {
         if (place.url && table.index_in_sql) {
             continue;  // a view there: it follows from a table that is edited
         }
-        const std::optional<AnyRow> row = first_row(*open(), table);
-        if (!row) {
-            const std::optional<AnyRow> stray = filled_row(table, 1);
-            replace(*open(), std::nullopt, stray);
-            const worker::ReplayOutcome found = scene.audit(place);
-            EXPECT_TRUE(is_named(found, table.name, "")) << table.name << "\n" << said(found);
-            replace(*open(), stray, std::nullopt);
-            continue;
+        std::vector<Planted> edits = edits_of(table, first_row(*open(), table));
+        rounds.resize(std::max(rounds.size(), edits.size()));
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+            rounds[i].push_back(std::move(edits[i]));
         }
-        for (const std::vector<Column>* columns : {&table.key, &table.rest}) {
-            for (const Column& column : *columns) {
-                std::optional<AnyRow> edited = *row;
-                void* const at = edited->ref().get();
-                if (column.optional != nullptr && column.find(at) != nullptr) {
-                    column.reset(at);
-                } else {
-                    with_value(column.kind, column.make(at), Edit{column});
-                }
-                replace(*open(), row, edited);
-                const worker::ReplayOutcome found = scene.audit(place);
-                EXPECT_TRUE(is_named(found, table.name, column.name))
-                    << table.name << "." << column.name << "\n"
-                    << said(found);
-                replace(*open(), edited, row);
-            }
+    }
+    for (const std::vector<Planted>& round : rounds) {
+        for (const auto ledger = open(); const Planted& edit : round) {
+            replace(*ledger, edit.before, edit.after);
+        }
+        const worker::ReplayOutcome found = scene.audit(place);
+        for (const Planted& edit : round) {
+            EXPECT_TRUE(is_named(found, edit.table->name, edit.column))
+                << edit.table->name << "." << edit.column << "\n"
+                << said(found);
+        }
+        for (const auto ledger = open(); const Planted& edit : round) {
+            replace(*ledger, edit.after, edit.before);
         }
     }
     const worker::ReplayOutcome end = scene.audit(place);
@@ -318,7 +167,7 @@ protected:
             .value();
     }
 
-    Scene scene;
+    ReplayScene scene;
 };
 
 TEST_F(Replay, K9_FindsNothingInAnUneditedLedger) {
@@ -454,7 +303,7 @@ std::string edited_sql(const std::string& column, const std::string& type) {
 
 class EachSqlColumn {
 public:
-    EachSqlColumn(Scene& scene, worker::LedgerPlace place)
+    EachSqlColumn(ReplayScene& scene, worker::LedgerPlace place)
         : scene_(scene),
           place_(std::move(place)),
           session_(pg::Connection::open(*place_.url, {})) {}
@@ -470,11 +319,9 @@ public:
         for (int i = 0; i < columns.count(); ++i) {
             pg::RowReader row = columns.row(i);
             const std::string table = row.string();
-            const std::string column = row.string();
-            const std::string type = row.string();
-            if (table + "." + column != "orders.revision") {  // counts writes, not what they wrote
-                edit(table, column, type);
-            }
+            columns_[table].push_back({table, row.string(), row.string()});
+        }
+        while (edit_one_of_each_table()) {
         }
         EXPECT_EQ(said(scene_.audit(place_)), "nothing") << "the edits were undone";
         EXPECT_GT(edited_, 200);
@@ -488,41 +335,72 @@ private:
         const pg::Rows rows = session_->query_text(sql);
         return rows.empty() ? std::string() : rows.row(0).string();
     }
-    void edit(const std::string& table, const std::string& column, const std::string& type) {
-        const std::string from = "sluice_ledger." + table;
-        const std::string place =
-            one("SELECT ctid::text FROM " + from + " ORDER BY " + column + " IS NULL LIMIT 1");
-        if (place.empty()) {
-            empty_.insert(table);
-            return;
+    struct SqlColumn {
+        std::string table, name, type;
+    };
+    /// One audit judges one edit of each table. Returns false once every column was edited.
+    bool edit_one_of_each_table() {
+        std::vector<std::pair<SqlColumn, std::function<void()>>> round;
+        // An audit whose batches and heads both name other inputs does not begin.
+        const bool heads_wait = !columns_["batches"].empty();
+        for (auto& [table, columns] : columns_) {
+            if (columns.empty() || (table == "heads" && heads_wait)) {
+                continue;
+            }
+            const SqlColumn column = columns.back();
+            columns.pop_back();
+            // The column that counts writes says nothing about what they wrote.
+            if (column.table + "." + column.name == "orders.revision") {
+                continue;
+            }
+            if (std::function<void()> undo = edit(column)) {
+                round.emplace_back(column, std::move(undo));
+            }
         }
-        const std::string value = one("SELECT 'set' FROM " + from + " WHERE ctid = '" + place +
-                                      "' AND " + column + " IS NOT NULL");
-        const std::string before = one("SELECT coalesce(" + column + "::text, '') FROM " + from +
-                                       " WHERE ctid = '" + place + "'");
-        session_->script("UPDATE " + from + " SET " + column + " = " +
-                         (value.empty() ? new_sql(type) : edited_sql(column, type)) +
-                         " WHERE ctid = '" + place + "'");
-        const std::string moved = one("SELECT ctid::text FROM " + from +
-                                      " WHERE xmin::text = (SELECT max(xmin::text::bigint)::text "
-                                      "FROM " +
-                                      from + ")");
         const worker::ReplayOutcome found = scene_.audit(place_);
-        EXPECT_TRUE(is_named(found, table, column)) << table << "." << column << "\n"
-                                                    << said(found);
-        pg::RowWriter old;
-        old.text(before);
-        const std::string back = value.empty() ? "NULL" : "($1::text)::" + type;
-        session_->send_text("UPDATE " + from + " SET " + column + " = " + back + " WHERE ctid = '" +
-                                moved + "' AND $1::text IS NOT NULL",
-                            old);
-        session_->sync();
-        ++edited_;
+        for (const auto& [column, undo] : round) {
+            EXPECT_TRUE(is_named(found, column.table, column.name))
+                << column.table << "." << column.name << "\n"
+                << said(found);
+            undo();
+            ++edited_;
+        }
+        return std::any_of(columns_.begin(), columns_.end(),
+                           [](const auto& of) { return !of.second.empty(); });
+    }
+    /// Returns what undoes it, or nothing for a table without rows.
+    std::function<void()> edit(const SqlColumn& column) {
+        const std::string from = "sluice_ledger." + column.table;
+        const std::string place =
+            one("SELECT ctid::text FROM " + from + " ORDER BY " + column.name + " IS NULL LIMIT 1");
+        if (place.empty()) {
+            empty_.insert(column.table);
+            return nullptr;
+        }
+        const std::string there = " FROM " + from + " WHERE ctid = '" + place + "'";
+        const bool is_null =
+            one("SELECT 'set'" + there + " AND " + column.name + " IS NOT NULL").empty();
+        const std::string before = one("SELECT coalesce(" + column.name + "::text, '')" + there);
+        session_->script("UPDATE " + from + " SET " + column.name + " = " +
+                         (is_null ? new_sql(column.type) : edited_sql(column.name, column.type)) +
+                         " WHERE ctid = '" + place + "'");
+        const std::string moved =
+            one("SELECT ctid::text FROM " + from + " ORDER BY xmin::text::bigint DESC LIMIT 1");
+        return [this, from, column, is_null, before, moved] {
+            pg::RowWriter old;
+            old.text(before);
+            session_->send_text("UPDATE " + from + " SET " + column.name + " = " +
+                                    (is_null ? "NULL" : "($1::text)::" + column.type) +
+                                    " WHERE ctid = '" + moved + "' AND $1::text IS NOT NULL",
+                                old);
+            session_->sync();
+        };
     }
 
-    Scene& scene_;
+    ReplayScene& scene_;
     worker::LedgerPlace place_;
     std::unique_ptr<pg::Connection> session_;
+    std::map<std::string, std::vector<SqlColumn>> columns_;  ///< By table: yet to be edited.
     int edited_ = 0;
     std::set<std::string> empty_;  ///< Tables without rows.
 };

@@ -12,8 +12,12 @@ constexpr AccountNumber kAcme{1}, kBeta{2};
 
 struct Waiting {
     void park(AccountNumber account, std::uint64_t entries, Clock::time_point until = {}) {
-        waiters.park({account, entries, until, [this, account] { woken.push_back(account); },
-                      [] { return false; }});
+        waiters.park({account,
+                      entries,
+                      until,
+                      [this, account] { woken.push_back(account); },
+                      [] { return false; },
+                      {}});
     }
     FeedWaiters waiters;
     std::vector<AccountNumber> woken;
@@ -66,44 +70,85 @@ TEST(FeedWaiters, AWaitEndsAtItsTime) {
     const Clock::time_point start;
     waiting.park(kAcme, 5, start + std::chrono::seconds(2));
     waiting.park(kBeta, 5, start + std::chrono::seconds(3));
-    waiting.waiters.expire(start + std::chrono::seconds(2));
+    waiting.waiters.expire(start + std::chrono::seconds(2), 1);
     EXPECT_EQ(waiting.woken, std::vector{kAcme});
     waiting.waiters.wake_all();
     EXPECT_EQ(waiting.woken, (std::vector{kAcme, kBeta}));
 }
 
-TEST(FeedWaiters, ARevokedWaiterIsWoken) {
-    FeedWaiters waiters;
-    bool revoked = false;
-    int woken = 0, asked = 0;
-    const auto park = [&](AccountNumber account, bool& is_revoked) {
-        waiters.park({account, 5, Clock::time_point::max(), [&woken] { ++woken; },
-                      [&asked, &is_revoked] {
+class RevokedWaiters : public testing::Test {
+protected:
+    void park(AccountNumber account, bool& is_revoked) {
+        waiters.park({account, 5, Clock::time_point::max(), [this] { ++woken; },
+                      [this, &is_revoked] {
                           ++asked;
                           return is_revoked;
-                      }});
-    };
-    bool never = false;
-    park(kAcme, revoked);
-    park(kBeta, never);
+                      },
+                      start});
+    }
+    void SetUp() override {
+        waiters.expire(start, 1);
+        park(kAcme, revoked);
+        park(kBeta, never);
+    }
+    void after(std::chrono::milliseconds time, std::uint64_t generation) {
+        waiters.expire(start + time, generation);
+    }
+
     const Clock::time_point start = Clock::time_point() + std::chrono::hours(1);
-    waiters.expire(start);
-    EXPECT_EQ(woken, 0);
-    waiters.expire(start + std::chrono::milliseconds(1));
-    EXPECT_EQ(asked, 2) << "two waiters are asked every two milliseconds";
+    FeedWaiters waiters;
+    bool revoked = false, never = false;
+    int woken = 0, asked = 0;
+};
+
+TEST_F(RevokedWaiters, AreWokenAfterAChangeOfTheRegistry) {
     revoked = true;
-    waiters.expire(start + std::chrono::milliseconds(2));
+    after(std::chrono::milliseconds(9'999), 1);
+    EXPECT_EQ(asked, 0) << "nobody can have been revoked";
+    after(std::chrono::milliseconds(9'999), 2);
+    EXPECT_EQ(asked, 2);
     EXPECT_EQ(woken, 1);
     EXPECT_TRUE(waiters.has_parked());
+    after(std::chrono::milliseconds(10'100), 2);
+    EXPECT_EQ(asked, 2) << "they were asked after that change";
+}
+
+TEST_F(RevokedWaiters, AreAskedOnceInAsManyMillisecondsAsThereAreWaiters) {
+    after(std::chrono::milliseconds(1), 2);
+    EXPECT_EQ(asked, 0);
+    after(std::chrono::milliseconds(2), 2);
+    EXPECT_EQ(asked, 2);
+    after(std::chrono::milliseconds(3), 3);
+    EXPECT_EQ(asked, 2);
+    after(std::chrono::milliseconds(4), 3);
+    EXPECT_EQ(asked, 4);
+}
+
+TEST_F(RevokedWaiters, AreAskedEveryTenSecondsBecauseTokensExpire) {
+    revoked = true;
+    after(std::chrono::seconds(10), 1);
+    EXPECT_EQ(asked, 2);
+    EXPECT_EQ(woken, 1);
+}
+
+TEST_F(RevokedWaiters, AreAskedAlwaysIfTheGenerationIsNotKnown) {
+    after(std::chrono::milliseconds(2), 0);
+    after(std::chrono::milliseconds(4), 0);
+    EXPECT_EQ(asked, 4);
 }
 
 TEST(FeedWaiters, AWaiterMayParkAgainWhileItIsWoken) {
     FeedWaiters waiters;
     int woken = 0;
-    waiters.park({kAcme, 5, {}, [&] {
+    waiters.park({kAcme,
+                  5,
+                  {},
+                  [&] {
                       ++woken;
-                      waiters.park({kAcme, 6, {}, [&] { ++woken; }});
-                  }});
+                      waiters.park({kAcme, 6, {}, [&] { ++woken; }, [] { return false; }, {}});
+                  },
+                  [] { return false; },
+                  {}});
     waiters.note({{kAcme, 6}});
     EXPECT_EQ(woken, 1);
     EXPECT_TRUE(waiters.has_parked());
