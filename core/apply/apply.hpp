@@ -55,7 +55,7 @@ private:
     /// A shop whose names the ledger has.
     struct KnownShop {
         std::int64_t last_minute = -1;  ///< Noted by note_minute() for its last event; -1 before.
-        std::uint32_t last_node = 0;    ///< Whose row has it: a rebuild applies several queues.
+        std::uint32_t last_node = 0;    ///< Node of that row: a rebuild applies several queues.
     };
     /// An input whose record could be read.
     struct Decoded {

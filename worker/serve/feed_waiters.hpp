@@ -37,7 +37,7 @@ public:
         Clock::time_point until;
         std::function<void()> wake;
         std::function<bool()> is_revoked;  ///< Its caller may not read the account any more.
-        Clock::time_point asked;       ///< Of is_revoked(), last; by the caller before it parks.
+        Clock::time_point asked;       ///< The last look-up; the caller makes one before it parks.
         std::uint64_t generation = 0;  ///< The registry that is_revoked() read last, or older.
     };
     void park(Parked waiter) {

@@ -168,6 +168,7 @@ private:
 
     void answer_request() {
         server_.front_.figures().snapshot_age = server_.readers_.snapshot_age();
+        server_.front_.figures().feed_waiters = server_.waiters_.count();
         outcome_ = server_.front_.admit(request_, server_.readers_.is_ready());
         if (Answer* const answer = std::get_if<Answer>(&outcome_.result)) {
             return write(std::move(*answer));
@@ -199,7 +200,6 @@ private:
             !server_.front_.refuses(request_, asked)) {
             if (is_counted_ || server_.waiters_.begin(asked.job.grant.account)) {
                 is_counted_ = true;
-                server_.front_.figures().feed_waiters = server_.waiters_.count();
                 return park(asked, *answer.waits_behind, began_ + wait);
             }
             answer = problem("busy");
@@ -213,9 +213,9 @@ private:
         if (!server_.waiters_.has_parked()) {
             server_.expire_waits();
         }
+        const auto is_revoked = [this, &asked] { return server_.front_.refuses(request_, asked); };
         server_.waiters_.park({asked.job.grant.account, entries, until,
-                               [self = shared_from_this()] { self->read_ledger(); },
-                               [this, &asked] { return server_.front_.refuses(request_, asked); },
+                               [self = shared_from_this()] { self->read_ledger(); }, is_revoked,
                                steady_now()});
         server_.watch_.watch(true);
     }
@@ -223,7 +223,6 @@ private:
     void end_wait() {
         if (std::exchange(is_counted_, false)) {
             server_.waiters_.end(std::get<Admitted>(outcome_.result).job.grant.account);
-            server_.front_.figures().feed_waiters = server_.waiters_.count();
         }
     }
 
