@@ -21,15 +21,6 @@ namespace {
 
 using reports::Json;
 
-}  // namespace
-
-std::vector<reports::Column> shop_columns() {
-    return {{"shop_id"},       {"account_id"}, {"suspended"},   {"created_at"},
-            {"last_event_at"}, {"silence"},    {"dead_letters"}};
-}
-
-namespace {
-
 /// Returns the last order before `id`, or nothing. Looks among those with the longest beginning in
 /// common, and gives up if more than a page of them come before.
 std::optional<std::string> order_before(LedgerReader& ledger, const ShopRow& shop,
@@ -68,6 +59,7 @@ std::map<std::string, ShopNumber> shop_numbers(Read& read) {
     return numbers;
 }
 
+/// Returns the number of dead letters of the last 30 days, by shop.
 std::map<ShopNumber, std::uint64_t> recent_dead_letters(Read& read) {
     constexpr std::int64_t kRecentDays = 30;
     std::map<ShopNumber, std::uint64_t> counts;
@@ -123,6 +115,11 @@ Json nearest_orders(Read& read, const std::string& id) {
 }
 
 }  // namespace
+
+std::vector<reports::Column> shop_columns() {
+    return {{"shop_id"},       {"account_id"}, {"suspended"},   {"created_at"},
+            {"last_event_at"}, {"silence"},    {"dead_letters"}};
+}
 
 Page list_shops(Read& read) {
     PageOfAll page(read, {0});
@@ -189,13 +186,8 @@ Page list_products(Read& read) {
     return page;
 }
 
-namespace {
-
-constexpr std::int64_t kSecondsBehind = 3600;
-
-}  // namespace
-
 std::vector<NodeState> node_states(Read& read) {
+    constexpr std::int64_t kSecondsBehind = 3600;
     std::vector<NodeState> nodes;
     read.ledger.scan_heads([&](const LedgerHead& head) {
         nodes.push_back({head, head.node == read.worker.node && read.worker.is_behind});
@@ -231,9 +223,8 @@ Page list_nodes(Read& read) {
         const bool own = head.node == read.worker.node;
         page.add({head.node, head.number, head.last_received.to_string(), head.applied_seq.value,
                   chain.entries, to_hex(chain.hash), is_behind,
-                  own ? reports::Json(read.worker.waiting) : reports::Json(),
-                  own ? reports::Json(read.worker.state) : reports::Json(),
-                  own ? reports::Json(read.worker.version) : reports::Json()});
+                  own ? Json(read.worker.waiting) : Json(), own ? Json(read.worker.state) : Json(),
+                  own ? Json(read.worker.version) : Json()});
     }
     return std::move(page).take();
 }
