@@ -11,7 +11,7 @@ namespace sluice::store {
 namespace {
 
 /// The lists whose keys do not follow the order of receipt.
-bool is_late(const DescribedTable& table) noexcept {
+bool is_deferred(const DescribedTable& table) noexcept {
     return table.number == kTableNumber<OrderByCreator> ||
            table.number == kTableNumber<OrderByCode>;
 }
@@ -135,36 +135,36 @@ bool EmbeddedTxn::load_membership(Membership& row) {
     return stored.has_value();
 }
 
-void EmbeddedTxn::put_late(Table table, const LedgerKey& key, std::string_view value) {
-    late_.put(table, key.view(), value);
-    if (late_.is_full()) {
-        flush_late();
+void EmbeddedTxn::put_deferred(Table table, const LedgerKey& key, std::string_view value) {
+    deferred_.put(table, key.view(), value);
+    if (deferred_.is_full()) {
+        flush_deferred();
     }
 }
 
-void EmbeddedTxn::flush_late() {
-    late_.take([this](Table table, std::string_view key,
-                      std::string_view value) { write(table, key, value); },
-               [this](Table table, std::string_view key) { remove(table, key); });
+void EmbeddedTxn::flush_deferred() {
+    deferred_.take([this](Table table, std::string_view key,
+                          std::string_view value) { write(table, key, value); },
+                   [this](Table table, std::string_view key) { remove(table, key); });
 }
 
 bool EmbeddedTxn::load_row(RowRef row) {
-    if (is_late(row.table())) {
-        flush_late();
+    if (is_deferred(row.table())) {
+        flush_deferred();
     }
     return row.is<Membership>() ? load_membership(row.as<Membership>()) : Reads::load_row(row);
 }
 
 void EmbeddedTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
-    if (is_late(first.table())) {
-        flush_late();
+    if (is_deferred(first.table())) {
+        flush_deferred();
     }
     Reads::scan_rows(first, range, visit);
 }
 
 void EmbeddedTxn::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
-    if (is_late(before.table())) {
-        flush_late();
+    if (is_deferred(before.table())) {
+        flush_deferred();
     }
     Reads::scan_rows_back(before, range, visit);
 }
@@ -172,13 +172,13 @@ void EmbeddedTxn::scan_rows_back(RowView before, KeyRange range, const RowVisito
 void EmbeddedTxn::scan_creator_journal(AccountNumber account, const CreatorId& creator,
                                        Timestamp from, Timestamp to,
                                        const Visitor<JournalGroup>& visit) {
-    flush_late();
+    flush_deferred();
     Reads::scan_creator_journal(account, creator, from, to, visit);
 }
 
 void EmbeddedTxn::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                        const Visitor<JournalGroup>& visit) {
-    flush_late();
+    flush_deferred();
     Reads::scan_account_journal(account, from, to, visit);
 }
 
@@ -196,8 +196,8 @@ void EmbeddedTxn::put_row(RowView row) {
     CutTexts cut;
     const LedgerKey key = row_key(row, cut, node_.node);
     const std::string_view value = row_value_.encode(key.view(), cut, row);
-    if (is_late(row.table())) {
-        put_late(stored_in(row.table()), key, value);
+    if (is_deferred(row.table())) {
+        put_deferred(stored_in(row.table()), key, value);
         return;
     }
     write(stored_in(row.table()), key, value);
@@ -208,8 +208,8 @@ void EmbeddedTxn::put_row(RowView row) {
 
 void EmbeddedTxn::erase_row(RowView row) {
     forget_read(row.table());
-    if (is_late(row.table())) {
-        late_.erase(stored_in(row.table()), key_of(row).view());
+    if (is_deferred(row.table())) {
+        deferred_.erase(stored_in(row.table()), key_of(row).view());
         return;
     }
     remove(stored_in(row.table()), key_of(row));
@@ -259,7 +259,7 @@ void EmbeddedTxn::append_journal(const JournalGroup& group) {
     const LedgerKey key = journal_key(node_.node, group.first_entry);
     write(Table::kJournal, key, row_value_.encode(key.view(), group));
     if (!group.creator.empty()) {
-        put_late(Table::kCreatorJournal, dated_key(group, node_.node), {});
+        put_deferred(Table::kCreatorJournal, dated_key(group, node_.node), {});
     }
     count_unbalanced(group);
 }
@@ -368,7 +368,7 @@ void EmbeddedTxn::flush_head() {
 
 void EmbeddedTxn::commit() {
     check_sums();
-    flush_late();
+    flush_deferred();
     flush_balances();
     flush_sums();
     flush_chains();

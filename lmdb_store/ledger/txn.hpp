@@ -8,7 +8,7 @@
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/row_sums.hpp"
-#include "lmdb_store/ledger/late_rows.hpp"
+#include "lmdb_store/ledger/deferred_rows.hpp"
 #include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -81,9 +81,9 @@ private:
     void forget_digest(const OrderKey& order, const EventTrace& event);
     [[nodiscard]] Delta& delta_of(const BalanceKey& key);
     void count_unbalanced(const JournalGroup& group);
-    void put_late(Table table, const LedgerKey& key, std::string_view value);
-    /// Makes the late rows readable.
-    void flush_late();
+    void put_deferred(Table table, const LedgerKey& key, std::string_view value);
+    /// Writes the deferred rows, so that this transaction can read them.
+    void flush_deferred();
     void flush_balances();
     void flush_sums();
     void flush_chains();
@@ -95,7 +95,7 @@ private:
     ReadOnce<std::vector<CodeRow>> code_owners_;
     ReadOnce<std::optional<Membership>> memberships_;
     RowSums sums_;
-    LateRows late_;
+    DeferredRows deferred_;
     std::map<std::uint32_t, ChainHead> chains_;  ///< The ones that were read, by account.
     std::map<BalanceKey, Delta> balances_;
     std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.

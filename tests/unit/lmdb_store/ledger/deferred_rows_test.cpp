@@ -1,5 +1,5 @@
 // Rows that are written when their transaction commits: sorted, and each by its last change.
-#include "lmdb_store/ledger/late_rows.hpp"
+#include "lmdb_store/ledger/deferred_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines taken(LateRows& rows) {
+Lines taken(DeferredRows& rows) {
     Lines lines;
     rows.take(
         [&](Table table, std::string_view key, std::string_view value) {
@@ -24,8 +24,8 @@ Lines taken(LateRows& rows) {
     return lines;
 }
 
-TEST(LateRows, TheyAreTakenTableByTableInTheOrderOfTheirKeys) {
-    LateRows rows;
+TEST(DeferredRows, TheyAreTakenTableByTableInTheOrderOfTheirKeys) {
+    DeferredRows rows;
     rows.put(Table::kCreatorJournal, "b", "2");
     rows.put(Table::kJournal, "c", "");
     rows.put(Table::kCreatorJournal, "a", "1");
@@ -35,8 +35,8 @@ TEST(LateRows, TheyAreTakenTableByTableInTheOrderOfTheirKeys) {
     EXPECT_EQ(taken(rows), Lines()) << "they are forgotten";
 }
 
-TEST(LateRows, TheLastChangeOfAKeyCounts) {
-    LateRows rows;
+TEST(DeferredRows, TheLastChangeOfAKeyCounts) {
+    DeferredRows rows;
     rows.put(Table::kJournal, "erased", "1");
     rows.put(Table::kJournal, "put again", "1");
     rows.erase(Table::kJournal, "erased");
@@ -49,8 +49,8 @@ TEST(LateRows, TheLastChangeOfAKeyCounts) {
                                   "journal + replaced 2", "creator_journal + erased 3"}));
 }
 
-TEST(LateRows, TheyAreFullAtEightMegabytes) {
-    LateRows rows;
+TEST(DeferredRows, TheyAreFullAtEightMegabytes) {
+    DeferredRows rows;
     const std::string value(1U << 20, 'v');
     for (int i = 0; i < 8; ++i) {
         EXPECT_FALSE(rows.is_full());

@@ -1,5 +1,6 @@
-// Late rows: rows that only other transactions read, kept until the transaction commits, and then
-// written in the order of their keys.
+// Deferred rows: rows of indexes that the transaction itself seldom reads. They are kept until it
+// commits or reads them, and then written in the order of their keys. txn.cpp decides which tables
+// are deferred.
 //
 // A batch's orders come in the order of their receipt, but these keys begin with a creator or a
 // code. Written at once, each row would need a descent from the root to another page; sorted, the
@@ -18,7 +19,7 @@
 namespace sluice::store {
 
 /// Memory: kBytesMax bytes of keys and values, and 24 bytes for each row.
-class LateRows {
+class DeferredRows {
 public:
     void put(Table table, std::string_view key, std::string_view value) {
         rows_.push_back({bytes_.size(), static_cast<std::uint32_t>(value.size()),
