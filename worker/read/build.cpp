@@ -2,9 +2,9 @@
 
 #include "core/protocol/signature.hpp"
 #include "worker/read/cursor.hpp"
+#include "worker/read/http.hpp"
 #include "worker/read/lists.hpp"
 #include "worker/read/masks.hpp"
-#include "worker/read/target.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -1,9 +1,10 @@
-// Requests and answers of the server, as plain values.
+// Requests and answers of the server, as plain values, and the target of a request.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,18 @@ struct Request {
     /// which no credential is.
     std::optional<std::string> authorization, user, if_none_match, fetch_site;
 };
+
+/// The parts of Request::target.
+struct Target {
+    std::string path;  ///< As it was sent, because no path of the server needs decoding.
+    /// Names and values, decoded, in the order in which they were sent.
+    std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+/// Returns nothing unless the target is a path with an optional query (RFC 9112 origin form).
+[[nodiscard]] std::optional<Target> parse_target(std::string_view text);
+/// Encodes a value of a parameter.
+[[nodiscard]] std::string encoded(std::string_view text);
 
 struct Answer {
     unsigned status = 200;

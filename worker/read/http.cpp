@@ -1,4 +1,4 @@
-#include "worker/read/target.hpp"
+#include "worker/read/http.hpp"
 
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
