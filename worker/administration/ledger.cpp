@@ -141,7 +141,7 @@ Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
     if (!options.ok()) {
         return options.error();
     }
-    auto rebuild = worker::Rebuild::go_on(folders(command), std::move(ledger).value(), *options);
+    auto rebuild = worker::Rebuild::resume(folders(command), std::move(ledger).value(), *options);
     return replay(rebuild, url->shown(), seals);
 }
 

@@ -100,15 +100,15 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (Status created = store::EmbeddedLedger::create(into); !created) {
         return created.error();
     }
-    return begin_with(std::move(archives), into, options);
+    return resume_in(std::move(archives), into, options);
 }
 
-Result<std::unique_ptr<Rebuild>> Rebuild::begin_with(std::vector<std::filesystem::path> archives,
-                                                     const std::filesystem::path& from,
-                                                     const RebuildOptions& options) {
+Result<std::unique_ptr<Rebuild>> Rebuild::resume_in(std::vector<std::filesystem::path> archives,
+                                                    const std::filesystem::path& folder,
+                                                    const RebuildOptions& options) {
     using Mode = store::EmbeddedLedger::Mode;
     auto opened = store::EmbeddedLedger::open(
-        from, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
+        folder, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
     if (!opened) {
         return opened.error();
     }
@@ -118,9 +118,9 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin_with(std::vector<std::filesystem
     return rebuild;
 }
 
-Result<std::unique_ptr<Rebuild>> Rebuild::go_on(std::vector<std::filesystem::path> archives,
-                                                std::unique_ptr<Ledger> ledger,
-                                                const RebuildOptions& options) {
+Result<std::unique_ptr<Rebuild>> Rebuild::resume(std::vector<std::filesystem::path> archives,
+                                                 std::unique_ptr<Ledger> ledger,
+                                                 const RebuildOptions& options) {
     const auto reader = ArchiveMerge::open(archives);
     if (!reader) {
         return reader.error();

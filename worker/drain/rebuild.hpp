@@ -47,12 +47,12 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
         const RebuildOptions& options);
-    /// Likewise, in an embedded ledger that `from` has: resumes after its checkpoints.
-    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin_with(
-        std::vector<std::filesystem::path> archives, const std::filesystem::path& from,
+    /// Resumes after the checkpoints of the embedded ledger in `folder`.
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> resume_in(
+        std::vector<std::filesystem::path> archives, const std::filesystem::path& folder,
         const RebuildOptions& options);
     /// Resumes after the checkpoints of a ledger, which may hold inputs of other nodes.
-    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> go_on(
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> resume(
         std::vector<std::filesystem::path> archives, std::unique_ptr<Ledger> ledger,
         const RebuildOptions& options);
 
@@ -77,7 +77,7 @@ public:
     [[nodiscard]] std::uint64_t inputs_count() const noexcept { return inputs_count_; }
     /// Returns whether a replay failed because retention removed the next input.
     [[nodiscard]] bool lacks_inputs() const noexcept { return lacks_inputs_; }
-    /// Requires: begin() or begin_with() made it.
+    /// Requires: begin() or resume_in() made it.
     [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
 
 private:

@@ -226,7 +226,7 @@ private:
                 return there;
             }
         }
-        auto begun = snapshot_ ? Rebuild::begin_with(options_.archives, into, how)
+        auto begun = snapshot_ ? Rebuild::resume_in(options_.archives, into, how)
                                : Rebuild::begin(options_.archives, into, how);
         if (!begun) {
             return begun.error();

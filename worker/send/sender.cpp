@@ -83,7 +83,7 @@ struct Sender::State {
     void reject_records(std::uint64_t id, Job& job, const std::vector<RecordProblem>& problems);
     void try_later(std::uint64_t id, Job& job, const HttpResponse& response,
                    const Judgement& judgement);
-    void go_on(std::uint64_t id, Job& job);
+    void continue_job(std::uint64_t id, Job& job);
     void save_now_and_then(bool now);
     void show();
     Status finish();
@@ -233,7 +233,7 @@ void Sender::State::on_response(const HttpResponse& response) {
                 reject_records(response.id, job, {{0, judgement.why}});
             } else {
                 job.chunk /= 2;
-                go_on(response.id, job);
+                continue_job(response.id, job);
             }
             break;
         case Verdict::kRetry:
@@ -260,7 +260,7 @@ void Sender::State::accept_chunk(std::uint64_t id, Job& job) {
     job.records.erase(job.records.begin(),
                       job.records.begin() + static_cast<std::ptrdiff_t>(job.chunk));
     job.chunk = job.records.size();
-    go_on(id, job);
+    continue_job(id, job);
 }
 
 void Sender::State::reject_records(std::uint64_t id, Job& job,
@@ -280,7 +280,7 @@ void Sender::State::reject_records(std::uint64_t id, Job& job,
     }
     summary.rejected += places.size();
     job.chunk = places.size() < job.chunk ? job.chunk - places.size() : job.records.size();
-    go_on(id, job);
+    continue_job(id, job);
 }
 
 void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& response,
@@ -303,7 +303,7 @@ void Sender::State::try_later(std::uint64_t id, Job& job, const HttpResponse& re
 }
 
 /// Continues a job after records of it were settled or its request changed. Removes a finished job.
-void Sender::State::go_on(std::uint64_t id, Job& job) {
+void Sender::State::continue_job(std::uint64_t id, Job& job) {
     job.waits = 0;
     job.failures = 0;
     if (!job.records.empty()) {

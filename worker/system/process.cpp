@@ -105,10 +105,6 @@ extern "C" void on_stop_signal(int /*signal*/) {
     stop_requested = true;
 }
 
-}  // namespace
-
-namespace {
-
 /// Async-signal-safe.
 void say_and_end(std::string_view sentence) noexcept {
     static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()));

@@ -151,7 +151,7 @@ protected:
         return {std::nullopt, scene.ledger()};
     }
     worker::LedgerPlace database() {
-        auto rebuild = worker::Rebuild::go_on({scene.archive()}, make_ledger("Postgres"), {});
+        auto rebuild = worker::Rebuild::resume({scene.archive()}, make_ledger("Postgres"), {});
         EXPECT_TRUE(rebuild.ok()) << rebuild.error().message;
         const Status replayed = (*rebuild)->replay();
         EXPECT_TRUE(replayed.ok()) << replayed.error().message;
