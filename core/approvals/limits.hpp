@@ -27,8 +27,8 @@ using LimitSums = std::map<std::pair<CreatorId, Currency>, Decimal>;
 /// Likewise for one creator and currency: 0 or more.
 [[nodiscard]] Decimal limit_sum(LedgerReader& ledger, AccountNumber account, LimitKind kind,
                                 const CreatorId& creator, Currency currency, Timestamp at);
-/// Whether the amount (its absolute value), with what counts already, needs another actor's
-/// approval.
+/// Returns whether another actor must approve the amount (its absolute value): needs_approval() of
+/// its sum with what counts already.
 [[nodiscard]] bool exceeds_limit(const std::optional<std::vector<Money>>& above,
                                  const Money& amount, const Decimal& counted);
 
@@ -37,8 +37,8 @@ void count_use(LimitUse use, LedgerTxn& txn);
 /// Counts a payout that was just closed and needs no approval, without reading the ledger.
 /// @param at  Accounting date of the close.
 void count_payout(const Payout& payout, Timestamp at, LedgerTxn& txn);
-/// Takes payouts of one account out, because they are void or need an approval now. Reads the
-/// ledger once.
+/// Removes payouts of one account from the sums, because they are void or need an approval now.
+/// Reads the ledger once.
 void uncount_payouts(std::span<const Payout> payouts, LedgerTxn& txn);
 
 }  // namespace sluice

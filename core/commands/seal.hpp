@@ -37,8 +37,8 @@ public:
         return *this;
     }
 
-    /// Reads lines of 64 hexadecimal digits, with the last sequence number if it is retired.
-    /// Returns nullopt for anything else, or no line.
+    /// Parses a line for each key: 64 hexadecimal digits, followed by the last sequence number if
+    /// the key is retired. Returns nullopt for anything else, and for an empty text.
     [[nodiscard]] static std::optional<CommandKeys> parse(std::string_view text);
     /// Returns the lines that parse() reads. The caller wipes them.
     [[nodiscard]] std::string to_text() const;

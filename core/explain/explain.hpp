@@ -72,7 +72,7 @@ struct Explanation {
     std::vector<ExplainedRefund> refunds;
     std::string creator;  ///< The order's creator, under the id that reports show; may be empty.
     std::string attribution;  ///< The creator, and the input and rule that attributed the order.
-    /// As they were at the attribution; for an order without a creator, as they are now.
+    /// The candidates at the attribution; those of now if the order has no creator.
     std::vector<ExplainedCandidate> candidates;
     std::vector<ExplainedLine> lines;
     std::vector<JournalGroup> journal;

@@ -23,8 +23,8 @@ struct AppliedBatch {
 
 /// The part of the log that one transaction has applied.
 struct BatchStep {
-    SequenceNumber before, last;  ///< The node's checkpoint before it, and that it sets.
-    bool leaves_work = false;     ///< Work of the node is left.
+    SequenceNumber before, last;  ///< The node's checkpoint before and after the step.
+    bool leaves_work = false;     ///< Some of the node's work is not done yet.
 
     [[nodiscard]] bool has_inputs() const noexcept { return before < last; }
 };

@@ -176,7 +176,7 @@ public:
     [[nodiscard]] std::vector<WaitingOrder> waiting_orders(const WaitKey& key,
                                                            const std::optional<WaitingOrder>& after,
                                                            std::size_t max);
-    /// Returns the first key at or after `from`, of its account and kind, that an order waits for.
+    /// Returns the first key from `from` on, of the same account and kind, that an order waits for.
     [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
     /// Likewise, the first key that has a click (kAnon) or an owner (kCode).
     [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);

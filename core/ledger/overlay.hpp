@@ -23,7 +23,7 @@ public:
     /// Requires: `below` outlives it and does not change.
     explicit Overlay(LedgerReader& below);
 
-    /// Orders that were put, as they are now.
+    /// Returns the orders that were written, each in its latest state.
     [[nodiscard]] const std::map<OrderKey, OrderState>& changed_orders() const noexcept {
         return orders_;
     }
@@ -91,7 +91,7 @@ private:
     std::map<OrderKey, OrderState> orders_;
     std::map<OrderKey, Events> events_;
     std::vector<JournalGroup> journal_;       ///< By entry.
-    std::map<BalanceKey, Balance> balances_;  ///< Amounts that are added to those below.
+    std::map<BalanceKey, Balance> balances_;  ///< Differences from the balances of `below_`.
 };
 
 }  // namespace sluice

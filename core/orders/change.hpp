@@ -36,7 +36,8 @@ public:
 
     /// Returns false if there is no such order.
     [[nodiscard]] bool load(const OrderKey& key);
-    /// For work over many orders: returns false for a damaged order, which `sluice doctor` reports.
+    /// Loads an order for work over many. Returns false also for a damaged order, which such work
+    /// passes over and `sluice doctor` reports.
     [[nodiscard]] bool load_unless_damaged(const OrderKey& key);
     /// Loads the order of a person's command. Refuses a command without a reason, or an unknown
     /// order.

@@ -35,7 +35,7 @@ void index_customer(const OrderState& state, const CustomerBefore& before, Progr
 
 /// Counts the volumes of a program that has tiers now and had none, from the orders.
 void count_volumes(const Program& program, LedgerTxn& txn);
-/// Makes the index of customers of an account that asks for them now and did not, from the orders.
+/// Builds the index of customers from the orders, for an account whose programs begin to need it.
 void index_customers(AccountNumber account, LedgerTxn& txn);
 
 /// Computes the facts that are frozen when an order is attributed.

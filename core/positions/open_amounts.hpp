@@ -22,8 +22,8 @@ namespace sluice {
 /// Returns true if an active payout has an item of the position. The rest of the position is then
 /// payable at once.
 [[nodiscard]] bool has_active_payout(const Position& position) noexcept;
-/// Returns true if an active payout of another payout run has an item of kind COMMISSION. The
-/// position's lines then give items of kind ADJUSTMENT (P2).
+/// Returns true if an active payout of a payout run other than `run` has an item of the position of
+/// kind COMMISSION. The position's lines then become items of kind ADJUSTMENT (P2).
 [[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
 
 /// Returns the index row of an amount that a position has open, as of now.

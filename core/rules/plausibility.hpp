@@ -18,7 +18,7 @@ struct PlausibilityContext {
     bool is_credited = false;  ///< A credit that names the order is not reversed.
 };
 
-/// Kinds that an event shows by itself (O3, C1, R2); the others last.
+/// Kinds that one event shows by itself (O3, C1, R2). All other kinds are conditions that last.
 inline constexpr std::uint32_t kMomentaryKinds =
     bit(AnomalyKind::kVersionInFuture) | bit(AnomalyKind::kCancelWithoutCancelledAt) |
     bit(AnomalyKind::kCancelNotLater) | bit(AnomalyKind::kCancellationWithdrawn) |

@@ -32,7 +32,7 @@ struct ReaderFindings {
 };
 
 /// Reports the readers of an environment, for `sluice doctor`. Blocks for the disk. Call it before
-/// this process opens the environment otherwise, because opening frees the slots of the dead.
+/// this process opens the environment, because opening frees the slots of dead processes.
 /// @param folder  registry/, queue/ or ledger/.
 [[nodiscard]] Result<ReaderFindings> check_readers(const std::filesystem::path& folder);
 

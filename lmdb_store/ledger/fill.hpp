@@ -16,8 +16,9 @@ namespace sluice::store {
 
 class EmbeddedFill : public LedgerFill {
 public:
-    /// Returns whether the folder holds a finished ledger with at least one row, or kConflict if it
-    /// holds anything else.
+    /// Returns true if the folder holds a finished ledger with at least one row. Returns false if
+    /// it is absent or empty, or holds a ledger without rows or an unfinished copy, and kConflict
+    /// if it holds anything else.
     [[nodiscard]] static Result<bool> holds_ledger(const std::filesystem::path& folder);
     /// Makes the folder, or takes an empty one, a ledger without rows, or an unfinished copy, which
     /// is emptied. Returns kConflict if the folder holds anything else, kBusy if another copy

@@ -30,8 +30,8 @@ public:
     /// Lists the files that are old enough. The steps that follow decide which of them to remove.
     [[nodiscard]] Status begin();
     /// Performs one slice, if a sweep is active. Returns the number of files removed, which is 0
-    /// before the last slice. kCorrupt if a record cannot be read; the sweep then ends, because any
-    /// file may belong to it.
+    /// before the last slice. Returns kCorrupt if a record cannot be read; the sweep then ends,
+    /// because any file may belong to that record.
     [[nodiscard]] Result<std::uint64_t> step();
     [[nodiscard]] bool is_under_way() const noexcept { return is_under_way_; }
 

@@ -24,7 +24,7 @@ struct QueueOptions {
     std::uint64_t map_bytes = 0;  ///< Sparse. 0 means nginx's last size, or 16 GiB.
     bool sync = true;             ///< False only in benchmarks: a power cut would lose data.
     /// Age at which idempotency keys expire. 0 means that this process neither claims nor expires
-    /// keys, as all programs but nginx, which alone has the setting.
+    /// keys. Only nginx has the setting, so every other program passes 0.
     std::int64_t idempotency_ttl_seconds = 0;
     std::uint64_t lane_bytes = 0;  ///< Size of lanes that this process creates. 0 means by the map.
     /// Lanes that shall fit below the high-water mark; those that this process creates are as small
@@ -182,10 +182,10 @@ public:
     /// Claims a lane without an owner, or creates one, after finding the ends of the lanes without
     /// an owner. Waits for processes that do the same, and deletes what killed processes left of
     /// lanes that they made. A large backlog of other lanes is moved first only if there is no room
-    /// for another lane. Returns nullptr if there is none then, or the queue is latched, or
-    /// QueueOptions::lane_unwanted is set; the
-    /// process then works without one until ControlWords::lanes_freed changes. kCorrupt and
-    /// kUnsupported mean that a lane is damaged and nothing may be stored.
+    /// for another lane. Returns nullptr if there is no room even then, if the queue is latched, or
+    /// if QueueOptions::lane_unwanted is set; the process then works without a lane until
+    /// ControlWords::lanes_freed changes. Returns kCorrupt or kUnsupported if a lane is damaged and
+    /// nothing may be stored.
     [[nodiscard]] virtual Result<std::unique_ptr<LaneWriter>> take_lane() = 0;
     /// Returns true if records that become durable in a lane now will fit the queue.
     [[nodiscard]] virtual bool takes_lanes() const noexcept = 0;

@@ -13,7 +13,7 @@
 
 namespace sluice::store {
 
-/// A head and the ledger's own number of its queue.
+/// The head of a node, with the number that this ledger has given the node.
 struct NodeHead {
     std::uint32_t node = 0;
     LedgerHead head;

@@ -55,8 +55,8 @@ public:
         const std::vector<std::filesystem::path>& folders, const Positions& applied = {},
         std::uint64_t batch = 0);
 
-    /// Returns the next step, valid until the next call, or nothing at the end. kConflict: one of
-    /// several archives does not say when its inputs were applied.
+    /// Returns the next step, valid until the next call, or nothing at the end. Returns kConflict
+    /// if one of several archives does not say when its inputs were applied.
     [[nodiscard]] Result<std::optional<MergedStep>> next();
 
 private:

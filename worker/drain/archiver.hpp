@@ -37,10 +37,10 @@ public:
         const store::StorePaths& paths, store::Queue& queue, const store::ArchiveOptions& options,
         SnapshotMaker snapshot, std::function<void()> alive);
 
-    /// Inputs [first, first + count), which the ledger holds by now. Does nothing while the archive
-    /// is behind: catch_up() reads them again.
-    /// @param batch  Their place among the batches of all nodes. If it has no value, or does not
-    /// follow the last one, catch_up() reads the order.
+    /// Archives inputs [first, first + count), which the ledger holds by now. Does nothing while
+    /// the archive is behind, because catch_up() will read them from the queue.
+    /// @param batch  Place of the inputs among the batches of all nodes. If it has no value, or
+    /// does not follow the last one, catch_up() reads the order of batches from the ledger.
     [[nodiscard]] Status add(const std::vector<OwnedInput>& inputs, std::size_t first,
                              std::size_t count, const std::optional<AppliedBatch>& batch,
                              Timestamp now);

@@ -65,7 +65,7 @@ private:
     std::map<AccountNumber, std::size_t> of_account_;
     std::size_t count_ = 0;
     std::vector<Parked> parked_;
-    std::uint64_t generation_ = 0;  ///< Seen by expire() last.
+    std::uint64_t generation_ = 0;  ///< The registry's, at the last expire().
 };
 
 }  // namespace sluice::serve
