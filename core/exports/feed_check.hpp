@@ -1,4 +1,4 @@
-// Feed check: proves changes that a consumer kept, from their bytes alone (FE4). Reads no ledger.
+// Feed check: proves changes that a consumer kept, from their bytes alone. Reads no ledger.
 //
 // No hash covers `trace`, `order_change`, the ids of account and shop (only their numbers) and
 // `refers_to_node`.

@@ -30,7 +30,7 @@ struct RequestHead {
 };
 
 /// Returns the request's trace context, or nothing if it has none, several or an invalid one: a
-/// sender's mistake there is no reason to refuse an order (U1).
+/// sender's mistake there is no reason to refuse an order.
 [[nodiscard]] std::optional<TraceParent> trace_of(const RequestHead& head) noexcept;
 
 /// Names that depend on `sluice_header_prefix`. Built once per location.

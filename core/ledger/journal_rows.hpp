@@ -104,9 +104,9 @@ struct JournalGroup {
     std::string note, actor;            ///< The reason and the actor of a command.
     std::vector<JournalEntry> entries;  ///< Postings, then memo entries.
     Digest256 hash{};  ///< Chain of the account and node after the last of `entries`.
-    /// Place of the last entry in that chain: its change number (reading FE3). No hash covers it.
+    /// Place of the last entry in that chain: its change number. No hash covers it.
     std::uint64_t last_change = 0;
-    /// Place among the groups of its order, 1, 2, 3 ..., whichever node wrote them (reading Z7).
+    /// Place among the groups of its order, 1, 2, 3 ..., whichever node wrote them.
     /// 0 without an order, and for a credit that names one. No hash covers it.
     std::uint64_t order_change = 0;
 };

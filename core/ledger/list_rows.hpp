@@ -1,5 +1,5 @@
-// List rows: keys by which lists are read a page at a time (reading Z2, Z6). They follow from
-// orders, payouts, payout runs and approvals, and have no other columns.
+// List rows: keys by which lists are read a page at a time. They follow from orders, payouts,
+// payout runs and approvals, and have no other columns.
 //
 // PostgreSQL has an index and a view instead of a table, except for codes, of which an order may
 // have several. So a transaction writes these rows, and only snapshots read them.
@@ -52,7 +52,7 @@ struct OrderByCode {
 
 /// Where to begin to read an account's chain on a node: one group in each block of kChainBlock
 /// entries of the node's journal, so that a reader passes few groups of other accounts, and a batch
-/// of one account writes few rows (reading Z1).
+/// of one account writes few rows.
 struct ChainGroup {
     AccountNumber account;
     std::uint32_t node = 0;         ///< LedgerHead::number

@@ -70,7 +70,7 @@ struct EventTrace {
     std::uint32_t anomalies = 0;    ///< Bits 1 << AnomalyKind that it showed.
     std::uint64_t first_entry = 0;  ///< Its journal group, or 0 if it changed no commission.
     std::uint32_t node = 0;         ///< LedgerHead::number of the queue that it came through.
-    std::optional<TraceParent> traceparent{};  ///< The trace that the request stated (U1).
+    std::optional<TraceParent> traceparent{};  ///< The trace that the request stated.
 };
 
 /// Bits of OrderState::flags.

@@ -1,5 +1,5 @@
 // Overview rows: what needs a person's attention, sums by day and month, and the minutes in which
-// shops sent events (reading Z3 to Z5, Z8, Z10).
+// shops sent events.
 //
 // Sums and counts have a part for each node, as balances have, and are written once a transaction:
 // see LedgerTxn::add_row(). Those of postings go by accounting date, so a closed month's never

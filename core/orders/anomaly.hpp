@@ -21,7 +21,7 @@ struct JudgedEvent {
 void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored);
 
 // An anomaly that begins to need attention, because its kind shows or blocks again, has a memo
-// entry in the journal (reading Z9).
+// entry in the journal.
 
 /// Records a momentary kind. It blocks again, even after an acknowledgement. The caller writes
 /// `state`.

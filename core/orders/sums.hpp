@@ -1,7 +1,6 @@
 // Sums: counts orders by the day of their sale, and adds postings to the sums of their day and
-// month (reading Z3, Z10), and open amounts to those of the hour of their sale (Z4). Lists and
-// counts what a person should look at, held orders and anomalies (Z5). Notes when shops sent events
-// (Z8).
+// month, and open amounts to those of the hour of their sale. Lists and counts what a person should
+// look at, held orders and anomalies. Notes when shops sent events.
 #pragma once
 
 #include <cstdint>

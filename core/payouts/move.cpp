@@ -128,7 +128,7 @@ struct Moving {
 };
 
 /// Whether a move passes over the payout: the settlement of a payout run leaves out payouts that
-/// have ended (K11).
+/// have ended.
 bool is_passed_over(const Payout& payout, const Move& move, const std::set<std::string>& by_id) {
     return move.to == PayoutState::kPaid && !is_active(payout.state) &&
            !by_id.contains(payout.payout_id);

@@ -1,4 +1,4 @@
-// Trace context of a request: the header traceparent of W3C Trace Context (U1). It is kept with the
+// Trace context of a request: the header traceparent of W3C Trace Context. It is kept with the
 // input, so that a support person finds the trace of an order. Pure and thread-safe.
 #pragma once
 

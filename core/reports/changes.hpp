@@ -1,5 +1,4 @@
-// Changes: an account's chains as a feed that others follow (FE1 to FE6). A change is one journal
-// group.
+// Changes: an account's chains as a feed that others follow. A change is one journal group.
 //
 // Threads: as of the reader. Errors are thrown as LedgerFailure.
 #pragma once
@@ -42,10 +41,10 @@ struct Changes {
     FeedPlace next;
     bool more = false;          ///< There are further ones.
     std::uint64_t entries = 0;  ///< The account's chains have so many.
-    bool diverged = false;      ///< The chains are not those that the place was taken from (FE5).
+    bool diverged = false;      ///< The chains are not those that the place was taken from.
 };
 /// Returns the account's changes after `after`: at most `limit`, and no more than fill about
-/// `bytes_max` bytes, but at least one. Those of one node come by number (FE6), those of several
+/// `bytes_max` bytes, but at least one. Those of one node come by number, those of several
 /// by receipt. Requires: the reader is a snapshot of a stored ledger.
 /// @param without  Nodes whose changes are not read.
 [[nodiscard]] Changes changes_after(LedgerReader& ledger, AccountNumber account,
@@ -68,7 +67,7 @@ void visit_changes(LedgerReader& ledger, AccountNumber account, const std::strin
 /// Returns the place after the account's last change.
 [[nodiscard]] FeedPlace end_of_feed(LedgerReader& ledger, AccountNumber account);
 
-/// Returns `commission.changed` and so on (FE3).
+/// Returns `commission.changed` and so on.
 [[nodiscard]] std::string_view change_type(const JournalGroup& group);
 [[nodiscard]] const std::vector<std::string_view>& change_types();
 

@@ -1,5 +1,5 @@
-// Lists: pages of orders and payouts, each read from an index, so that every page costs the same
-// (reading Q7). Requires: the reader is a snapshot of a stored ledger.
+// Lists: pages of orders and payouts, each read from an index, so that every page costs the same.
+// Requires: the reader is a snapshot of a stored ledger.
 #pragma once
 
 #include <cstddef>

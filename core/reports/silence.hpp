@@ -1,4 +1,4 @@
-// Silence: when shops sent their last events, and which of them are silent (reading X4).
+// Silence: when shops sent their last events, and which of them are silent.
 //
 // Threads: as of the reader. Errors are thrown as LedgerFailure.
 #pragma once

@@ -1,5 +1,5 @@
-// Shop silence: whether a shop sends nothing for longer than it usually does at this time of day
-// (reading X4). No clock: the limit depends on the shop's events alone.
+// Shop silence: whether a shop sends nothing for longer than it usually does at this time of day.
+// No clock: the limit depends on the shop's events alone.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Sender lock: lets one node of a fleet send notifications at a time (reading WH8).
+// Sender lock: lets one node of a fleet send notifications at a time.
 #pragma once
 
 #include <chrono>

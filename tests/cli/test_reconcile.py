@@ -1,4 +1,4 @@
-"""`sluice reconcile` (X1 to X3): a shop's own list of orders against both ledgers."""
+"""`sluice reconcile`: a shop's own list of orders against both ledgers."""
 import csv
 import datetime
 import io
@@ -90,7 +90,7 @@ class NoServer:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_finds_exactly_the_orders_that_an_export_lacks(site, seed):
-    """X2: `extra` for orders that the list lacks, `missing` for those that the ledger lacks."""
+    """`extra` for orders that the list lacks, `missing` for those that the ledger lacks."""
     chance = random.Random(seed)
     header, rows = site.export()
     assert len(rows) == COUNT
@@ -104,7 +104,7 @@ def test_finds_exactly_the_orders_that_an_export_lacks(site, seed):
 
 
 def test_what_differs_is_named_with_both_values(site):
-    """X2: versions first; at one version every field that differs; amounts by value."""
+    """Versions first; at one version every field that differs; amounts by value."""
     _, rows = site.export()
     named = {row["order_id"]: row for row in rows}
     named["o1"].update(amount="105.5")
@@ -131,7 +131,7 @@ def test_what_differs_is_named_with_both_values(site):
 
 
 def test_bad_rows_are_unreadable_and_the_others_are_compared(site):
-    """X2, section 12: line and field of a wrong value."""
+    """Line and field of a wrong value."""
     path = site.file("bad.csv", "platform_order_id,amount,platform_updated_at,currency_code\n"
                      "o1,1.2.3,,USD\n,105.00,,USD\no2,105.00,yesterday,USD\no3,105.00,,usd\no4,105.00\nnone,1,,\n")
     found = [(row["class"], row["line"], row["field"], row["file"]) for row in site.reconcile(path)]
@@ -148,7 +148,7 @@ def test_bad_rows_are_unreadable_and_the_others_are_compared(site):
 
 
 def test_payloads_are_compared_and_the_missing_ones_written_for_send(site, tmp_path):
-    """X3: `--write-events` has the payloads, byte for byte, that the ledger lacks."""
+    """`--write-events` has the payloads, byte for byte, that the ledger lacks."""
     lost = orders.order("lost", platform_updated_at="2024-03-05T10:00:00Z")
     newer = dict(site.payloads["o3"], platform_updated_at="2024-03-09T10:00:00Z")
     broken = {"platform_order_id": "thin", "amount": "1.00"}
@@ -165,7 +165,7 @@ def test_payloads_are_compared_and_the_missing_ones_written_for_send(site, tmp_p
 
 
 def test_files_of_other_programs_are_read(site):
-    """X1: byte order marks, CRLF, line breaks in quotes, times with zones, a header that begins like a mark."""
+    """Byte order marks, CRLF, line breaks in quotes, times with zones, a header that begins like a mark."""
     path = site.folder / "windows.csv"
     path.write_bytes("\ufeffplatform_order_id,note,amount,platform_updated_at\r\n"
                      '"o1","two\r\nlines, ""quoted""",105.00,2024-03-01 02:00:00 +0100\r\n\r\n'
@@ -182,7 +182,7 @@ def test_files_of_other_programs_are_read(site):
 
 
 def test_ids_that_no_event_can_have_are_unreadable(site):
-    """X2: a file in another encoding ends neither command nor session, also on PostgreSQL."""
+    """A file in another encoding ends neither command nor session, also on PostgreSQL."""
     path = site.folder / "latin.csv"
     path.write_bytes(b"platform_order_id,amount\nBestellung-\xe4,1\nnul\0,1\no1,105.00\n" + b"x" * 1025 + b",1\n")
     found = [(row["class"], row["line"], row["field"]) for row in site.reconcile(path)]
@@ -198,7 +198,7 @@ def test_an_order_that_is_listed_twice_is_compared_twice(site):
 
 
 def test_check_and_settle(site):
-    """X3: exit 1 for what needs a person; an order within --settle may still be on its way."""
+    """Exit 1 for what needs a person; an order within --settle may still be on its way."""
     young = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
     same = list(site.payloads.values())
     path = site.ndjson(same + [orders.order("young", platform_updated_at=young)])
@@ -210,7 +210,7 @@ def test_check_and_settle(site):
 
 
 def test_waits_for_the_inputs_of_its_start(site):
-    """X2: what the queue holds is applied first."""
+    """Inputs that the queue holds are applied first."""
     name = f"late-{len(site.payloads)}"
     payload = orders.order(name)
     answer = site.edge.post_event("shop-1", site.secret, "ORDER_CREATE", payload)
@@ -258,7 +258,7 @@ WOOCOMMERCE_MAP = ("platform_order_id=order_id,platform_ordered_at=date,amount=o
 
 
 def test_exports_of_shopify_and_woocommerce_are_read_by_map(site):
-    """X1: the columns of the shops' own exports; a further line item is no further order."""
+    """The columns of the shops' own exports; a further line item is no further order."""
     shopify = site.file("shopify.csv", SHOPIFY)
     assert site.found(shopify, "--map", SHOPIFY_MAP) == [("different", "o1"), ("missing", "9004")]
     woocommerce = site.file("woocommerce.csv", WOOCOMMERCE)

@@ -1,4 +1,4 @@
-"""U1: a request's traceparent is kept with its input and shown to people; an invalid one refuses nothing."""
+"""A request's traceparent is kept with its input and shown to people; an invalid one refuses nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The change feed (FE1 to FE6): every change once, in the order of its chain, provable without trust in the server."""
+"""The change feed: every change once, in the order of its chain, provable without trust in the server."""
 
 import concurrent.futures
 import datetime
@@ -82,7 +82,7 @@ def all_changes(reader, **parameters):
 
 
 def check_chain(changes):
-    """FE4: nothing was missed, added or altered. A change with a payee is masked, so only its links are checked."""
+    """Nothing was missed, added or altered. A change with a payee is masked, so only its links are checked."""
     ends = {}
     for change in changes:
         last, end = ends.get(change["node"], (0, NO_HASH))

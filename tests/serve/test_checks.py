@@ -1,4 +1,4 @@
-"""The order of the checks (Q4), the bad input of section 12, and what every answer carries."""
+"""The order of the checks, bad input, and what every answer carries."""
 
 import base64
 import hashlib

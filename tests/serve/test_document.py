@@ -1,4 +1,4 @@
-"""The OpenAPI document: it is current, every answer is as it says, and requests made from it meet no surprise (Q11)."""
+"""The OpenAPI document: it is current, every answer is as it says, and requests made from it meet no surprise."""
 
 import json
 import urllib.parse

@@ -1,4 +1,4 @@
-"""docs/follow.md: its consumers, literally, through kills, restores, a rebuild and two nodes (FE4 to FE6)."""
+"""docs/follow.md: its consumers, literally, through kills, restores, a rebuild and two nodes."""
 
 import contextlib
 import itertools

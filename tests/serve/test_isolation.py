@@ -1,4 +1,4 @@
-"""Accounts see nothing of each other, whatever is asked (Q3, LG4), and a revoked caller sees nothing at all."""
+"""Accounts see nothing of each other, whatever is asked, and a revoked caller sees nothing at all."""
 
 import json
 import threading

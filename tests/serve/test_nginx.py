@@ -1,4 +1,4 @@
-"""The shipped nginx files for programs and people (LG5), with the real nginx in front of `sluice serve`."""
+"""The shipped nginx files for programs and people, with the real nginx in front of `sluice serve`."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The page for people in a real browser, through nginx with TLS and a login, on a real ledger (G1 to G17)."""
+"""The page for people in a real browser, through nginx with TLS and a login, on a real ledger."""
 
 import base64
 import decimal
@@ -118,7 +118,7 @@ def wait_for(page, text, selector="main"):
     page.wait(f"document.querySelector({json.dumps(selector)})?.innerText.includes({json.dumps(text)})", text)
 
 
-# Files and headers (G17) ---------------------------------------------------------------------------------------------
+# Files and headers ---------------------------------------------------------------------------------------------------
 
 
 def files():
@@ -137,7 +137,7 @@ def test_the_files_are_served_as_they_are_and_stay_small(site):
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-# Views (G2, G13) -----------------------------------------------------------------------------------------------------
+# Views ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark"), (320, "light"), (640, "dark")])
@@ -171,7 +171,7 @@ def test_every_link_of_the_bar_opens_its_view_and_back_returns(visit):
         page.wait("document.querySelector('#nav a[aria-current]').textContent === 'Programs'")
 
 
-# The questions of section 2, in at most two actions -------------------------------------------------------------------
+# The questions of finance, in at most two actions -------------------------------------------------------------------
 
 
 class Actions:
@@ -328,7 +328,7 @@ def test_an_unknown_order_says_where_to_look(visit):
             assert part in page.text(), part
 
 
-# Bad input (section 12) ----------------------------------------------------------------------------------------------
+# Bad input -----------------------------------------------------------------------------------------------------------
 
 
 def order(name):
@@ -378,7 +378,7 @@ def test_a_spreadsheet_runs_no_cell_of_an_export(visit, browser, tmp_path):
         assert b"\r\no1,shop-1," in content
 
 
-# Keyboard (G13) ------------------------------------------------------------------------------------------------------
+# Keyboard ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_keyboard_alone_reaches_everything(visit):
@@ -415,7 +415,7 @@ def test_a_chart_is_read_with_the_arrow_keys_and_as_a_table(visit):
             assert "adjusted" in page.run("document.querySelector('.charts details').textContent")
 
 
-# States (G13) --------------------------------------------------------------------------------------------------------
+# States --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_view_in_error_says_the_code_and_can_be_tried_again(visit):
@@ -485,7 +485,7 @@ def test_a_viewer_reads_that_a_manager_sees_payouts(visit):
 
 
 def test_each_view_of_a_viewer_shows_its_rows(site, visit):
-    """Without payees, actors and reasons, which are null (Q9)."""
+    """Without payees, actors and reasons, which are null."""
     needs_manager = ("runs", "payouts", "run", "payout", "approvals", "approval", "month", "statement")
     for name, query in views(site).items():
         if name not in needs_manager:
@@ -499,7 +499,7 @@ def test_each_view_of_a_viewer_shows_its_rows(site, visit):
 
 
 def test_an_empty_page_of_a_list_that_goes_on_is_not_the_end(visit):
-    """A request reads 10,000 rows (Q7), and none of them may match."""
+    """A request reads 10,000 rows, and none of them may match."""
     with visit("?view=shops") as page:
         asked = page.run("""import('./api.js').then(async ({ get }) => {
             const asked = [], real = window.fetch;
@@ -589,7 +589,7 @@ def test_libreoffice_reads_amounts_as_numbers_and_runs_no_cell(visit, browser, t
 
 
 def test_nothing_moves_while_a_view_comes(visit):
-    """The layout shift of Month, from the first paint to its last part (section 11)."""
+    """The layout shift of Month, from the first paint to its last part."""
     with visit("?view=month") as page:
         time.sleep(0.3)
         shift = page.run("""new Promise((done) => { let sum = 0;

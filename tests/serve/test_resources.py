@@ -1,4 +1,4 @@
-"""Every resource has the rows of the command that prints the same (Q10), of the same snapshot."""
+"""Every resource has the rows of the command that prints the same, of the same snapshot."""
 
 import csv
 import datetime
@@ -158,7 +158,7 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
 
 
 def test_a_statement_as_a_page_has_its_amounts_and_only_text_from_rows(served):
-    """Q10; the scene has an order named <img onerror=1>."""
+    """The scene has an order named <img onerror=1>."""
     month = scene.this_month()[:7]
     answer = served.as_("acme").get("statement", creator="ann", month=month, format="html")
     assert answer.header("Content-Type") == "text/html; charset=utf-8"
@@ -173,7 +173,7 @@ def test_a_statement_as_a_page_has_its_amounts_and_only_text_from_rows(served):
 
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_what_waits_for_approval_is_shown_as_approvers_see_it(served, account):
-    """With payees masked (LG6): in fields, differences, and payouts."""
+    """With payees masked: in fields, differences, and payouts."""
     reader = served.as_(account)
     waiting = served.sluice.json("approvals", *of_account(account))
     run = reader.rows("runs")[0]["payout_run"]
@@ -253,7 +253,7 @@ def test_filters_select_rows_by_their_members(served):
                                      {"from": "2024-03-01T00:00:00Z", "to": "2024-03-02T00:00:00Z"},
                                      {"from": "2024-03-02T00:00:00Z"}, {"to": "2024-03-01T00:00:00Z"}])
 def test_orders_by_time_are_the_same_rows_whatever_the_page(served, filters, limit):
-    """Z2: the index of all orders, of a creator and of a code. Shops and orders break ties (Q7)."""
+    """The index of all orders, of a creator and of a code. Shops and orders break ties."""
     reader = served.as_("acme")
     by_id = reader.rows("orders", **filters)
     rising = reader.rows("orders", sort="ordered_at", limit=limit, **filters)
@@ -263,7 +263,7 @@ def test_orders_by_time_are_the_same_rows_whatever_the_page(served, filters, lim
 
 
 def test_creators_have_their_earnings_and_the_best_come_first(served):
-    """Z3: the sums of the month equal the statements (S3)."""
+    """The sums of the month equal the statements (S3)."""
     reader = served.as_("acme")
     rows = reader.rows("creators")
     for row in rows:
@@ -339,7 +339,7 @@ def test_periods_list_the_checks_before_a_month_is_closed(served):
                                      {"showing": "true", "acknowledged": "false"},
                                      {"showing": "true", "acknowledged": "false", "blocks": "false"}])
 def test_anomalies_that_need_attention_come_newest_first_whatever_the_page(served, filters, limit):
-    """Z5: from their index, with the rows that the table has."""
+    """From their index, with the rows that the table has."""
     reader = served.as_("acme")
     blocking = [row for row in reader.rows("anomalies", showing="true") if row["blocks"]]
     open_ = [row for row in reader.rows("anomalies", showing="true") if not row["blocks"] and not row["acknowledged_by"]]

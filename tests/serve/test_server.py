@@ -222,7 +222,7 @@ default_rate = "10%"
 
 
 def test_no_answer_has_more_than_8_mb(reading):
-    """A list is cut there, and says so with its cursor; one row or object that is larger is refused (Q6)."""
+    """A list is cut there, and says so with its cursor; one row or object that is larger is refused."""
     folder, secret = reading
     sluice = Sluice(folder / "store")
     most = 8 << 20

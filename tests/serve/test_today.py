@@ -1,4 +1,4 @@
-"""Today's figures are those of the journal, the balances and the orders (G4)."""
+"""Today's figures are those of the journal, the balances and the orders."""
 
 import collections
 import contextlib

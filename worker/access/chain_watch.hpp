@@ -1,4 +1,4 @@
-// Chain watch: notices that a ledger has new changes, for all that wait for them (FE6).
+// Chain watch: notices that a ledger has new changes, for all that wait for them.
 //
 // A thread of its own, because a read of PostgreSQL may take long. Idle while none waits.
 #pragma once

@@ -67,7 +67,7 @@ public:
     [[nodiscard]] bool store_in_place(Ledger& ledger);
 
 private:
-    /// Publishes the queue's last number, from which readers tell how many inputs wait (Z10).
+    /// Publishes the queue's last number, from which readers tell how many inputs wait.
     void note_queue();
 
     /// Returns true once every `period`.

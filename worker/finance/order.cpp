@@ -64,7 +64,7 @@ Result<bool> is_command(const Frame& frame, const std::string& ledger_url, const
 }
 
 /// Finds the account of the orders that the cause attributed. A command belongs to one account, so
-/// orders of several accounts are detached account by account (K11).
+/// orders of several accounts are detached account by account.
 /// @param known  An account of which it attributed an order, if there is one.
 Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
                              const std::optional<AccountId>& known, SubmitOptions& options) {

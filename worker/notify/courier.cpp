@@ -5,7 +5,7 @@
 namespace sluice::notify {
 namespace {
 
-constexpr long kConnectSeconds = 10, kTransferSeconds = 15;  // WH4
+constexpr long kConnectSeconds = 10, kTransferSeconds = 15;
 constexpr std::size_t kAnswerBytesMax = 65'536;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Courier: a notification as an HTTP request, and the response as an answer (rules WH2, WH4, WH7).
+// Courier: a notification as an HTTP request, and the response as an answer.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ struct DestinationUrl {
     bool is_encrypted = true;
 };
 
-/// Parses an https URL, or an http URL if the judge allows any block (WH7). Refuses a user name, a
+/// Parses an https URL, or an http URL if the judge allows any block. Refuses a user name, a
 /// password, a fragment, a zone, port 0, a name that is not ASCII, and a host that is an address
 /// which the judge refuses. A name is judged at each connection. Errors do not repeat the URL,
 /// because its path may be a secret.

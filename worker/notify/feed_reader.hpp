@@ -48,7 +48,7 @@ struct FeedBatch {
     std::optional<Error> error;  ///< The ledger cannot be read.
 };
 
-/// Longest body of a notification (WH2).
+/// Longest body of a notification.
 inline constexpr std::size_t kBodyBytesMax = 65'536;
 
 /// Returns the JSON of a change. A longer one has its first entries only, and `entries_total`.

@@ -1,7 +1,7 @@
 // IP addresses that notifications may be sent to.
 //
 // A destination's URL comes from an account's own people, so it could name a machine inside the
-// operator's network (server-side request forgery, rule WH7). Only the address that a socket is
+// operator's network (server-side request forgery). Only the address that a socket is
 // about to connect to is judged, because a name can have another address a moment later.
 #pragma once
 

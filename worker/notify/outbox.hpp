@@ -1,5 +1,4 @@
-// Outbox: the changes of one destination that are not finished, and when each may be sent (rules
-// WH3 to WH6).
+// Outbox: the changes of one destination that are not finished, and when each may be sent.
 //
 // Pure: callers state the time, in milliseconds since 1970 by the wall clock. One thread.
 #pragma once
@@ -18,13 +17,13 @@
 
 namespace sluice::notify {
 
-/// Requests under way for one destination, and in all (WH3).
+/// Requests under way for one destination, and in all.
 inline constexpr unsigned kUnderWayMax = 8, kUnderWayOfAllMax = 64;
 /// Changes that could be sent at once. More are not read.
 inline constexpr std::size_t kDueAtOnceMax = 64;
-/// Unfinished changes at which the destination reads no further (WH6).
+/// Unfinished changes at which the destination reads no further.
 inline constexpr std::size_t kUnfinishedMax = 10'000;
-/// A destination without success for so long is disabled (WH5).
+/// A destination without success for so long is disabled.
 inline constexpr std::uint64_t kFailingMaxMs = std::uint64_t{3} * 86'400'000;
 
 class Outbox {

@@ -1,4 +1,4 @@
-// Schedule: when a failed change is sent again, and when a destination rests (rules WH5 and WH6).
+// Schedule: when a failed change is sent again, and when a destination rests.
 //
 // Pure: callers state the time. Times are milliseconds since 1970, by the wall clock, because they
 // outlive the process.

@@ -1,9 +1,9 @@
 // Sender: the loop of `sluice notify run`. Reads the feed of each destination, sends what may be
 // sent, and stores the outcomes.
 //
-// The feed is the buffer (rule WH1): the store has a cursor for each destination, and the changes
-// at or before it that are not finished. A killed process repeats what it had not stored yet.
-// Threads: one runs it; the feed reader and the chain watch have their own.
+// The feed is the buffer: the store has a cursor for each destination, and the changes at or before
+// it that are not finished. A killed process repeats what it had not stored yet. Threads: one runs
+// it; the feed reader and the chain watch have their own.
 #pragma once
 
 #include <atomic>

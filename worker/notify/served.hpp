@@ -23,7 +23,7 @@ struct Answer {
     std::optional<std::chrono::seconds> retry_after;
     std::chrono::milliseconds took{0};
 };
-[[nodiscard]] bool is_success(const Answer& answer) noexcept;  ///< 2xx (WH4)
+[[nodiscard]] bool is_success(const Answer& answer) noexcept;  ///< 2xx
 /// Returns the judge of a destination's addresses.
 [[nodiscard]] AddressJudge judge_of(const store::Destination& destination);
 /// Returns what an answer other than 2xx says, for people.

@@ -1,6 +1,6 @@
-// Signing: secrets and signatures of notifications, by the specification "Standard Webhooks"
-// (rule WH2). A destination's secrets, those that sign and the header that --header-from names, are
-// sealed in the store under `notify.key`, together with the destination's UUID.
+// Signing: secrets and signatures of notifications, by the specification "Standard Webhooks".
+// A destination's secrets, those that sign and the header that --header-from names, are sealed in
+// the store under `notify.key`, together with the destination's UUID.
 #pragma once
 
 #include <cstdint>

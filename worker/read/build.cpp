@@ -132,7 +132,7 @@ Answer object_answer(const Job& job, Read& read) {
     return answer;
 }
 
-/// Returns the answer in place of one that is too large (Q6), under the parameter that chose it.
+/// Returns the answer in place of one that is too large, under the parameter that chose it.
 Answer too_large(const Resource& resource) {
     std::string_view name = "limit";
     for (const Parameter& parameter : resource.parameters) {

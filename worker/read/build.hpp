@@ -1,4 +1,4 @@
-// Answers: runs the read of a resource on a snapshot, and builds the whole answer (Q6 to Q9).
+// Answers: runs the read of a resource on a snapshot, and builds the whole answer.
 #pragma once
 
 #include <memory>

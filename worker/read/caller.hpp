@@ -1,4 +1,4 @@
-// Callers: who sends a request, and which accounts the caller may read (LG1 to LG4).
+// Callers: who sends a request, and which accounts the caller may read.
 #pragma once
 
 #include <memory>

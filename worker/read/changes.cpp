@@ -1,4 +1,4 @@
-// The change feed (FE1 to FE6).
+// The change feed.
 #include "core/reports/changes.hpp"
 
 #include "worker/read/cursor.hpp"

@@ -1,4 +1,4 @@
-// Cursors: where the next page of a list begins (Q7).
+// Cursors: where the next page of a list begins.
 //
 // A cursor is the last key and a digest of key and query, in base64url. The digest is keyed with a
 // secret of the registry, so that it tells a cursor of another query and one that no server made.

@@ -10,7 +10,7 @@
 
 namespace sluice::serve {
 
-/// How callers of a socket prove who they are (LG1).
+/// How callers of a socket prove who they are.
 enum class Door : std::uint8_t {
     kTokens,  ///< `Authorization: Bearer`.
     kPeople,  ///< `X-Sluice-User`, which nginx sets after a login.

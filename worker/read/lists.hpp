@@ -9,9 +9,9 @@
 
 namespace sluice::serve {
 
-/// Most rows that one request reads (Q7).
+/// Most rows that one request reads.
 inline constexpr std::size_t kRowsReadMax = 10'000;
-/// Most bytes of an answer (Q6).
+/// Most bytes of an answer.
 inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 
 /// Returns the account's shops, by id, those that sent nothing yet as well.

@@ -1,4 +1,4 @@
-// Masks: what a caller must not see (LG6, Q9).
+// Masks: what a caller must not see.
 #pragma once
 
 #include <functional>

@@ -338,7 +338,7 @@ Page list_payees(Read& read) {
 
 namespace {
 
-/// Returns what a month's end needs before it is closed, and what is worth a look (G9).
+/// Returns what a month's end needs before it is closed, and what is worth a look.
 Json closing_checks(Read& read, Timestamp until) {
     Json behind = Json::array();
     for (const NodeState& node : node_states(read)) {

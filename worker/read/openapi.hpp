@@ -1,4 +1,4 @@
-// The OpenAPI document, made of the table that routes requests and checks parameters (Q11).
+// The OpenAPI document, made of the table that routes requests and checks parameters.
 #pragma once
 
 #include <string>

@@ -327,7 +327,7 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
     }
 }
 
-/// Returns the commission at stake of each order, in the order of the list (G10).
+/// Returns the commission at stake of each order, in the order of the list.
 Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
     read.ledger.expect_orders(orders);
     Json list = Json::array();

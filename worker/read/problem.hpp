@@ -1,4 +1,4 @@
-// Problems: errors as application/problem+json (RFC 9457, rule Q4). They never repeat a value that
+// Problems: errors as application/problem+json (RFC 9457). They never repeat a value that
 // was sent.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Resources: the table from which requests are routed, parameters checked, and the OpenAPI document
-// made (Q10, Q11).
+// made.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ enum class ValueKind : std::uint8_t {
 };
 
 inline constexpr std::size_t kRowsOfPageMax = 1000;
-inline constexpr std::uint64_t kWaitSecondsMax = 30;  ///< FE1
+inline constexpr std::uint64_t kWaitSecondsMax = 30;  ///< Longest wait for a change of the feed.
 
 struct Parameter {
     std::string_view name;

@@ -1,5 +1,4 @@
-// Shops and nodes: what shops sent (X4), their products, and how far each node has applied its
-// inputs (G12).
+// Shops and nodes: what shops sent, their products, and how far each node has applied its inputs.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -73,7 +72,7 @@ std::map<ShopNumber, std::uint64_t> recent_dead_letters(Read& read) {
     return counts;
 }
 
-/// Sets the cells that tell what the shops sent (X4).
+/// Sets the cells that tell what the shops sent.
 void add_activity(Read& read, Page& page) {
     enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
     const std::map<std::string, ShopNumber> numbers = shop_numbers(read);
@@ -91,7 +90,7 @@ void add_activity(Read& read, Page& page) {
     }
 }
 
-/// Returns the ids before and after an order that the shops may not have (G5).
+/// Returns the ids before and after an order that the shops may not have.
 Json nearest_orders(Read& read, const std::string& id) {
     Json list = Json::array();
     for (const ShopRow& shop : shops_of(read)) {

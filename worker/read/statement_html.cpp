@@ -1,4 +1,4 @@
-// A statement as a page that prints on A4 and Letter (Q10).
+// A statement as a page that prints on A4 and Letter.
 #include <algorithm>
 #include <array>
 
@@ -21,7 +21,7 @@ constexpr std::string_view kStyle =
     ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     "@media print{body{margin:0;padding:0;max-width:none}}";
 
-/// Data enters as text (G17).
+/// Data enters as text.
 std::string escaped(std::string_view text) {
     std::string html;
     for (const char c : text) {

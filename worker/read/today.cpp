@@ -1,4 +1,4 @@
-// Today: yesterday's figures, and the work that waits (G4).
+// Today: yesterday's figures, and the work that waits.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,4 +1,4 @@
-// Order lists: what a shop's own export states of its orders, as CSV or as NDJSON of payloads (X1).
+// Order lists: what a shop's own export states of its orders, as CSV or as NDJSON of payloads.
 #pragma once
 
 #include <array>

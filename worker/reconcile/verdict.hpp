@@ -1,4 +1,4 @@
-// Verdict: how the ledger's order compares with what a list states of it (X2).
+// Verdict: how the ledger's order compares with what a list states of it.
 #pragma once
 
 #include <array>

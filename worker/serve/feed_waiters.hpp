@@ -1,5 +1,4 @@
-// Feed waiters: requests for changes that wait until there is one, or until their time is over
-// (FE1, FE6).
+// Feed waiters: requests for changes that wait until there is one, or until their time is over.
 //
 // One thread.
 #pragma once
@@ -21,8 +20,8 @@ using cli::ChainEntries;
 
 class FeedWaiters {
 public:
-    /// Most waits at a time, and most of one account (FE1). Fewer than the server's connections, so
-    /// that some are left for requests that do not wait.
+    /// Most waits at a time, and most of one account. Fewer than the server's connections, so that
+    /// some are left for requests that do not wait.
     static constexpr std::size_t kWaitsMax = 900, kWaitsOfOneMax = 8;
 
     /// Counts a wait, which may be parked several times until it ends. Returns false if too many

@@ -1,4 +1,4 @@
-// Static files of the page, from worker/serve/ui/, which the build embeds in the program (G1, G17).
+// Static files of the page, from worker/serve/ui/, which the build embeds in the program.
 #pragma once
 
 #include <string_view>

@@ -110,7 +110,7 @@ std::string shop_metrics(const std::vector<ShopActivity>& shops) {
     return silent + limits;
 }
 
-/// Writes one line for a request, without its parameters (section 10).
+/// Writes one line for a request, without its parameters.
 void log_request(const Request& request, const Outcome& outcome, unsigned status,
                  std::chrono::microseconds took) {
     const std::string account = outcome.account.empty() ? "-" : outcome.account;
@@ -213,7 +213,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
         return answer(problem("no_account", "no account has the user " + caller.name));
     }
     const Grant* const grant = grant_of(caller, parameters);
-    // The scope comes before the account (Q4): a caller that has it in no account gets 403.
+    // The scope comes before the account: a caller that has it in no account gets 403.
     const auto has_scope = [&resource](const Grant& one) {
         return resource.scope == 0 || (one.scopes & resource.scope) != 0;
     };

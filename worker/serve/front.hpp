@@ -1,4 +1,5 @@
-// Front: everything about a request that needs no ledger, in the order of rule Q4.
+// Front: everything about a request that needs no ledger. The checks come in this order: target,
+// path, method, caller, rate, scope, origin, parameters, account.
 //
 // One thread. Looks the caller up before and after the read, so that a token or user that is
 // revoked meanwhile gets no answer.
@@ -20,7 +21,7 @@
 
 namespace sluice::serve {
 
-/// Windows of callers (Q5). Forgets windows that have ended.
+/// Windows of callers. Forgets windows that have ended.
 class RateWindows {
 public:
     explicit RateWindows(RateLimit limit) : limit_(limit) {}

@@ -25,7 +25,7 @@ struct WaitingJob {
 /// One thread at a time.
 class JobQueue {
 public:
-    /// Most jobs that wait for a reader (Q1), and most of one account.
+    /// Most jobs that wait for a reader, and most of one account.
     static constexpr std::size_t kJobsMax = 256, kJobsOfOneMax = 224;
 
     /// @param readers  All of them but one may work for the same account at a time.

@@ -1,4 +1,4 @@
-// Server: sockets and HTTP, on one thread (Q1). Only server.cpp includes Asio and Beast.
+// Server: sockets and HTTP, on one thread. Only server.cpp includes Asio and Beast.
 #pragma once
 
 #include <memory>

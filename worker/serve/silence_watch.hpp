@@ -1,4 +1,4 @@
-// Silence watch: reads once a minute when shops sent their last events, for the metrics (X4).
+// Silence watch: reads once a minute when shops sent their last events, for the metrics.
 //
 // A thread of its own, because a scrape must not wait for the ledger.
 #pragma once

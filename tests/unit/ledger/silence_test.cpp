@@ -1,4 +1,4 @@
-// When shops sent events (Z8), and what reports make of it (X4).
+// When shops sent events, and what reports make of it.
 #include "core/reports/silence.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// "Export": the rows of a view as CSV for spreadsheets (G16).
+// "Export": the rows of a view as CSV for spreadsheets.
 import { get } from "./api.js";
 import { element } from "./dom.js";
 import { count } from "./format.js";

@@ -1,4 +1,4 @@
-// Frame of the page: who looks, which view, and the states of a view (G2, G13).
+// Frame of the page: who looks, which view, and the states of a view.
 import { configure, get } from "./api.js";
 import { element } from "./dom.js";
 import { count } from "./format.js";

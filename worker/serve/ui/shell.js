@@ -1,4 +1,4 @@
-// Commands that a person may paste into a shell (G1).
+// Commands that a person may paste into a shell.
 import { element } from "./dom.js";
 
 /** A word quoted for a POSIX shell; null if it has a control character, because a pasted line must not run another. */

@@ -1,4 +1,4 @@
-// When a shop is silent (X4). Ledger and command are elsewhere.
+// When a shop is silent. Ledger and command are elsewhere.
 #include "core/statements/shop_silence.hpp"
 
 #include <gtest/gtest.h>

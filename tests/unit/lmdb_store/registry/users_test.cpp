@@ -1,4 +1,4 @@
-// Users and bearers, as `sluice serve` looks them up: in the published copy, on each request (LG4).
+// Users and bearers, as `sluice serve` looks them up: in the published copy, on each request.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

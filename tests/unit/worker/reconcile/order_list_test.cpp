@@ -1,4 +1,4 @@
-// Rules X1 and X2: the times of shops' exports, and the verdict on an order.
+// The times of shops' exports, and the verdict on an order.
 #include "worker/reconcile/order_list.hpp"
 
 #include <gtest/gtest.h>

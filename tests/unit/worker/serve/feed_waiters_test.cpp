@@ -1,4 +1,4 @@
-// FE1, FE6: the number of requests that may wait for changes, and the time at which each is woken.
+// The number of requests that may wait for changes, and the time at which each is woken.
 #include "worker/serve/feed_waiters.hpp"
 
 #include <gtest/gtest.h>

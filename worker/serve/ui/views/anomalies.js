@@ -1,4 +1,4 @@
-// Anomalies and holds: what a person should check (G10).
+// Anomalies and holds: what a person should check.
 import { element } from "../dom.js";
 import { count, instants, money, time } from "../format.js";
 import { creatorLink, orderLink } from "../links.js";

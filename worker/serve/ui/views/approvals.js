@@ -1,4 +1,4 @@
-// What waits for another person, oldest first, and one of them in full (G8, controls K3).
+// What waits for another person, oldest first, and one of them in full (controls K3).
 import { element } from "../dom.js";
 import { amount, instantKey, money, plural, time } from "../format.js";
 import { idLink, idOf } from "../links.js";

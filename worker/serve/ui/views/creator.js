@@ -1,4 +1,4 @@
-// One creator: what is owed, when it is paid, and why (G7).
+// One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
 import { amount, day, money, monthAfter, monthName, negated, plural, shortMonth, state, sum, time, today } from "../format.js";
 import { idLink, link, payoutLink } from "../links.js";

@@ -1,4 +1,4 @@
-// The list of creators (G7).
+// The list of creators.
 import { element } from "../dom.js";
 import { money, state } from "../format.js";
 import { creatorLink, idLink } from "../links.js";

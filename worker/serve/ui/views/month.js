@@ -1,4 +1,4 @@
-// One month: do the books tie, and can it be closed (G9).
+// One month: do the books tie, and can it be closed.
 import { element } from "../dom.js";
 import { amount, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
 import { hrefOf, idLink, link } from "../links.js";

@@ -1,4 +1,4 @@
-// One order: the answer first, then its history and its calculation (G6).
+// One order: the answer first, then its history and its calculation.
 import { element } from "../dom.js";
 import { amount, day, instantKey, instants, isZero, money, state, sum, time } from "../format.js";
 import { creatorLink, idOf, link, payoutLink } from "../links.js";

@@ -1,4 +1,4 @@
-// One payout: the amount, its steps, its parts and its items (G8).
+// One payout: the amount, its steps, its parts and its items.
 import { element } from "../dom.js";
 import { money, plural, state, time } from "../format.js";
 import { creatorLink, idLink, idOf, link, orderLink } from "../links.js";

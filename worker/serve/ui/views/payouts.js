@@ -1,4 +1,4 @@
-// Payout runs, and the list of payouts (G8).
+// Payout runs, and the list of payouts.
 import { element } from "../dom.js";
 import { money, plural, state, sum, time } from "../format.js";
 import { creatorLink, idLink, payoutLink } from "../links.js";

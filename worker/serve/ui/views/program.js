@@ -1,4 +1,4 @@
-// One program: its versions, two of them side by side, and the account's policy (G11).
+// One program: its versions, two of them side by side, and the account's policy.
 import { element } from "../dom.js";
 import { plural, time } from "../format.js";
 import { hrefOf, idOf } from "../links.js";

@@ -1,4 +1,4 @@
-// Programs as cards (G11).
+// Programs as cards.
 import { element } from "../dom.js";
 import { plural } from "../format.js";
 import { idLink } from "../links.js";

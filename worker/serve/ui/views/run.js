@@ -1,4 +1,4 @@
-// One payout run with its payouts and the creators that it left out (G8).
+// One payout run with its payouts and the creators that it left out.
 import { element } from "../dom.js";
 import { money, plural, time } from "../format.js";
 import { creatorLink, idOf } from "../links.js";

@@ -1,4 +1,4 @@
-// Search: one field for ids, codes and creators (G5).
+// Search: one field for ids, codes and creators.
 import { inputsWaiting } from "../api.js";
 import { element } from "../dom.js";
 import { instants, plural, state, time } from "../format.js";

@@ -1,4 +1,4 @@
-// Shops and nodes: who still sends, and who is behind (G12).
+// Shops and nodes: who still sends, and who is behind.
 import { element } from "../dom.js";
 import { count, plural, state, time } from "../format.js";
 import { idOf, link } from "../links.js";

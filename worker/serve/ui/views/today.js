@@ -1,4 +1,4 @@
-// Today: how yesterday was, and which work waits (G4).
+// Today: how yesterday was, and which work waits.
 import { element } from "../dom.js";
 import { amount, count, day, isZero, money, plural, shortDay } from "../format.js";
 import { creatorLink, hrefOf, idLink, orderLink } from "../links.js";
