@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "core/apply/command.hpp"
-#include "core/apply/money.hpp"
+#include "core/apply/manual_postings.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/apply/money.hpp"
+#include "core/apply/manual_postings.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/commands/ids.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/apply/money.hpp"
+#include "core/apply/manual_postings.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "core/apply/command.hpp"
-#include "core/apply/money.hpp"
+#include "core/apply/manual_postings.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/payout_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Money by hand: the parts that adjust, credit, opening import, write-off and reverse share.
+// Manual postings: the parts that adjust, credit, opening import, write-off and reverse share.
 #pragma once
 
 #include <vector>
