@@ -33,7 +33,7 @@ struct ApprovalSubject {
     }
 };
 /// Returns kNotFound if the account has no such command, payout or payout run.
-/// @param id  A payout run that is approved has no payouts left.
+/// @param id  Of a command, payout or payout run. A run that is approved has no payouts left.
 [[nodiscard]] Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber account,
                                                        const AccountId& account_id,
                                                        const std::string& id);

@@ -36,8 +36,8 @@ struct RateVerdict {
     std::uint32_t retry_after = 1;  ///< reset - now, at least 1.
 };
 
-/// The word after one request at `now_second`, and the verdict. Windows are aligned to multiples of
-/// their length since the epoch. A word that ends more than one window + 2 s ahead, because the
+/// Result of one request: the rate word after it, and the verdict. Windows are aligned to multiples
+/// of their length since the epoch. A word that ends more than one window + 2 s ahead, because the
 /// clock stepped back, ends with the current window and keeps its count. A refused request does not
 /// change the window; the count saturates.
 struct RateStep {

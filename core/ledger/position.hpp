@@ -41,7 +41,7 @@ struct FrozenLine {
 
 enum class CandidateVerdict : std::uint8_t {
     kWon = 1,
-    kSameCreator = 2,      ///< Points to the winner too.
+    kSameCreator = 2,      ///< Also points to the creator who won.
     kLaterCode = 3,        ///< An earlier code of the order won.
     kLowerPrecedence = 4,  ///< The program's precedence puts the other type first.
     kClickBelowCode = 5,   ///< Between programs a code beats a click.

@@ -31,10 +31,12 @@ void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first,
 /// Visits the sums of a month (202601), by creator, program and currency. A visited row has node 0.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const Visitor<MonthlySum>& visit);
-/// Likewise from one creator on, whose first id this is.
+/// Likewise, from this creator on.
+/// @param creator  First id.
 void scan_month_from(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                      const CreatorId& creator, const Visitor<MonthlySum>& visit);
-/// Likewise of one creator, whose first id this is.
+/// Likewise, of this creator alone.
+/// @param creator  First id.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const CreatorId& creator, const Visitor<MonthlySum>& visit);
 

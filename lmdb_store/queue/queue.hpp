@@ -193,7 +193,8 @@ public:
     /// Moves the records that are durable in lanes now. Does nothing while another process moves,
     /// or the queue is latched.
     [[nodiscard]] virtual Status move_lanes() = 0;
-    /// Moves them, after waiting for another process's move.
+    /// As move_lanes(), but waits while another process moves, and returns kIo if the queue is
+    /// latched.
     [[nodiscard]] virtual Status empty_lanes() = 0;
     /// Finds the ends of the lanes without an owner, and moves their records. Costs little if all
     /// are empty.

@@ -68,7 +68,7 @@ struct CopySeal {
     std::array<char, 8> magic = {'S', 'L', 'C', 'R', 'E', 'G', 'C', '1'};
     std::uint64_t generation = 0;
     std::uint64_t bytes = 0;               ///< Length of the pages.
-    std::uint32_t signing_tokens_max = 0;  ///< An account has no more; 1 to kActiveTokensMax.
+    std::uint32_t signing_tokens_max = 0;  ///< Most of one account; 1 to kActiveTokensMax.
     std::uint32_t crc = 0;                 ///< CRC-32C of the pages and of the fields above.
 
     /// Returns what `crc` should be.

@@ -30,8 +30,8 @@ namespace sluice::cli {
 [[nodiscard]] std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
                                                const std::string& command);
 
-/// Returns the SHA-256 of its message's bytes, as the memo entry SENT of the payout has it; empty
-/// without such an entry.
+/// Returns the SHA-256 of the exported message's bytes, from the payout's memo entry SENT, or an
+/// empty text if the payout has no such entry.
 [[nodiscard]] std::string proven_sha256(LedgerReader& ledger, const Payout& payout);
 
 /// Returns an error unless all of them are APPROVED.

@@ -13,8 +13,9 @@
 
 namespace sluice::serve {
 
-/// Called once, on a reader's thread. Gives up what it holds before it returns, because the reader
-/// destroys it later, when the receiver may be gone.
+/// Receives the answer of a job. Called once, on a reader's thread or on that of Readers::cancel().
+/// Releases what it captured before it returns, because the function itself is destroyed later,
+/// when the receiver may be gone.
 using Done = std::function<void(Answer)>;
 
 struct WaitingJob {

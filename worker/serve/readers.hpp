@@ -41,7 +41,7 @@ public:
     [[nodiscard]] bool is_ready() const noexcept { return ready_.load(); }
     /// Returns for how long the oldest snapshot has been read, or 0. Old ones keep pages of LMDB.
     [[nodiscard]] std::chrono::milliseconds snapshot_age();
-    /// Answers all jobs that wait with `busy`, and makes the present ones give up.
+    /// Answers all jobs that wait with `busy`, and interrupts those that read now.
     void cancel();
     /// Ends the threads after their present jobs.
     void stop();
