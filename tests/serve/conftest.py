@@ -3,6 +3,7 @@ from harness import paths
 from harness.cli import Sluice
 from harness.serve import Serve
 from serve import scene
+from serve.live import served_shop
 
 
 class Served:
@@ -33,3 +34,9 @@ def store():
         sluice.account(account)
     yield folder, sluice
     paths.drop_folder(folder)
+
+
+@pytest.fixture
+def live(tmp_path):
+    with served_shop(tmp_path) as shop:
+        yield shop

@@ -1,6 +1,7 @@
 """The order of the checks, bad input, and what every answer carries."""
 
 import base64
+import concurrent.futures
 import hashlib
 import re
 import socket
@@ -10,6 +11,7 @@ import time
 import pytest
 from harness import paths
 from harness.serve import Serve, ask
+from serve.live import end_of, waiters
 
 PAST = "2020-01-01T00:00:00Z"
 
@@ -154,13 +156,30 @@ def test_callers_without_a_valid_credential_are_all_alike(served):
     for headers in ([], [("Authorization", f"Bearer {token}")], [("X-Sluice-User", "")],
                     [("X-Sluice-User", "a"), ("X-Sluice-User", "b")], [("X-Sluice-User", "x" * 255)]):
         answer = ask(served.serve.people, "/v1/me", headers)
-        assert answer.status == 401, (headers, answer)
+        assert (answer.status, answer.header("WWW-Authenticate")) == (401, None), (headers, answer)
         told.add(answer.body)
     assert len(told) == 1
 
 
+def test_revoked_expired_and_suspended_callers_are_refused_as_an_unknown_one(store):
+    """Q4: an answer does not say which of these a token is."""
+    folder, sluice = store
+    revoked, secret = sluice.token("acme", "read_orders")
+    _, expired = sluice.token("acme", "read_orders", expires=PAST)
+    _, suspended = sluice.token("beta", "read_orders")
+    sluice("token", "revoke", revoked)
+    sluice("account", "suspend", "beta")
+    with Serve(folder / "store", folder) as serve:
+        answers = [serve.token(one).get("orders") for one in (secret, expired, suspended, "unknown")]
+    assert {(answer.status, answer.code, answer.header("WWW-Authenticate")) for answer in answers} == {
+        (401, "unauthorized", "Bearer")}
+    assert len({answer.body for answer in answers}) == 1
+
+
 def test_scopes_are_checked_before_parameters(served):
-    assert served.as_("acme", "sender").get("orders").code == "scope"
+    answer = served.as_("acme", "sender").get("orders")
+    assert (answer.status, answer.code) == (403, "scope")
+    assert answer.header("WWW-Authenticate") == 'Bearer error="insufficient_scope", scope="read_orders"'  # RFC 6750
     assert served.as_("acme", "sender").get("me").status == 200
     viewer = served.as_("acme", "viewer")
     answer = viewer.get("payouts", colour="red")
@@ -210,6 +229,7 @@ def test_answers_carry_their_snapshot_window_and_tag(acme):
     assert answer.header("X-Content-Type-Options") == "nosniff"
     assert answer.header("X-RateLimit-Limit") == "1000000"
     assert int(answer.header("X-RateLimit-Reset")) > time.time() - 1
+    assert answer.header("ETag") == f'"{hashlib.sha256(answer.body).hexdigest()[:32]}"'
     again = acme.get("orders", headers=[("If-None-Match", answer.header("ETag"))])
     assert again.status == 304 and again.body == b"" and again.header("ETag") == answer.header("ETag")
     assert acme.get("orders", headers=[("If-None-Match", '"other"')]).status == 200
@@ -281,6 +301,26 @@ def test_a_window_is_the_callers_own(store):
         assert serve.token(second).get("me").status == 200
 
 
+def test_q5_a_wait_counts_once(live):
+    """It reads the ledger at its start and at its end."""
+    cursor = end_of(live.reader)
+    _, secret = live.edge.sluice.token("acme", "read_ledger")
+    folder = paths.make_folder()
+    try:
+        with Serve(live.edge.store, folder, "--rate-limit", "9/3600") as serve:
+            reader = serve.token(secret)
+            assert reader.get("me").header("X-RateLimit-Remaining") == "8"
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                waiting = pool.submit(reader.get, "changes", after=cursor, wait=30)
+                paths.wait_until(lambda: waiters(serve) == 1, "the wait")
+                live.order("o1")
+                assert len(waiting.result().json()["changes"]) == 1
+            assert waiting.result().header("X-RateLimit-Remaining") == "7"
+            assert reader.get("me").header("X-RateLimit-Remaining") == "6"
+    finally:
+        paths.drop_folder(folder)
+
+
 def test_a_second_server_does_not_take_the_socket(store):
     folder, sluice = store
     with Serve(folder / "store", folder) as serve:
@@ -290,14 +330,15 @@ def test_a_second_server_does_not_take_the_socket(store):
     assert "no socket" in sluice.refuses("serve", "--listen", f"unix:{folder}/file")
 
 
-def test_tcp_on_loopback_takes_tokens_only(store):
+@pytest.mark.parametrize("address, host", [("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")])
+def test_tcp_on_loopback_takes_tokens_only(store, address, host):
     folder, sluice = store
     secret = sluice.token("acme", "read_orders")[1]
     sluice("user", "add", "gina", "--account", "acme", "--role", "viewer")
     port = paths.free_port()
-    with Serve(folder / "store", folder, "--listen", f"127.0.0.1:{port}"):
+    with Serve(folder / "store", folder, "--listen", f"{address}:{port}"):
         for header, status in ((f"Authorization: Bearer {secret}", 200), ("X-Sluice-User: gina", 401)):
-            with socket.create_connection(("127.0.0.1", port)) as connection:
+            with socket.create_connection((host, port)) as connection:
                 connection.sendall(f"GET /v1/me HTTP/1.1\r\nHost: a\r\n{header}\r\nConnection: close\r\n\r\n".encode())
                 assert connection.makefile("rb").readline().split()[1] == str(status).encode()
 

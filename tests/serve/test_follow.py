@@ -20,7 +20,8 @@ from harness.edge import Edge
 from harness.http_block import EVENTS, http_block
 from harness.serve import Serve
 from serve import scene
-from serve.test_changes import all_changes, check_chain
+from serve.live import all_changes
+from serve.test_changes import check_chain
 
 PAGE = (paths.ROOT / "docs" / "follow.md").read_text()
 SAVE = [{"code": "ANN", "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]

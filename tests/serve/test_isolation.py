@@ -1,12 +1,16 @@
 """Accounts see nothing of each other, whatever is asked, and a revoked caller sees nothing at all."""
 
+import concurrent.futures
+import datetime
 import json
 import threading
+import time
 
 import pytest
 from harness import paths
 from harness.serve import Serve, ask
 from serve import scene
+from serve.live import end_of, waiters
 
 OTHERS = [("acme", "beta"), ("beta", "acme")]
 
@@ -186,3 +190,62 @@ def test_a_removed_user_gets_no_answer_from_then_on(store):
                                    lambda: sluice("user", "remove", "gina", "--account", "acme")) == {403}
 
 
+GINA = ("gina", "--account", "acme")
+# Commands that take a right away, and the answer to the wait.
+REVOKED = {
+    "a token": (("token", "revoke", "ID"), 401, "unauthorized"),
+    "a user": (("user", "remove", *GINA), 403, "no_account"),
+    "a role": (("user", "add", *GINA, "--role", "viewer"), 403, "no_account"),
+    "an account": (("account", "suspend", "acme"), 401, "unauthorized"),
+}
+
+
+@pytest.mark.parametrize("what", REVOKED)
+def test_lg4_a_right_that_is_lost_during_a_wait_ends_it_soon_and_others_wait_on(live, what):
+    """Well before the ten seconds after which every waiter is looked up again."""
+    command, status, code = REVOKED[what]
+    sluice, cursor = live.edge.sluice, end_of(live.reader)
+    token, secret = sluice.token("acme", "read_ledger")
+    sluice("user", "add", *GINA, "--role", "manager")
+    loses = live.serve.token(secret) if what == "a token" else live.serve.user("gina")
+    others = [] if what == "an account" else [live.reader]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(loses.get, "changes", after=cursor, wait=30)
+        staying = [pool.submit(other.get, "changes", after=cursor, wait=30) for other in others]
+        paths.wait_until(lambda: waiters(live.serve) == 1 + len(staying), "the waits")
+        sluice(*(token if word == "ID" else word for word in command))
+        began = time.monotonic()
+        answer = waiting.result()
+        assert time.monotonic() - began < 5 and (answer.status, answer.code) == (status, code), answer
+        paths.wait_until(lambda: waiters(live.serve) == len(staying), "the refused wait to be counted no more")
+        if others:
+            assert not staying[0].done()
+            live.order("o1")
+            assert [change["type"] for change in staying[0].result().json()["changes"]] == ["order.attributed"]
+
+
+def test_lg4_a_change_after_a_right_was_lost_is_not_told(live):
+    """Whether it wakes the wait or the look-up of its caller does."""
+    token, secret = live.edge.sluice.token("acme", "read_ledger")
+    answer = live.edge.post_event("shop-1", live.secret, "ORDER_CREATE", scene.order("o1", "SAVE"))
+    assert answer.status == 200
+    cursor = end_of(live.reader)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(live.serve.token(secret).get, "changes", after=cursor, wait=30)
+        paths.wait_until(lambda: waiters(live.serve) == 1, "the wait")
+        live.edge.sluice("token", "revoke", token)
+        live.edge.sluice("worker", "--until-empty")
+        answer = waiting.result()
+    assert (answer.status, answer.code) == (401, "unauthorized")
+    assert end_of(live.reader) != cursor
+
+
+def test_lg4_a_token_that_expires_during_a_wait_ends_it(live):
+    """No change of the registry tells it, so every waiter is looked up each ten seconds."""
+    cursor = end_of(live.reader)
+    expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)
+    _, secret = live.edge.sluice.token("acme", "read_ledger", expires=expires.isoformat().replace("+00:00", "Z"))
+    began = time.monotonic()
+    answer = live.serve.token(secret).get("changes", after=cursor, wait=30)
+    assert (answer.status, answer.code) == (401, "unauthorized"), answer
+    assert 1 < time.monotonic() - began < 20

@@ -189,6 +189,21 @@ def test_a_locked_table_delays_only_its_readers(shared):
         assert reader.get("orders").status == 200
 
 
+def test_q4_a_database_that_is_away_is_503_until_it_is_back(shared):
+    """Never an old answer in place of a new one."""
+    folder, secret, server = shared
+    with Serve(folder / "store", folder) as serve:
+        reader = serve.token(secret)
+        before = reader.get("orders")
+        assert before.status == 200
+        server.stop()
+        answer = reader.get("orders", headers=[("If-None-Match", before.header("ETag"))])
+        assert (answer.status, answer.code) == (503, "ledger_unavailable") and int(answer.header("Retry-After")) >= 1
+        assert (ask(serve.read, "/health").status, ask(serve.read, "/ready").status) == (200, 503)
+        server.start()
+        paths.wait_until(lambda: reader.get("orders").status == 200, "answers after the database is back")
+
+
 def test_a_stop_does_not_wait_for_a_lock(shared):
     folder, secret, server = shared
     with Serve(folder / "store", folder, "--threads", "1") as serve, locked(server, "sluice_ledger.shops"):

@@ -10,6 +10,7 @@ from harness import paths
 from harness.fake_time import FakeTime
 from harness.serve import Serve
 from serve import scene
+from serve.live import served_shop
 
 Decimal = decimal.Decimal
 EARNED = ("ACCRUAL", "ATTRIBUTION")
@@ -150,3 +151,47 @@ def test_the_pill_counts_inputs_that_are_not_applied(served):
     assert answer.header("X-Sluice-Waiting") == "0" and answer.header("X-Sluice-Worker") == "stopped"
     (node,) = served.as_("acme").rows("nodes")
     assert node["waiting"] == 0 and not node["behind"]
+
+
+# Work that waits, on a clock (G4) ------------------------------------------------------------------------------------
+
+MINE = ("--account", "acme")
+
+
+@pytest.fixture
+def clocked(tmp_path):
+    clock = FakeTime()
+    clock.set("2026-03-02T09:00:00Z")
+    try:
+        with served_shop(tmp_path, clock) as live:
+            yield live, clock
+    finally:
+        clock.folder.cleanup()
+
+
+def waiting_lines(reader):
+    return {row["kind"]: (row["count"], row["amounts"]) for row in reader.object("today")["waiting"]}
+
+
+def sold(name):
+    return scene.order(name, "SAVE", platform_ordered_at="2026-03-01T10:00:00Z", platform_updated_at="2026-03-01T10:00:00Z")
+
+
+def test_a_payout_that_failed_or_was_returned_waits_for_14_days(clocked):
+    live, clock = clocked
+    lines = []
+    for number, ends in enumerate((("failed",), ("settle", "returned"))):
+        live.send("ORDER_CREATE", sold(f"o{number}"))
+        clock.set(f"2026-03-02T09:{number + 1}0:00Z")
+        live.edge.sluice("payout", "close", *MINE, "--until", f"2026-03-02T09:{number}5:00Z")
+        (payout,) = live.reader.rows("payouts", state="APPROVED")
+        for step in ("sent", *ends):
+            live.edge.sluice("payout", step, payout["payout_id"], *MINE, *scene.WHY)
+        lines.append(waiting_lines(live.reader)["payouts_failed"])
+    assert lines == [(1, [{"currency": "USD", "amount": "8.00"}]), (2, [{"currency": "USD", "amount": "24.00"}])]
+    clock.set("2026-03-16T09:09:00Z")
+    assert waiting_lines(live.reader)["payouts_failed"][0] == 2
+    clock.set("2026-03-16T09:15:00Z")
+    assert waiting_lines(live.reader)["payouts_failed"][0] == 1
+    clock.set("2026-03-16T09:25:00Z")
+    assert "payouts_failed" not in waiting_lines(live.reader)
