@@ -195,3 +195,30 @@ def test_a_payout_that_failed_or_was_returned_waits_for_14_days(clocked):
     assert waiting_lines(live.reader)["payouts_failed"][0] == 1
     clock.set("2026-03-16T09:25:00Z")
     assert "payouts_failed" not in waiting_lines(live.reader)
+
+
+def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_path):
+    """G4, G5: they are rows of the node that could not apply them."""
+    clock = FakeTime()
+    clock.set("2026-03-02T09:00:00Z")
+    with served_shop(tmp_path, clock, catalog=True) as live:
+        live.edge.sluice.account("beta")
+        _, others = live.edge.sluice.token("beta", "read_orders", "read_ledger")
+        _, sender = live.edge.sluice.token("acme", "write_products")
+        large = {"products": [{"platform_product_id": "p", "title": "A" * 300_000}]}
+        assert live.edge.post_catalog("shop-1", sender, "PRODUCT_UPSERT", large, "key").status == 200
+        (body,) = (live.edge.store / "queue" / "bulk").glob("*.bulk")
+        body.unlink()
+        live.edge.sluice("worker", "--until-empty")
+
+        def by_shop():
+            return {row["shop_id"]: row["dead_letters"] for row in live.reader.rows("shops")}
+
+        assert len(live.edge.sluice.json("dead", "list")) == 1
+        assert waiting_lines(live.reader)["dead_letters"] == (1, [])
+        assert "dead_letters" not in waiting_lines(live.serve.token(others))
+        assert by_shop() == {"shop-1": 1, "shop-1-late": 0}
+        clock.set("2026-04-02T09:00:00Z")
+        assert waiting_lines(live.reader)["dead_letters"] == (1, [])
+        assert by_shop() == {"shop-1": 0, "shop-1-late": 0}
+    clock.folder.cleanup()

@@ -95,7 +95,7 @@ void Readers::stop() {
 }
 
 void Readers::run() {
-    std::unique_ptr<Ledger> ledger;
+    Source source;
     std::unique_lock lock(mutex_);
     for (;;) {
         std::optional<WaitingJob> next;
@@ -109,7 +109,7 @@ void Readers::run() {
         const auto begun = begun_.insert(steady_now());
         lock.unlock();
         const AccountNumber account = next->job.grant.account;
-        next->done(answer(next->job, ledger));
+        next->done(answer(next->job, source));
         next.reset();
         lock.lock();
         begun_.erase(begun);
@@ -118,39 +118,55 @@ void Readers::run() {
     }
 }
 
+/// Dead letters are rows of their node, so a snapshot without it has none. The queue itself is not
+/// open to this process.
+std::string Readers::own_node(Ledger& ledger) {
+    std::string node;
+    if (control_.worker_state() != store::WorkerState::kUnknown) {
+        ledger.snapshot({})->scan_heads([&](const LedgerHead& head) {
+            node = control_.is_of(head.node) ? head.node : node;
+            return true;
+        });
+    }
+    return node;
+}
+
 /// Never answers with an old row in place of a new one: a ledger that fails is opened again by the
 /// next job.
-Answer Readers::answer(const Job& job, std::unique_ptr<Ledger>& ledger) {
-    const bool was_open = ledger != nullptr;
+Answer Readers::answer(const Job& job, Source& source) {
+    const bool was_open = source.ledger != nullptr;
     try {
-        if (ledger && !is_in_place(*ledger)) {
-            ledger.reset();
+        if (source.ledger && !is_in_place(*source.ledger)) {
+            source = {};
         }
-        if (!ledger) {
+        if (!source.ledger) {
             auto opened = open_();
             if (!opened.ok()) {
                 throw LedgerFailure(opened.error());
             }
-            ledger = std::move(opened).value();
+            source.ledger = std::move(opened).value();
         }
-        const auto snapshot = ledger->snapshot({});
+        if (source.node.empty()) {
+            source.node = own_node(*source.ledger);
+        }
+        const auto snapshot = source.ledger->snapshot(source.node);
         Answer answer = build_answer(job, *snapshot, worker_page());
         ready_ = true;
         return answer;
     } catch (const LedgerFailure& failure) {
         std::fprintf(stderr, "sluice: the ledger cannot be read: %s\n",
                      cli::printable(failure.error().message).c_str());
-        ledger.reset();
+        source = {};
         const bool is_lost = is_unreadable(failure.error());
         if (was_open && is_lost) {  // a connection may have been closed since the last job
-            return answer(job, ledger);
+            return answer(job, source);
         }
         ready_ = ready_ && !is_lost;
         return problem("ledger_unavailable");
     } catch (const std::exception& failure) {
         std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", std::string(job.resource->path).c_str(),
                      cli::printable(failure.what()).c_str());
-        ledger.reset();
+        source = {};
         return problem("internal");
     }
 }

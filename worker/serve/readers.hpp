@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -47,8 +48,14 @@ public:
     void stop();
 
 private:
+    /// A thread's own ledger.
+    struct Source {
+        std::unique_ptr<Ledger> ledger;
+        std::string node;  ///< UUID of this store's queue, once its worker has applied something.
+    };
     void run();
-    [[nodiscard]] Answer answer(const Job& job, std::unique_ptr<Ledger>& ledger);
+    [[nodiscard]] Answer answer(const Job& job, Source& source);
+    [[nodiscard]] std::string own_node(Ledger& ledger);
     [[nodiscard]] WorkerPage worker_page();
 
     worker::LedgerOpener open_;
