@@ -90,7 +90,7 @@ def test_a_token_implies_its_account(served):
 
 
 def test_a_user_states_one_of_several_accounts(served):
-    """gina: manager of acme, viewer of beta."""
+    """Example 8: gina is a manager of acme and a viewer of beta."""
     served.sluice("user", "add", "Gina@Acme.example", "--account", "acme", "--role", "manager")
     served.sluice("user", "add", "gina@acme.example", "--account", "beta", "--role", "viewer")
     gina = served.serve.user("GINA@acme.EXAMPLE")
@@ -144,6 +144,16 @@ def test_users_are_rows_that_the_registry_carries(store):
     (folder / "r").write_text(sluice("registry", "export", "-"))
     assert [row["change"] for row in other.json("registry", "import", folder / "r")] == ["added as manager"]
     assert "follows" in other.refuses("user", "add", "x", "--account", "acme", "--role", "viewer")
+
+
+def test_lg3_names_have_up_to_254_bytes_and_differ_by_more_than_ascii_case(store):
+    _, sluice = store
+
+    def add(name):
+        return sluice.run("user", "add", name, "--account", "acme", "--role", "viewer").returncode
+
+    assert [add(name) for name in ("x" * 254, "X" * 254, "\u00c4nn", "\u00e4NN", "\u00c4NN")] == [0, 1, 0, 0, 1]
+    assert {row["user"] for row in sluice.json("user", "list")} == {"x" * 254, "\u00c4nn", "\u00e4nn"}
 
 
 def revoked_while_asked(serve, reader, revoke):

@@ -1,0 +1,141 @@
+"""Views of a month that was closed, of a program with two versions, and of ids that look like markup, in a browser."""
+
+import base64
+import subprocess
+import time
+import urllib.parse
+
+import pytest
+from harness import orders, paths
+from harness.chromium import Browser
+from harness.fake_time import LIBRARY, FakeTime
+from serve import scene
+from serve.live import served_shop
+from serve.login_site import Site
+
+MINE = ("--account", "acme")
+GINA, MARKUP = "gina@acme.example", "<img src=x onerror=alert(1)>"
+RULE = '\n[[program.rule]]\nmatch = "sku"\nvalue = "MUG"\nrate = "3%"\n'
+
+
+def sell_and_refund_late(live, clock):
+    """January is closed before its refund is applied."""
+    sold = {"platform_ordered_at": "2026-01-05T09:00:00Z", "platform_updated_at": "2026-01-05T09:00:00Z"}
+    live.send("ORDER_CREATE", scene.order("o1", "SAVE", **sold))
+    clock.set("2026-02-03T10:00:00Z")
+    live.edge.sluice("period", "close", *MINE, "--until", "2026-02-01T00:00:00Z")
+    clock.set("2026-01-31T12:00:00Z")
+    sold["platform_updated_at"] = "2026-01-31T11:00:00Z"
+    live.send("ORDER_UPDATE", scene.order("o1", "SAVE", **sold, refund_line_items=[
+        orders.refund("r1", amount="25.00", tax="5.00", platform_refunded_at="2026-01-31T11:00:00Z")]))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    made, folder, clock = tmp_path_factory.mktemp("made"), paths.make_folder(), FakeTime()
+    clock.set("2026-01-05T10:00:00Z")
+    try:
+        with served_shop(made, clock) as live:
+            sell_and_refund_late(live, clock)
+            clock.set("2026-02-04T10:00:00Z")
+            first = scene.PROGRAMS.format(account="acme", shop="shop-1", program="spring")
+            (made / "second.toml").write_text(first.replace('"10%"\n', '"12%"\n').replace(
+                "late_days = 36500\n", "late_days = 36500\n" + RULE, 1))
+            (made / "markup.csv").write_text(f"creator_id,program_id,code,name\nmark,spring,{MARKUP},{MARKUP}\n")
+            live.edge.sluice("program", "apply", made / "second.toml")
+            live.edge.sluice("creator", "import", made / "markup.csv")
+            live.edge.sluice("user", "add", GINA, *MINE, "--role", "manager")
+            (folder / "store").symlink_to(live.edge.store)
+            hashed = subprocess.run(["openssl", "passwd", "-apr1", "secret"], check=True, capture_output=True, text=True).stdout
+            (folder / "htpasswd").write_text(f"{GINA}:{hashed}")
+            with Site(folder, live.edge.sluice, "sluice-login-basic.conf", options=("--rate-limit", "100000/60")) as running:
+                yield running
+    finally:
+        clock.folder.cleanup()
+        paths.drop_folder(folder)
+
+
+@pytest.fixture(scope="module")
+def visit(site, tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("chromium")) as browser:
+        def opened(script="", **query):
+            login = base64.b64encode(f"{GINA}:secret".encode()).decode()
+            page = browser.page(headers={"Authorization": f"Basic {login}"})
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+            page.goto(f"{site.url}ui/?{urllib.parse.urlencode(query, quote_via=urllib.parse.quote)}")
+            page.wait("document.querySelector('main h1') !== null")
+            return page
+
+        yield opened
+
+
+def rows_of(page, name):
+    """The cells of a table, row by row."""
+    return page.run("[...[...document.querySelectorAll('main table')].find((one) => one.ariaLabel === " f"{name!r}"
+                    ").querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))")
+
+
+def test_g9_a_month_lists_late_entries_beside_the_corrected_ones(visit):
+    with visit(view="month", month="2026-02") as page:
+        page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Find late entries').click()")
+        page.wait("[...document.querySelectorAll('main table')].some((one) => one.ariaLabel === 'Late entries')")
+        (row,) = rows_of(page, "Late entries")
+        refund = [entry.replace("−", "-") for entry in row]
+        assert refund[2:5] == ["1 Feb 2026", "ann", "o1"] and any("-2.00" in cell for cell in refund), refund
+        assert int(refund[0]) > int(refund[1]) > 0
+    with visit(view="month", month="2026-01") as page:
+        assert page.text(".answer").startswith("Closed on ")
+        page.run("[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Find late entries').click()")
+        page.wait("[...document.querySelectorAll('main button')].every((one) => one.textContent !== 'Find late entries')")
+        assert not page.run("[...document.querySelectorAll('main table')].some((one) => one.ariaLabel === 'Late entries')")
+
+
+def test_g11_versions_side_by_side_name_each_difference(visit):
+    with visit(view="program", program="spring") as page:
+        assert rows_of(page, "Differences") == [
+            ["default rate", "10%", "12%", "changed"], ["rules", "", rows_of(page, "Differences")[1][2], "added"]]
+        assert "MUG" in rows_of(page, "Differences")[1][2]
+    with visit(view="program", program="spring", **{"with": "2", "to": "1"}) as page:
+        assert [(row[0], row[3]) for row in rows_of(page, "Differences")] == [("default rate", "changed"), ("rules", "removed")]
+
+
+@pytest.mark.parametrize("query", [{"view": "creators"}, {"view": "creator", "creator": "mark"},
+                                   {"view": "creator", "creator": MARKUP}, {"view": "search", "q": MARKUP}],
+                         ids=["list", "creator", "unknown", "search"])
+def test_a_name_or_code_that_looks_like_markup_is_text(visit, query):
+    """Section 12. alert() would leave a dialog, and the policy a report."""
+    with visit(**query) as page:
+        if query.get("creator") == MARKUP:
+            page.expected = ["400 (Bad Request)"]  # no creator can have this id
+        page.wait(f"document.querySelector('main').innerText.includes({MARKUP!r})")
+        assert page.run("document.querySelectorAll('main img, main script').length") == 0
+
+
+def test_an_id_of_a_creator_that_looks_like_markup_is_refused(site, tmp_path):
+    file = tmp_path / "creators.csv"
+    file.write_text(f"creator_id,program_id,code\n{MARKUP},spring,MARK\n")
+    assert "creators.csv:2: creator_id" in site.sluice.refuses("creator", "import", file)
+
+
+FAST = """(() => { const real = window.setTimeout; window.setTimeout = (call, time, ...more) => real(call, time / 30, ...more);
+    window.isHidden = false; Object.defineProperty(document, 'hidden', { get: () => window.isHidden }); })()"""
+
+
+def test_g17_today_is_read_again_every_30_seconds_while_it_is_visible(visit):
+    """With the page's timers thirty times as fast."""
+    with visit(script=FAST, view="today") as page:
+        def count():
+            page.run("0")  # takes the events
+            return sum("/v1/today" in url for url in page.requests)
+
+        began = time.monotonic()
+        paths.wait_until(lambda: count() >= 4, "three refreshes")
+        assert time.monotonic() - began > 2
+        page.run("window.isHidden = true")
+        time.sleep(0.5)  # for one that has begun
+        before = count()
+        time.sleep(2)
+        assert count() == before
+        page.run("window.isHidden = false")
+        paths.wait_until(lambda: count() > before, "a refresh of the visible page")
