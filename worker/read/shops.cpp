@@ -58,14 +58,15 @@ std::map<std::string, ShopNumber> shop_numbers(Read& read) {
     return numbers;
 }
 
-/// Returns the number of dead letters of the last 30 days, by shop.
-std::map<ShopNumber, std::uint64_t> recent_dead_letters(Read& read) {
+/// Returns the number of dead letters of the last 30 days, by shop. The ledger may not have the
+/// shops themselves.
+std::map<std::string, std::uint64_t> recent_dead_letters(Read& read) {
     constexpr std::int64_t kRecentDays = 30;
-    std::map<ShopNumber, std::uint64_t> counts;
+    std::map<std::string, std::uint64_t> counts;
     const Timestamp since = read.now.plus_days(-kRecentDays);
     read.ledger.scan_dead([&](const DeadLetter& letter) {
         if (letter.account == read.grant.account && since <= letter.received_at) {
-            ++counts[letter.shop];
+            ++counts[letter.shop_id];
         }
         return true;
     });
@@ -76,7 +77,7 @@ std::map<ShopNumber, std::uint64_t> recent_dead_letters(Read& read) {
 void add_activity(Read& read, Page& page) {
     enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
     const std::map<std::string, ShopNumber> numbers = shop_numbers(read);
-    std::map<ShopNumber, std::uint64_t> dead = recent_dead_letters(read);
+    std::map<std::string, std::uint64_t> dead = recent_dead_letters(read);
     for (reports::Row& row : page.rows) {
         const ShopId shop(row[kShop].cell());
         const auto number = numbers.find(shop.str());
@@ -86,7 +87,7 @@ void add_activity(Read& read, Page& page) {
         }
         row[kLastEvent] = silence ? Json(silence->last_event.to_string()) : Json();
         row[kSilence] = reports::silence_json(shop, silence, read.now);
-        row[kDead] = number == numbers.end() ? 0 : dead[number->second];
+        row[kDead] = dead[shop.str()];
     }
 }
 
