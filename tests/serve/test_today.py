@@ -4,13 +4,15 @@ import collections
 import contextlib
 import datetime
 import decimal
+import os
+import subprocess
 
 import pytest
 from harness import paths
 from harness.fake_time import FakeTime
 from harness.serve import Serve
 from serve import scene
-from serve.live import served_shop
+from serve.live import served_shop, worker
 
 Decimal = decimal.Decimal
 EARNED = ("ACCRUAL", "ATTRIBUTION")
@@ -222,3 +224,26 @@ def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_
         assert waiting_lines(live.reader)["dead_letters"] == (1, [])
         assert by_shop() == {"shop-1": 0, "shop-1-late": 0}
     clock.folder.cleanup()
+
+
+def test_a_worker_that_died_is_behind_after_five_minutes(clocked):
+    """G12: it counts no inputs any more, so its silence is taken for waiting ones."""
+    live, clock = clocked
+
+    def state():
+        return live.reader.rows("nodes")[0]["worker_state"]
+
+    clock.set("2026-03-02T10:00:00Z")
+    command = [str(paths.SLUICE), "--store", str(live.edge.store), "worker"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, **clock.environment}) as died:
+        paths.wait_until(lambda: state() == "running", "the worker to run")
+        died.kill()
+    clock.set("2026-03-02T10:04:00Z")
+    assert "nodes_behind" not in waiting_lines(live.reader)
+    clock.set("2026-03-02T10:08:00Z")
+    assert state() == "stale"
+    assert waiting_lines(live.reader)["nodes_behind"] == (1, [])
+    with worker(live.edge.store, clock.environment):
+        paths.wait_until(lambda: "nodes_behind" not in waiting_lines(live.reader), "the next worker")
+    clock.set("2026-03-02T11:00:00Z")
+    assert "nodes_behind" not in waiting_lines(live.reader), "it was stopped"

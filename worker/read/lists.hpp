@@ -38,8 +38,8 @@ struct ShopPlace {
 
 struct NodeState {
     LedgerHead head;
-    /// The node's inputs have waited for over five minutes, if it is this store's, or its last
-    /// receipt is over an hour older than the newest node's.
+    /// The node is this store's, and its inputs have waited or its worker was silent for over five
+    /// minutes; or its last receipt is over an hour older than the newest node's.
     bool is_behind = false;
 };
 /// Returns every node, by UUID.

@@ -83,7 +83,7 @@ struct WorkerPage {
     std::string node;  ///< UUID of the queue, or empty if no head is its.
     std::string state, version;
     std::uint64_t waiting = 0;  ///< Inputs that are not applied.
-    bool is_behind = false;     ///< Inputs have waited for over five minutes.
+    bool is_behind = false;     ///< Inputs wait for over five minutes, or the worker is silent.
     /// Returns the shops that an account has in the registry, by id. May be called on any thread.
     std::function<Result<std::vector<store::ShopRow>>(const AccountId& account)> shops{};
     std::string rate_limit;  ///< The limit of this server, `600/60`.

@@ -175,13 +175,16 @@ WorkerPage Readers::worker_page() {
     WorkerPage page;
     page.is_of = [this](const std::string& node) { return control_.is_of(node); };
     const store::WorkerState state = control_.worker_state();
-    const bool is_silent = wall_ms() > control_.heartbeat_ms() + kHeartbeatStaleMs &&
-                           state != store::WorkerState::kStopped &&
-                           state != store::WorkerState::kUnknown;
+    const std::uint64_t now = wall_ms(), heartbeat = control_.heartbeat_ms();
+    const bool should_run =
+        state != store::WorkerState::kStopped && state != store::WorkerState::kUnknown;
+    const bool is_silent = should_run && now > heartbeat + kHeartbeatStaleMs;
     page.state = is_silent ? "stale" : kStates[static_cast<std::size_t>(state)];
     page.version = control_.worker_version();
     page.waiting = control_.waiting();
-    page.is_behind = page.waiting != 0 && wall_ms() > control_.queue_noted_ms() + kBehindMs;
+    // A worker that died or hangs counts no inputs, so its silence is taken for waiting ones.
+    page.is_behind = (page.waiting != 0 && now > control_.queue_noted_ms() + kBehindMs) ||
+                     (should_run && now > heartbeat + kBehindMs);
     page.rate_limit = rate_limit_;
     page.shops = [this](const AccountId& account) {
         const std::lock_guard lock(registry_mutex_);
