@@ -1,5 +1,6 @@
 """A clock that tests set: libfaketime shifts the wall clock of nginx and of every command, not the monotonic one."""
 import datetime
+import math
 import os
 import pathlib
 import tempfile
@@ -31,5 +32,6 @@ class FakeTime:
         """`text`: 2026-01-05T10:00:00Z"""
         wanted = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
         part = self.file.with_suffix(".new")
-        part.write_text(f"{wanted - time.time():+.3f}")
+        # Rounded up: the clock never shows the millisecond before the wanted instant.
+        part.write_text(f"{math.ceil(1000 * (wanted - time.time())) / 1000:+.3f}")
         os.replace(part, self.file)

@@ -38,8 +38,8 @@ exec 8<"$SOURCES" 9<"$BUILD"
 for folder in /tmp /var/cache/nginx /var/lib/nginx; do
     [ ! -d "$folder" ] || mount -t tmpfs -o mode=1777 tmpfs "$folder"
 done
-if [ ! -e "$SOURCES" ]; then mkdir -p "$SOURCES"; mount --bind /proc/self/fd/8 "$SOURCES"; fi
-if [ ! -e "$BUILD" ]; then mkdir -p "$BUILD"; mount --bind /proc/self/fd/9 "$BUILD"; fi
+if [ ! -e "$SOURCES" ]; then mkdir -p "$SOURCES"; mount --no-canonicalize --bind /proc/self/fd/8 "$SOURCES"; fi
+if [ ! -e "$BUILD" ]; then mkdir -p "$BUILD"; mount --no-canonicalize --bind /proc/self/fd/9 "$BUILD"; fi
 exec 8<&- 9<&-
 exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups --no-new-privs \\
     --bounding-set -all --inh-caps -all "$@"

@@ -154,6 +154,8 @@ def test_q6_answers_are_of_the_snapshot_they_name_and_pages_miss_no_row_while_or
     def sent():
         with live.edge.connect() as connection:
             for number in range(count):
+                if number % 10 == 0:  # the reader sees a part of them before the next ones come
+                    paths.wait_until(lambda: len(seen) > number // 10, "an answer of another snapshot")
                 answer = live.edge.post_event("shop-1", live.secret, "ORDER_CREATE", recent(f"o{number:03}"), connection=connection)
                 assert answer.status == 200
 
@@ -175,7 +177,7 @@ def test_q6_answers_are_of_the_snapshot_they_name_and_pages_miss_no_row_while_or
             assert walked == sorted(set(walked)) and set(known) <= set(walked)
             known = walked
         sending.join()
-    assert applied() == (first + count, 8 * count) and len(seen) > 2
+    assert applied() == (first + count, 8 * count) and len(seen) >= count // 10
 
 
 # Bad input (section 12) ----------------------------------------------------------------------------------------------

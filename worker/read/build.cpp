@@ -143,15 +143,12 @@ Answer too_large(const Resource& resource) {
                                "no limit"}});
 }
 
-/// `1:48211,2:17`: each node's number and checkpoint. Finds the node of this store on the way.
-std::string snapshot_of(LedgerReader& ledger, WorkerPage& worker) {
+/// `1:48211,2:17`: each node's number and checkpoint.
+std::string snapshot_of(LedgerReader& ledger) {
     std::string text;
     ledger.scan_heads([&](const LedgerHead& head) {
         text += (text.empty() ? "" : ",") + std::to_string(head.number) + ":" +
                 std::to_string(head.applied_seq.value);
-        if (worker.is_of && worker.is_of(head.node)) {
-            worker.node = head.node;
-        }
         return true;
     });
     return text;
@@ -182,11 +179,11 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
 
 }  // namespace
 
-Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker) {
+Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
     Answer answer;
     std::string snapshot;
     try {
-        snapshot = snapshot_of(ledger, worker);
+        snapshot = snapshot_of(ledger);
         answer = read_answer(job, ledger, worker);
     } catch (const Refusal& refusal) {
         answer = refusal.answer;

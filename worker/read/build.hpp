@@ -21,8 +21,8 @@ struct Job {
 };
 
 /// Returns the answer of a job. Never throws.
-/// @param worker  This node's worker; its node is filled in.
-[[nodiscard]] Answer build_answer(const Job& job, LedgerReader& ledger, WorkerPage worker);
+/// @param worker  The worker of this store.
+[[nodiscard]] Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker);
 
 /// Adds the headers of an answer that may be cached by its reader, and answers 304 if the reader
 /// has it.

@@ -76,11 +76,9 @@ private:
     std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// Figures of this node's worker, from the control page.
+/// Figures of the worker of this store, from the control page.
 struct WorkerPage {
-    /// Returns whether the page belongs to the queue with this UUID. May be empty.
-    std::function<bool(const std::string& node)> is_of{};
-    std::string node;  ///< UUID of the queue, or empty if no head is its.
+    std::string node;  ///< UUID of its queue. Empty before it has applied an input.
     std::string state, version;
     std::uint64_t waiting = 0;  ///< Inputs that are not applied.
     bool is_behind = false;     ///< Inputs wait for over five minutes, or the worker is silent.

@@ -150,7 +150,7 @@ Answer Readers::answer(const Job& job, Source& source) {
             source.node = own_node(*source.ledger);
         }
         const auto snapshot = source.ledger->snapshot(source.node);
-        Answer answer = build_answer(job, *snapshot, worker_page());
+        Answer answer = build_answer(job, *snapshot, worker_page(source.node));
         ready_ = true;
         return answer;
     } catch (const LedgerFailure& failure) {
@@ -171,9 +171,9 @@ Answer Readers::answer(const Job& job, Source& source) {
     }
 }
 
-WorkerPage Readers::worker_page() {
+WorkerPage Readers::worker_page(const std::string& node) {
     WorkerPage page;
-    page.is_of = [this](const std::string& node) { return control_.is_of(node); };
+    page.node = node;
     const store::WorkerState state = control_.worker_state();
     const std::uint64_t now = wall_ms(), heartbeat = control_.heartbeat_ms();
     const bool should_run =

@@ -56,7 +56,7 @@ private:
     void run();
     [[nodiscard]] Answer answer(const Job& job, Source& source);
     [[nodiscard]] std::string own_node(Ledger& ledger);
-    [[nodiscard]] WorkerPage worker_page();
+    [[nodiscard]] WorkerPage worker_page(const std::string& node);
 
     worker::LedgerOpener open_;
     Cancelled cancelled_;
