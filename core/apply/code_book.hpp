@@ -38,7 +38,7 @@ public:
     void end(const CreatorId& creator, Timestamp at);
 
     [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }
-    /// Returns those of the constructor's rows that rows() has not any more, by key.
+    /// Returns the constructor's rows that rows() no longer has, by key.
     [[nodiscard]] std::vector<CodeRow> gone() const;
 
 private:

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ledger/overview_rows.hpp"
@@ -26,9 +27,10 @@ protected:
         order.id = "o" + std::to_string(++orders_);
         ASSERT_EQ(to.create(order).input_class, InputClass::kApplied);
     }
-    std::vector<std::string> rows() {
+    std::vector<std::string> rows() { return rows_of(*ledger); }
+    static std::vector<std::string> rows_of(Ledger& of) {
         std::vector<std::string> texts;
-        snapshot()->scan(ShopMinutes{}, {}, [&texts](const ShopMinutes& row) {
+        of.snapshot(Books::kNode)->scan(ShopMinutes{}, {}, [&texts](const ShopMinutes& row) {
             std::string text = "shop " + std::to_string(row.shop.value) + ", node " +
                                std::to_string(row.node) + ", " + std::to_string(row.day) + ":";
             for (std::size_t hour = 0; hour < row.hours.size(); ++hour) {
@@ -93,6 +95,21 @@ TEST_P(SilenceTest, Z8_ShopsAndNodesHaveRowsOfTheirOwn) {
     EXPECT_EQ(rows(), (std::vector<std::string>{"shop 1, node 1, 20260301: 10h 1",
                                                 "shop 1, node 2, 20260301: 10h 2",
                                                 "shop 2, node 1, 20260301: 10h 4"}));
+}
+
+TEST_P(SilenceTest, Z8_ARebuildOfTwoQueuesHasTheMinuteOfEach) {
+    Books other(*ledger, kOther);
+    order_at(books, "2026-03-01T10:00:01Z");
+    order_at(other, "2026-03-01T10:00:02Z");
+    const std::unique_ptr<Ledger> rebuilt = make_ledger("Memory");
+    Applier applier;  // one for both, as a rebuild has
+    for (const auto& [node, archive] :
+         {std::pair(Books::kNode, &books.archive()), std::pair(kOther, &other.archive())}) {
+        const std::unique_ptr<LedgerTxn> txn = rebuilt->begin(node);
+        applier.apply({archive->front().seq, archive->front().record, {}, {}, {}, {}}, *txn);
+        txn->commit();
+    }
+    EXPECT_EQ(rows_of(*rebuilt), rows());
 }
 
 TEST_P(SilenceTest, X4_NodesAreJoined) {
