@@ -1,6 +1,7 @@
-"""Views of a month that was closed, of a program with two versions, and of ids that look like markup, in a browser."""
+"""Views of a month that was closed, of a program with two versions, of many rows, and of ids that look like markup, in a browser."""
 
 import base64
+import json
 import subprocess
 import time
 import urllib.parse
@@ -70,6 +71,18 @@ def visit(site, tmp_path_factory):
         yield opened
 
 
+def read(site, target):
+    """Returns the API's answer to gina."""
+    login = base64.b64encode(f"{GINA}:secret".encode()).decode()
+    return json.loads(site.get(f"/v1/{target}", [("Authorization", f"Basic {login}")])[2])
+
+
+def show(page, view, *arguments):
+    """Draws an answer as the view does."""
+    words = ", ".join(json.dumps(argument) for argument in arguments)
+    page.run(f"import('./views/{view}.js').then((view) => document.querySelector('main').replaceChildren(...view.default.show({words})))")
+
+
 def rows_of(page, name):
     """The cells of a table, row by row."""
     return page.run("[...[...document.querySelectorAll('main table')].find((one) => one.ariaLabel === " f"{name!r}"
@@ -98,6 +111,27 @@ def test_g11_versions_side_by_side_name_each_difference(visit):
         assert "MUG" in rows_of(page, "Differences")[1][2]
     with visit(view="program", program="spring", **{"with": "2", "to": "1"}) as page:
         assert [(row[0], row[3]) for row in rows_of(page, "Differences")] == [("default rate", "changed"), ("rules", "removed")]
+
+
+def test_a_statement_of_many_postings_shows_500_until_it_is_printed(site, visit):
+    statement = read(site, "statement?creator=ann&month=2026-02")
+    statement["rows"] = statement["rows"][:1] * 1234
+    with visit(view="shops") as page:
+        show(page, "statement", statement, {"creator": "ann", "month": "2026-02"})
+        assert len(rows_of(page, "Postings")) == 500 and "Show all 1,234 postings" in page.text()
+        page.run("dispatchEvent(new Event('beforeprint'))")
+        assert len(rows_of(page, "Postings")) == 1234 and "Show all" not in page.text()
+
+
+def test_updates_in_a_row_that_moved_no_money_are_one_step(site, visit):
+    order = read(site, "order?shop=shop-1&order=o1")
+    order["events"] += [{**order["events"][0], "topic": "ORDER_UPDATE", "received_at": f"2026-03-01T00:0{minute}:00Z", "anomalies": [],
+                         "explanation": "applied: its payload replaced the order"} for minute in range(5)]
+    with visit(view="shops") as page:
+        show(page, "order", order)
+        history = page.text(".timeline").splitlines()
+        assert "1 Mar 2026, 00:00 to 1 Mar 2026, 00:04" in history and "Order updated 5 times" in history, history
+        assert history.count("Order placed") == 1 and history.count("Order updated") == 1, history
 
 
 @pytest.mark.parametrize("query", [{"view": "creators"}, {"view": "creator", "creator": "mark"},

@@ -8,11 +8,11 @@ import os
 import subprocess
 
 import pytest
-from harness import paths
+from harness import orders, paths
 from harness.fake_time import FakeTime
 from harness.serve import Serve
 from serve import scene
-from serve.live import served_shop, worker
+from serve.live import recent, served_shop, worker
 
 Decimal = decimal.Decimal
 EARNED = ("ACCRUAL", "ATTRIBUTION")
@@ -153,6 +153,15 @@ def test_the_pill_counts_inputs_that_are_not_applied(served):
     assert answer.header("X-Sluice-Waiting") == "0" and answer.header("X-Sluice-Worker") == "stopped"
     (node,) = served.as_("acme").rows("nodes")
     assert node["waiting"] == 0 and not node["behind"]
+
+
+def test_the_first_currency_has_the_most_owed_in_minor_units(live):
+    """80 JPY are less than 8.00 USD."""
+    live.send("ORDER_CREATE", {**recent("yen"), "currency_code": "JPY", "line_items": [orders.line(amount="1000", tax="200")]})
+    live.order("dollars")
+    today = live.reader.object("today")
+    assert today["currencies"] == [{"currency": "USD", "owed": "8.00"}, {"currency": "JPY", "owed": "80"}]
+    assert today["currency"] == "USD"
 
 
 # Work that waits, on a clock (G4) ------------------------------------------------------------------------------------

@@ -57,6 +57,11 @@ struct Figures {
     std::map<CreatorId, std::pair<Decimal, Decimal>> by_creator;  ///< Earned this month and last.
 };
 
+/// Compares what is owed in minor units, because a yen is nearer to a cent than to a euro.
+bool is_more(const Figures& a, const Figures& b) {
+    return b.owed.unscaled() < a.owed.unscaled();
+}
+
 /// Count and sums of a kind of work that waits.
 struct Waiting {
     std::uint64_t count = 0;
@@ -272,7 +277,7 @@ private:
         }
         const auto most = std::max_element(
             figures_.begin(), figures_.end(),
-            [](const auto& a, const auto& b) { return a.second.owed < b.second.owed; });
+            [](const auto& a, const auto& b) { return is_more(b.second, a.second); });
         return most == figures_.end() ? std::nullopt : std::optional(most->first);
     }
 
@@ -305,7 +310,7 @@ private:
             sorted.emplace_back(currency, &sums);
         }
         std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-            return b.second->owed < a.second->owed;
+            return is_more(*a.second, *b.second);
         });
         Json list = Json::array();
         for (const auto& [currency, sums] : sorted) {

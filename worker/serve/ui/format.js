@@ -12,6 +12,11 @@ export function amount(text) {
   const [, sign, whole, rest] = /^(-?)(\d+)(.*)$/.exec(String(text)) || [];
   return whole === undefined ? String(text) : (sign ? "−" : "") + grouped(whole) + rest;
 }
+/** Amounts within words: every number of four digits before the point or more. */
+export const amountsIn = (text) => text.replace(/\b\d{4,}(\.\d+)?\b/g, amount);
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+/** The value of a chart's axis. */
+export const short = (value) => compact.format(value).replace("-", "−");
 export const count = (number) => (number < 0 ? "−" : "") + grouped(String(Math.abs(number)));
 
 /** An amount with its currency, which is smaller. */
@@ -38,6 +43,11 @@ export function sum(texts) {
 }
 export const negated = (text) => (/^-?0*(\.0*)?$/.test(text) ? text.replace("-", "")
   : text.startsWith("-") ? text.slice(1) : "-" + text);
+/** Amounts of different currencies are compared in minor units: a yen is nearer to a cent than to a euro. */
+export const byMinorUnits = (a, b) => {
+  const [left, right] = [a, b].map((text) => BigInt(text.replace(".", "")));
+  return left < right ? 1 : left > right ? -1 : 0;
+};
 export const isZero = (text) => /^-?0*(\.0*)?$/.test(text);
 
 /** 2026-03-03T... -> 3 Mar 2026 */
@@ -59,9 +69,11 @@ export function time(text, withClock = true) {
   return element("time", { datetime: text, title: text, class: "nowrap" }, words);
 }
 
-/** A sentence of the server, with its instants as days and times. */
-export const instants = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) =>
-  day(at) + (at.slice(11, 19) === "00:00:00" ? "" : ", " + at.slice(11, 16)));
+/** A sentence of the server, with its instants as days and times, and its amounts grouped. */
+export const told = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) =>
+  day(at) + (at.slice(11, 19) === "00:00:00" ? "" : ", " + at.slice(11, 16)))
+  .replace(/\b\d{4,}(\.\d+)?(?= [A-Z]{3}\b)/g, amount);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const COLORS = {
   paid: "good", closed: "warn", blocked: "warn", waiting: "warn", held: "warn", silent: "warn", failed: "bad",

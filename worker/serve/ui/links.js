@@ -18,9 +18,8 @@ export function hrefOf(view, parameters = {}) {
 export const link = (view, parameters, text, attributes = {}) =>
   element("a", { href: hrefOf(view, parameters), ...attributes }, text);
 
-const LONG = 28;
-/** Class of an id: a long one may break anywhere, a short one stays whole where there is room. */
-export const idClass = (text) => (text.length > LONG ? "id long" : "id");
+/** Class of an id by its length: a short one stays whole, one of 20 characters where there is room, a long one may break anywhere. */
+export const idClass = (text) => "id" + (text.length > 28 ? " long" : text.length > 20 ? "" : text.length > 12 ? " fit" : " whole");
 export const idOf = (text) => element("span", { class: idClass(text) }, text);
 /** A link whose text is an id. */
 export const idLink = (view, parameters, id) => link(view, parameters, id, { class: idClass(id) });

@@ -2,7 +2,7 @@
 import { configure, get } from "./api.js";
 import { element } from "./dom.js";
 import { count } from "./format.js";
-import { hrefOf, keepAccount } from "./links.js";
+import { hrefOf, keepAccount, link } from "./links.js";
 import anomalies from "./views/anomalies.js";
 import approvals from "./views/approvals.js";
 import creator from "./views/creator.js";
@@ -93,10 +93,13 @@ function failed(title, error) {
   const retry = element("button", { type: "button" }, error.code === "login" ? "Log in" : "Try again");
   retry.addEventListener("click", () => (error.code === "login" ? location.reload() : render()));
   const words = ADVICE[error.code] || error.message;
+  const { order, creator, payout, run, program, id } = parametersNow();
+  const missing = error.code === "not_found" && (order || creator || payout || run || program || id);
   return [element("h1", { tabindex: "-1" }, title), element("div", { class: "note bad" },
     element("p", {}, ...words.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part))),
     ...error.errors.map((one) => element("p", {}, one.parameter + ": " + one.message)),
-    element("p", { class: "muted" }, "Code: " + error.code), retry)];
+    element("p", { class: "muted" }, "Code: " + error.code),
+    element("p", { class: "tools" }, retry, ...(missing ? [link("search", { q: missing }, "Search for it", { class: "button" })] : [])))];
 }
 
 // ---- Views --------------------------------------------------------------------------------------

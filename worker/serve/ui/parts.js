@@ -3,7 +3,7 @@ import { BarChart } from "./chart.js";
 import { element } from "./dom.js";
 import { get } from "./api.js";
 import { exportButton } from "./export.js";
-import { plural } from "./format.js";
+import { capital, plural, state } from "./format.js";
 import { hrefOf } from "./links.js";
 
 /** Tables of more columns become blocks on a phone. */
@@ -76,12 +76,13 @@ export const pageSize = () => (isWide.matches ? 100 : 25);
 
 /**
  * A list of the API as a table that grows page by page, with "Export".
- * source: {path, parameters, what: "order", whats: its plural, columns, first: the first answer, none: node
- * if it is empty, read: the rows of an answer, if they are not its items}
+ * source: {path, parameters, what: "order", whats: its plural, title: heading beside other cards, columns, first: the first
+ * answer, none: node if it is empty, read: the rows of an answer, if they are not its items}
  */
 export function growing(source) {
-  const { path, parameters, what, whats = what + "s", columns, first, none, read = (answer) => answer.items } = source;
-  if (!first.items.length && !first.next) return element("section", { class: "card" }, none);
+  const { path, parameters, what, whats = what + "s", title, columns, first, none, read = (answer) => answer.items } = source;
+  const heading = title ? [element("h2", {}, title)] : [];
+  if (!first.items.length && !first.next) return element("section", { class: "card" }, ...heading, none);
   let next = first.next, shown = first.items.length;
   const rows = table(source.caption, columns, read(first));
   const words = element("span", { class: "muted" });
@@ -104,8 +105,15 @@ export function growing(source) {
     button.disabled = false;
   });
   tell();
-  return element("section", { class: "card" }, rows,
+  return element("section", { class: "card" }, ...heading, rows,
     element("p", { class: "more" }, words, button, exportButton(path, parameters, whats)));
+}
+
+/** The shop's silence in words, without the shop's name, which its row has. */
+export function silence({ shop_id: shop, silence: verdict }) {
+  if (!verdict) return "–";
+  const words = verdict.sentence.startsWith(shop + ": ") ? capital(verdict.sentence.slice(shop.length + 2)) : verdict.sentence;
+  return verdict.state === "silent" ? [state("silent"), " ", words] : words;
 }
 
 /** Screens that are wide enough for tables. */

@@ -1,11 +1,11 @@
 // Anomalies and holds: what a person should check.
 import { element } from "../dom.js";
-import { count, instants, money, time } from "../format.js";
-import { creatorLink, orderLink } from "../links.js";
+import { count, money, time, told } from "../format.js";
+import { creatorLink, idOf, orderLink } from "../links.js";
 import { card, empty, growing, head, pageSize, table, tabs } from "../parts.js";
 
 const TABS = {
-  blocks: { name: "Blocks", query: { blocks: "true" }, said: "These keep commissions from being paid.", none: "Nothing blocks a payout." },
+  blocks: { name: "Blocks", query: { blocks: "true" }, said: "These keep commissions from being paid.", none: "No anomaly blocks a payout." },
   open: { name: "Open", query: { blocks: "false", acknowledged: "false", showing: "true" }, said: "Not acknowledged yet; these block nothing.",
     none: "No anomaly is open." },
   acknowledged: { name: "Acknowledged", query: { acknowledged: "true" }, said: "A person has acknowledged these.", none: "None was acknowledged yet." },
@@ -19,9 +19,9 @@ function columnsOf(tab) {
   const columns = [
     { name: "Order", cell: orderLink },
     { name: "Date", cell: (row) => time(row.recorded_at) },
-    { name: "Shop", cell: (row) => element("span", { class: "whole" }, row.shop_id) },
-    { name: "Kind", cell: (row) => element("code", { class: "whole" }, row.kind) },
-    { name: "Message", cell: (row) => instants(row.message) },
+    { name: "Shop", cell: (row) => idOf(row.shop_id) },
+    { name: "Kind", cell: (row) => element("code", { class: "fit" }, row.kind) },
+    { name: "Message", cell: (row) => told(row.message) },
     { name: "Events", n: true, cell: (row) => count(row.count) },
     { name: "At stake", n: true, cell: ({ stake }) => (stake ? money(stake.amount, stake.currency) : "–") },
   ];
@@ -51,7 +51,7 @@ export default {
     const tab = TABS[current];
     const { open, blocks, holds: held } = first.counts;
     const counts = { open, blocks: blocks + held };
-    return [head("Anomalies", first.items.length ? tab.said : tab.none),
+    return [head("Anomalies", first.items.length || holds?.items.length ? tab.said : tab.none),
       tabs("Anomalies", Object.entries(TABS).map(([id, one]) =>
         [id, one.name + (id in counts ? " " + count(counts[id]) : ""), "anomalies", { tab: id }]), current),
       growing({ path: "anomalies", parameters: tab.query, what: "anomaly", whats: "anomalies", caption: tab.name, columns: columnsOf(current), read: withStakes,

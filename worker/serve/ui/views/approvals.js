@@ -1,18 +1,24 @@
 // What waits for another person, oldest first, and one of them in full (controls K3).
 import { element } from "../dom.js";
-import { amount, instantKey, money, plural, time } from "../format.js";
+import { amount, capital, instantKey, money, plural, time, told } from "../format.js";
 import { idLink, idOf } from "../links.js";
 import { card, empty, growing, head, pairs, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { payoutTabs } from "./payouts.js";
+import { text } from "./program.js";
 
-const shown = (value) => (value === null || value === undefined ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
-const words = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
-const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const words = (name) => capital(name.replace(/_id$/, "").replaceAll("_", " "));
+/** policy.min_payout -> policy: min payout */
+const field = (name) => name.replace(/\.([a-z_]+)$/, (_, last) => ": " + last.replaceAll("_", " "));
+const isNone = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length);
+const IGNORED = new Set(["account", "account_number", "account_id", "id", "command", "digest"]);
+/** A row with more members than this is a card of its own. */
+const COLUMNS_MAX = 7;
+const NUMBER = /^-?\d+(\.\d+)?$/;
 
 function list(first) {
   const columns = [
-    { name: "Waits", cell: (row) => idLink("approvals", { id: row.id }, row.id) },
+    { name: "Approval", cell: (row) => idLink("approvals", { id: row.id }, row.id) },
     { name: "Command", cell: (row) => row.command },
     { name: "By", cell: (row) => row.actor || "–" },
     { name: "Reason", cell: (row) => row.reason || "–" },
@@ -26,32 +32,39 @@ function list(first) {
     caption: "Approvals, oldest first", columns, first: { ...first, items: rows }, none: empty("Nothing waits for approval.") })];
 }
 
+const shown = (value) => (NUMBER.test(value) ? amount(value) : text(value));
+const values = (title, value) => pairs(title, Object.entries(value).filter(([name, one]) => !IGNORED.has(name) && !isNone(one))
+  .map(([name, one]) => [words(name), idOf(shown(one))]));
+
+function rows(title, list) {
+  const names = [...new Set(list.flatMap((row) => Object.keys(row)))].filter((name) => !IGNORED.has(name) && list.some((row) => !isNone(row[name])));
+  if (names.length > COLUMNS_MAX) return list.map((row) => card(title + ": " + (row.id || row.account || ""), values(title, row)));
+  const isNumber = (name) => list.every((row) => isNone(row[name]) || NUMBER.test(row[name]));
+  return [card(title, table(title, names.map((name) => ({ name: words(name), n: isNumber(name),
+    cell: (row) => (isNone(row[name]) ? "–" : name === "field" ? idOf(field(row[name])) : idOf(shown(row[name]))) })), list))];
+}
+
 /** Members of any shape, because each command has its own: lists of rows become tables. */
 function members(title, value) {
-  if (Array.isArray(value)) {
-    if (!value.length) return [];
-    if (typeof value[0] !== "object") return [card(title, element("p", { class: "id" }, value.map(shown).join(", ")))];
-    const names = [...new Set(value.flatMap((row) => Object.keys(row)))];
-    return [card(title, table(title, names.map((name) => ({ name: words(name), n: /amount/.test(name),
-      cell: (row) => (/amount/.test(name) && row[name] ? amount(row[name]) : shown(row[name])) })), value))];
-  }
-  const isNested = (one) => one !== null && typeof one === "object";
-  const plain = Object.entries(value).filter(([, one]) => !isNested(one));
+  const isNested = (one) => (Array.isArray(one) ? typeof one[0] === "object" : one !== null && typeof one === "object");
+  if (Array.isArray(value)) return !value.length ? [] : isNested(value) ? rows(title, value) : [card(title, element("p", {}, text(value)))];
+  const plain = Object.entries(value).filter(([name, one]) => !isNested(one) && !isNone(one) && !IGNORED.has(name));
   const nested = Object.entries(value).filter(([, one]) => isNested(one));
-  return [...(plain.length ? [card(title, pairs(title, plain.map(([name, one]) =>
-    [words(name), ISO.test(one) ? time(one) : idOf(shown(one))])))] : []),
-  ...nested.flatMap(([name, one]) => members(title + ": " + words(name), one))];
+  return [...(plain.length ? [card(title, values(title, Object.fromEntries(plain)))] : []), ...nested.flatMap(([name, one]) => members(words(name), one))];
 }
 
 function one(approval, me) {
-  const parts = Object.entries(approval).filter(([, value]) => value !== null && typeof value === "object");
-  const plain = Object.fromEntries(Object.entries(approval).filter(([name, value]) =>
-    (value === null || typeof value !== "object") && !["id", "command", "digest", "account_id"].includes(name)));
-  const result = approval.effect && approval.effect.result;
-  return [head(["Approval ", idOf(approval.id)], [approval.command + " by " + (approval.actor || "–") + (result ? ": " + result : "") + "."]),
-    payoutTabs("approvals"), ...parts.flatMap(([name, value]) => members(words(name), value)), ...members("Command", plain),
+  const { differences = [], fields = {}, effect = {} } = approval;
+  const { result, ...effects } = effect || {};
+  const asked = { ...Object.fromEntries(Object.entries(approval).filter(([, value]) => value === null || typeof value !== "object")) };
+  // The result of a program file repeats each difference, which have a table.
+  const said = result && (differences.length ? result.split("; ")[0] : result);
+  return [head(["Approval ", idOf(approval.id)], [capital(approval.command) + " by " + (approval.actor || "–") + (said ? ": " + told(said) : "") + "."]),
+    payoutTabs("approvals"),
     card("Approve exactly this", element("p", { class: "muted" }, "Digest ", idOf(approval.digest)),
-      commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]])))];
+      commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]]))),
+    ...members("Differences", differences), ...members("Effect", effects),
+    element("div", { class: "cards" }, ...members("Command", asked), ...members("Asked for", fields))];
 }
 
 export default {

@@ -1,6 +1,6 @@
 // One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
-import { amount, day, money, monthAfter, monthName, negated, plural, shortMonth, state, sum, time, today } from "../format.js";
+import { amount, byMinorUnits, day, money, monthAfter, monthName, negated, plural, short, shortMonth, state, sum, time, today } from "../format.js";
 import { idLink, link, payoutLink } from "../links.js";
 import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
@@ -18,7 +18,8 @@ function byCurrency(balances) {
     return { currency, pending: of("pending"), blocked: of("blocked"), payable: of("payable"), in_payout: of("in_payout"),
       paid: of("paid") };
   });
-  return all.sort((a, b) => Number(b.payable) + Number(b.pending) - Number(a.payable) - Number(a.pending));
+  const owed = (row) => sum([row.payable, row.pending, row.blocked]);
+  return all.sort((a, b) => byMinorUnits(owed(a), owed(b)));
 }
 
 function amounts(balances) {
@@ -35,22 +36,25 @@ function amounts(balances) {
   ], others))] : [])];
 }
 
-/** Twelve bars for each currency, that of most months first. */
+/** Twelve bars for each currency, in the order of the balances. Those after the second open when asked. */
 function months(creator) {
   const rows = creator.months || [];
   const of = (currency) => rows.filter((row) => row.currency === currency);
-  const currencies = [...new Set(rows.map((row) => row.currency))].sort((a, b) => of(b).length - of(a).length);
+  const places = byCurrency(creator.balances || []).map((row) => row.currency);
+  const currencies = [...new Set(rows.map((row) => row.currency))].sort((a, b) => places.indexOf(a) - places.indexOf(b));
   const last = today().slice(0, 7);
-  const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   const series = [["earned", "one"], ["adjusted", "two"]].map(([name, color]) =>
     ({ name, color, value: (row) => Number(row[name]), text: (row) => amount(row[name]) }));
   const names = { what: "Month", name: (row) => monthName(row.month), tick: (row, i) => (i % 2 ? shortMonth(row.month) : null) };
-  return currencies.length ? [element("section", { class: "charts", "aria-label": "Twelve months" }, ...currencies.map((currency) => {
+  const charts = currencies.map((currency) => {
     const zero = sum([of(currency)[0].earned, negated(of(currency)[0].earned)]);
     const points = Array.from({ length: 12 }, (_, i) => monthAfter(last, i - 11)).map((month) =>
       of(currency).find((row) => row.month === month) || { month, earned: zero, adjusted: zero });
-    return bars("Earned and adjusted by month, " + currency, (value) => short.format(value), series, points, names);
-  }))] : [];
+    return bars("Earned and adjusted by month, " + currency, short, series, points, names);
+  });
+  const section = (list) => element("section", { class: "charts", "aria-label": "Twelve months" }, ...list);
+  return [...(charts.length ? [section(charts.slice(0, 2))] : []), ...(charts.length > 2 ? [element("details", { class: "rest" },
+    element("summary", {}, "Months in " + currencies.slice(2).join(", ")), section(charts.slice(2)))] : [])];
 }
 
 function programs(creator) {

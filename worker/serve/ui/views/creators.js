@@ -1,6 +1,6 @@
 // The list of creators.
 import { element } from "../dom.js";
-import { money, state } from "../format.js";
+import { isZero, money, state } from "../format.js";
 import { creatorLink, idLink } from "../links.js";
 import { empty, filters, growing, head, pageSize, tabs } from "../parts.js";
 
@@ -12,12 +12,17 @@ const COLUMNS = [
   { name: "Program", cell: (row) => [idLink("program", { program: row.program_id }, row.program_id), row.removed ? " (removed)" : ""] },
   { name: "Codes", cell: (row) => joined(row.codes.map((code) => idLink("search", { q: code }, code))) },
 ];
-/** Sums of each currency below one another. */
-const earned = (name, member) => ({ name, n: true, cell: (row) => (row.earned.length
-  ? row.earned.map((sum) => element("div", {}, money(sum[member], sum.currency))) : "–") });
-const owed = (name, member) => ({ name, n: true, cell: (row) => (row.balances.length
-  ? row.balances.map((sum) => element("div", {}, money(sum[member], sum.currency))) : "–") });
-const MONEY = [earned("This month", "this_month"), earned("Last month", "last_month"), owed("Owed", "owed"), owed("Payable", "payable")];
+const SUMS = [["This month", "earned", "this_month"], ["Last month", "earned", "last_month"], ["Owed", "balances", "owed"],
+  ["Payable", "balances", "payable"]];
+const sumOf = (row, list, member, currency) => row[list].find((sum) => sum.currency === currency)?.[member] ?? "0";
+/** Currencies of a row in which some column has an amount: each has a line of its own in every column. */
+const currenciesOf = (row) => [...new Set([...row.earned, ...row.balances].map((sum) => sum.currency))].sort()
+  .filter((currency) => SUMS.some(([, list, member]) => !isZero(sumOf(row, list, member, currency))));
+const MONEY = SUMS.map(([name, list, member]) => ({ name, n: true, cell: (row) => {
+  const lines = currenciesOf(row).map((currency) => [sumOf(row, list, member, currency), currency]);
+  return lines.every(([amount]) => isZero(amount)) ? "–" : lines.map(([amount, currency]) =>
+    (isZero(amount) ? element("div", { class: "none" }, "–") : element("div", {}, money(amount, currency))));
+} }));
 
 const withExtras = (answer) => answer.items.map((row, i) => ({ ...row, held: answer.held[i], balances: answer.balances?.[i] }));
 const queryOf = ({ program, q, sort }) => ({ program, q, sort: sort === "-earned" ? sort : undefined });

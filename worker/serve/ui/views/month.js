@@ -1,6 +1,6 @@
 // One month: do the books tie, and can it be closed.
 import { element } from "../dom.js";
-import { amount, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
+import { amount, byMinorUnits, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
 import { hrefOf, idLink, link } from "../links.js";
 import { card, empty, growing, head, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
@@ -22,7 +22,7 @@ async function load(parameters, ask) {
   return { periods: periods.items, checks: periods.checks, trial: trial.items, isWhole: trial.next === null };
 }
 
-const currenciesOf = (trial) => [...new Set(trial.map((row) => row.currency))];
+const currenciesOf = (trial) => [...new Set(trial.map((row) => row.currency))].sort();
 
 /** What creators have: a balance of theirs is a credit, which the trial balance shows below zero. */
 function closing(trial, currency) {
@@ -77,7 +77,7 @@ function checklist(data, month, period, me) {
 function numbers(trial) {
   const all = currenciesOf(trial).map((currency) => closing(trial, currency));
   if (!all.length) return card("Closing", empty("No posting up to the end of the month."));
-  const [main, ...others] = all.sort((a, b) => Number(b.owed) - Number(a.owed));
+  const [main, ...others] = all.sort((a, b) => byMinorUnits(a.owed, b.owed));
   const large = [["Owed", main.owed], ["In payouts", main.payout], ["Paid", main.paid]].map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", { class: "big" }, money(value, main.currency))));
   return element("div", {}, card("Closing", element("dl", { class: "closing" }, ...large)), ...(others.length ? [card("Closing, other currencies", table("Other currencies", [
@@ -113,7 +113,8 @@ function books(trial, month) {
     { name: "Account", cell: (row) => BOOKS[row.account] }, { name: "Currency", cell: (row) => row.currency },
     ...["opening", "debit", "credit", "closing"].map((name) =>
       ({ name: wordsOf(name), n: true, cell: (row) => amount(row[name]) })),
-  ], sums), element("p", { class: "more" }, exportButton("trial-balance", rangeOf(month), "trial-balance-" + month)));
+  ], sums), element("p", { class: "muted then" }, "Debit balances are above zero, credit balances below. Each currency sums to 0."),
+  element("p", { class: "more" }, exportButton("trial-balance", rangeOf(month), "trial-balance-" + month)));
 }
 
 /** A part that reads more rows when a person asks for them. */

@@ -1,6 +1,6 @@
 // One order: the answer first, then its history and its calculation.
 import { element } from "../dom.js";
-import { amount, day, instantKey, instants, isZero, money, state, sum, time } from "../format.js";
+import { amount, amountsIn, capital, day, instantKey, isZero, money, state, sum, time, told } from "../format.js";
 import { creatorLink, idOf, link, payoutLink } from "../links.js";
 import { card, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
@@ -8,9 +8,9 @@ import { commandBox } from "../shell.js";
 const EVENTS = { ORDER_CREATE: "Order placed", ORDER_UPDATE: "Order updated", ORDER_CANCEL: "Order cancelled" };
 const POSTINGS = {
   ACCRUAL: "Earned", ATTRIBUTION: "Attributed", CANCELLATION: "Commission taken back", REFUND: "Commission reduced by the refund",
-  UPDATE: "Commission adjusted to the order", DETACH: "Detached", REJECT: "Rejected", RELEASE: "Released", MANUAL: "Adjusted by hand",
+  UPDATE: "Commission adjusted to the order", DETACH: "Commission taken back", REJECT: "Commission taken back", RELEASE: "Released", MANUAL: "Adjusted by hand",
   CREDIT: "Credit", REVERSAL: "Reversed", OPENING: "Opening balance", WRITE_OFF: "Written off", PAYOUT: "Taken into a payout", SETTLE: "Paid", VOID: "Payout void",
-  FAILED: "Payment failed", RETURNED: "Payment returned",
+  FAILED: "Payment failed", RETURNED: "Payment returned", ACKNOWLEDGED: "Anomaly acknowledged",
 };
 
 const words = (name) => !name ? "Entry" : name.charAt(0) + name.slice(1).toLowerCase().replaceAll("_", " ");
@@ -36,12 +36,16 @@ function refundSteps(order) {
   }));
 }
 
+/** The accounts of most postings, which are not named each time. */
+const EARNING = "expense → owed";
 const SIDES = { ATTRIBUTED: "to", DETACHED: "from" };
 
 /** One step for the entries that one event or command wrote together. */
 function journalSteps(order) {
   const groups = new Map();
+  const isShown = (at) => order.events.some((event) => event.received_at === at && event.anomalies.length);
   for (const entry of order.journal) {
+    if (entry.reason === "ANOMALY" && isShown(entry.recorded_at)) continue;
     const key = [entry.node, entry.recorded_at, entry.command_id || entry.event_seq, entry.reason, entry.payout_id].join(" ");
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(entry);
@@ -53,8 +57,9 @@ function journalSteps(order) {
     if (isMoney) title.push(" ", money(sum(entries.map((entry) => entry.amount)), first.currency));
     else if (SIDES[first.reason] && first.creator_id) title.push(" " + SIDES[first.reason] + " ", creatorLink(first.creator_id), " in " + first.program_id);
     const who = [first.actor, first.note].filter(Boolean).join(": ");
+    const accounts = first.debit_account + " → " + first.credit_account;
     return { at: first.recorded_at, rank: isMoney ? RANKS.money : RANKS.memo, kind: isMoney ? "money" : "", title,
-      more: [who, isMoney ? [isOther && first.creator_id && "for " + first.creator_id, first.debit_account + " → " + first.credit_account]
+      more: [who, isMoney ? [isOther && first.creator_id && "for " + first.creator_id, accounts !== EARNING && accounts]
         .filter(Boolean).join(", ") : ""] };
   });
 }
@@ -67,23 +72,50 @@ function payoutSteps(order) {
     more: [payoutLink(payout.payout_id)] })));
 }
 
+/** Updates that moved no money, one after another, are one step of the history. */
+const REPEATS_MIN = 3;
+const isPlain = (group) => group.length === 1 && group[0].title === EVENTS.ORDER_UPDATE && !group[0].more.some(Boolean);
+function joined(groups) {
+  const list = [];
+  for (let from = 0, until; from < groups.length; from = until) {
+    for (until = from; until < groups.length && isPlain(groups[until]);) ++until;
+    if (until - from >= REPEATS_MIN) {
+      const [first, last] = [groups[from][0], groups[until - 1][0]];
+      list.push({ from: first.at, until: last.at, steps: [{ ...first, title: "Order updated " + (until - from) + " times" }] });
+    } else {
+      until = Math.max(until, from + 1);
+      list.push(...groups.slice(from, until).map((steps) => ({ from: steps[0].at, steps })));
+    }
+  }
+  return list;
+}
+
+/** A step's words below its title. Steps of one command have the same actor and note, which stand once. */
+function notes(steps) {
+  const said = new Set();
+  return steps.map((step) => step.more.filter((text) => text && !(typeof text === "string" && said.has(text)) && said.add(text)));
+}
+
 /** Steps that one event or command caused stand together under its time. */
 function timeline(order) {
   const steps = [...eventSteps(order), ...refundSteps(order), ...journalSteps(order), ...payoutSteps(order)]
     .map((step) => ({ ...step, key: instantKey(step.at) })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.rank - b.rank));
-  const instants = [];
+  const groups = [];
   for (const step of steps) {
-    if (instants.at(-1)?.[0].at === step.at) instants.at(-1).push(step);
-    else instants.push([step]);
+    if (groups.at(-1)?.[0].at === step.at) groups.at(-1).push(step);
+    else groups.push([step]);
   }
-  return card("History", element("ol", { class: "timeline" }, ...instants.map((group) => {
-    const at = time(group[0].at);
-    at.classList.add("muted");
-    const kind = ["warn", "money"].find((one) => group.some((step) => step.kind === one));
-    return element("li", kind ? { class: kind } : {}, at, ...group.flatMap((step) => [element("p", { class: "step" }, ...[step.title].flat()),
-      ...step.more.filter(Boolean).map((text) => element("p", { class: "muted" }, text))]));
+  return card("History", element("ol", { class: "timeline" }, ...joined(groups).map((group) => {
+    const at = element("p", { class: "at" }, time(group.from), ...(group.until ? [" to ", time(group.until)] : []));
+    const kind = ["warn", "money"].find((one) => group.steps.some((step) => step.kind === one));
+    const more = notes(group.steps);
+    return element("li", kind ? { class: kind } : {}, at, ...group.steps.flatMap((step, i) => [
+      element("p", { class: "step" }, ...[step.title].flat()), ...more[i].map((text) => element("p", { class: "muted" }, text))]));
   })));
 }
+
+/** The server's calculation, with the signs of print. */
+const formula = (text) => text && amountsIn(text).replaceAll(" - ", " − ").replaceAll(" x ", " × ");
 
 function lines(order) {
   const columns = [
@@ -92,8 +124,8 @@ function lines(order) {
     { name: "Amount", n: true, cell: (line) => amount(line.amount) },
     { name: "Commission", n: true, cell: (line) => amount(line.commission) },
   ];
-  const how = order.lines.map((line) => element("dl", { class: "calc" }, element("dt", { class: "line" }, line.line_item_id),
-    ...[["Rule", line.rule], ["Base", line.base], ["Refund", line.refund], ["Commission", line.calculation], ["Rounding", line.rounding],
+  const how = order.lines.map((line) => element("dl", { class: "calc" }, element("dt", { class: "line" }, "Line ", line.line_item_id),
+    ...[["Rule", line.rule], ["Base", formula(line.base)], ["Refund", line.refund], ["Commission", formula(line.calculation)], ["Rounding", formula(line.rounding)],
       ["Note", line.explanation]].filter(([, text]) => text && !isZero(text))
       .flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])));
   return card("Lines", table("Lines", columns, order.lines),
@@ -102,13 +134,13 @@ function lines(order) {
 
 function candidates(order) {
   const list = order.attribution.candidates;
-  const given = instants(order.attribution.explanation);
-  if (!list.length) return card("Attribution", element("p", {}, given.charAt(0).toUpperCase() + given.slice(1) + "."));
+  const given = capital(told(order.attribution.explanation)) + ".";
+  if (!list.length) return card("Attribution", element("p", {}, given));
   return card("Attribution", table("Candidates", [
-    { name: "Candidate", cell: (one) => idOf(instants(one.source)) },
+    { name: "Candidate", cell: (one) => idOf(told(one.source)) },
     { name: "Creator", cell: (one) => creatorLink(one.creator_id) },
     { name: "Program", cell: (one) => one.program_id || "–" },
-    { name: "Result", cell: (one) => instants(one.explanation) },
+    { name: "Result", cell: (one) => told(one.explanation) },
   ], list), element("p", { class: "muted then" }, given));
 }
 
@@ -125,7 +157,7 @@ function payouts(order) {
 function nextStep(order) {
   const { answer } = order;
   if (answer.next_at) return time(answer.next_at, false);
-  return { payable: "next close", waiting: "when the code has an owner", blocked: "when it is released", in_payout: "payment" }[
+  return { payable: "next close", waiting: order.codes.length ? "when the code has an owner" : "when a code or click is known", blocked: "when it is released", in_payout: "payment" }[
     answer.status] || "none";
 }
 
@@ -166,7 +198,7 @@ export default {
   show(order) {
     const head = element("div", { class: "head" }, element("div", {},
       element("h1", { class: "eyebrow", tabindex: "-1" }, "Order ", element("b", {}, order.order_id), " of " + order.shop_id),
-      element("p", { class: "answer first" }, order.answer.sentence)));
+      element("p", { class: "answer first" }, told(order.answer.sentence))));
     return [head, threeFacts(order), element("div", { class: "cards" },
       element("div", {}, timeline(order), sale(order)),
       element("div", {}, ...help(order), lines(order), candidates(order), ...payouts(order)))];

@@ -1,6 +1,6 @@
 // The list of orders with its filters.
 import { money, state, time } from "../format.js";
-import { creatorLink, orderLink } from "../links.js";
+import { creatorLink, idOf, orderLink } from "../links.js";
 import { empty, filters, growing, head, pageSize } from "../parts.js";
 
 export const STATUSES = ["waiting", "pending", "blocked", "payable", "in_payout", "paid", "cancelled", "rejected", "detached"];
@@ -9,7 +9,7 @@ const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "
 export const orderColumns = [
   { name: "Order", cell: orderLink },
   { name: "Ordered", cell: (row) => time(row.ordered_at) },
-  { name: "Shop", cell: (row) => row.shop_id },
+  { name: "Shop", cell: (row) => idOf(row.shop_id) },
   { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
   { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
   { name: "Commission", n: true, cell: (row) => (row.creator_id ? money(row.commission_amount, row.commission_currency) : "–") },

@@ -35,7 +35,7 @@ export default {
   show([payout, first], parameters) {
     const columns = [
       { name: "Order", cell: (item) => (item.order_id ? orderLink(item) : item.kind.toLowerCase()) },
-      { name: "Shop", cell: (item) => item.shop_id || "" },
+      { name: "Shop", cell: (item) => idOf(item.shop_id || "") },
       { name: "Line", cell: (item) => idOf(item.line_item_id || "") },
       { name: "Kind", cell: (item) => item.kind.toLowerCase() },
       { name: "Program", cell: (item) => item.program_id },
@@ -53,7 +53,7 @@ export default {
     ...(payout.parts && payout.parts.length ? [card("By program", table("By program", [
       { name: "Program", cell: (part) => link("program", { program: part.program_id }, part.program_id) },
       { name: "Amount", n: true, cell: (part) => money(part.amount, payout.currency) }], payout.parts))] : []),
-    growing({ path: "payout/items", parameters: { payout: parameters.payout }, what: "item", caption: "Items", columns, first,
+    growing({ path: "payout/items", parameters: { payout: parameters.payout }, what: "item", title: "Items", caption: "Items", columns, first,
       none: empty("The payout has no items.") })];
   },
 };

@@ -1,6 +1,6 @@
 // Payout runs, and the list of payouts.
 import { element } from "../dom.js";
-import { money, plural, state, sum, time } from "../format.js";
+import { count, money, plural, state, sum, time } from "../format.js";
 import { creatorLink, idLink, payoutLink } from "../links.js";
 import { empty, filters, growing, head, pageSize, tabs } from "../parts.js";
 
@@ -22,12 +22,13 @@ export const payoutColumns = [
 export const runAmounts = (run) => {
   const currencies = [...new Set(run.sums.map((one) => one.currency))];
   const total = (currency) => sum(run.sums.filter((one) => one.currency === currency).map((one) => one.amount));
-  return currencies.map((currency) => element("div", {}, money(total(currency), currency)));
+  return currencies.length ? currencies.sort().map((currency) => element("div", {}, money(total(currency), currency))) : "–";
 };
 export const runStates = (run) => {
   const counts = new Map();
   for (const one of run.sums) counts.set(one.state, (counts.get(one.state) || 0) + one.payouts);
-  return [...counts].map(([word, number]) => element("div", {}, String(number) + " ", state(word)));
+  const reached = STATES.filter((word) => counts.has(word));
+  return reached.length ? reached.map((word) => element("div", {}, count(counts.get(word)) + " ", state(word))) : "none";
 };
 
 function runs(first) {

@@ -1,22 +1,25 @@
 // One program: its versions, two of them side by side, and the account's policy.
 import { element } from "../dom.js";
-import { plural, time } from "../format.js";
+import { amount, capital, plural, time, told } from "../format.js";
 import { hrefOf, idOf } from "../links.js";
 import { card, head, pairs, table } from "../parts.js";
 import { rulesOf } from "./programs.js";
 
 const IGNORED = new Set(["version", "applied_at", "applied_by", "program_id", "account_id", "policy"]);
 const words = (name) => name.replaceAll("_", " ");
-const capital = (name) => name.charAt(0).toUpperCase() + name.slice(1);
+const AMOUNT = /^(-?\d+(?:\.\d+)?) ([A-Z]{3})$/;
 
-function text(value) {
+/** A value of any shape in words. An amount stays beside its currency. */
+export function text(value) {
   if (value === null || value === undefined) return "none";
   if (Array.isArray(value)) return value.length ? value.map(text).join(", ") : "none";
   if (typeof value === "object") {
     return Object.entries(value).filter(([, one]) => one !== null && !(Array.isArray(one) && !one.length))
       .map(([name, one]) => words(name) + " " + text(one)).join(", ");
   }
-  return String(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  const [, number, currency] = AMOUNT.exec(value) || [];
+  return currency ? amount(number) + "\u00a0" + currency : told(String(value));
 }
 const isNone = (value) => value === null || value === undefined || (Array.isArray(value) && !value.length);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -83,7 +86,7 @@ export default {
       ...(items.some((row) => row.applied_by) ? [{ name: "By", cell: (row) => row.applied_by || "–" }] : []),
       { name: "Rate", n: true, cell: (row) => row.default_rate }], items))),
     card("Policy of the account", pairs("Policy of the account", Object.entries(program.policy).map(([name, value]) => [capital(words(name)),
-      text(value === true ? "yes" : value === false ? "no" : value)])))),
+      text(value)])))),
     ...rules(program), ...comparison(items, parameters, go)];
   },
 };

@@ -18,9 +18,9 @@ export default {
     return [head(["Payout run ", idOf(run.payout_run)],
       ["Closed on ", time(run.closed_at), " by " + (run.closed_by || "–") + ": " + plural(run.payouts, "payout") + " of what was payable until ",
         time(run.until), "."]),
-    payoutTabs(""),
-    facts([["Amount", element("div", {}, ...runAmounts(run))], ["States", element("div", {}, ...runStates(run))]]),
-    growing({ path: "payouts", parameters: { run: parameters.run }, what: "payout", caption: "Payouts of the run", columns: payoutColumns,
+    payoutTabs("runs"),
+    facts([["Amount", element("div", {}, ...[runAmounts(run)].flat())], ["States", element("div", {}, ...[runStates(run)].flat())]]),
+    growing({ path: "payouts", parameters: { run: parameters.run }, what: "payout", title: "Payouts", caption: "Payouts of the run", columns: payoutColumns,
       first, none: empty("The run has no payout.") }),
     card("Left out", skipped),
     card("Digest", element("p", { class: "muted id" }, run.digest))];

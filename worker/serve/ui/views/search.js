@@ -1,9 +1,9 @@
 // Search: one field for ids, codes and creators.
 import { inputsWaiting } from "../api.js";
 import { element } from "../dom.js";
-import { instants, plural, state, time } from "../format.js";
+import { plural, time, told } from "../format.js";
 import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
-import { card, empty, head, table } from "../parts.js";
+import { card, empty, head, silence, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns } from "./orders.js";
 
@@ -36,8 +36,8 @@ function hits(items, title) {
   return card(title, table(title, [
     { name: "Hit", cell: (hit) => idLink(...placeOf(hit), hit.id) },
     { name: "Kind", cell: (hit) => KINDS[hit.kind] || hit.kind },
-    { name: "Shop", cell: (hit) => hit.shop_id || "" },
-    { name: "What", cell: (hit) => instants(hit.sentence) },
+    { name: "Shop", cell: (hit) => idOf(hit.shop_id || "") },
+    { name: "What", cell: (hit) => told(hit.sentence) },
   ], items));
 }
 
@@ -50,7 +50,7 @@ function shopsCard({ items, nearest }) {
     columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
   }
   if (items.some((shop) => shop.silence)) {
-    columns.push({ name: "Silence", cell: (shop) => (shop.silence ? [state(shop.silence.state), " ", shop.silence.sentence] : "") });
+    columns.push({ name: "Silence", cell: silence });
   }
   if (items.some((shop) => "dead_letters" in shop)) {
     columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => String(shop.dead_letters ?? "–") });
@@ -90,8 +90,8 @@ export default {
       : ["Code ", element("b", { class: "id" }, q), " has no owner."]) : plural(others.length, "hit") + ", exact ones first.";
     return [head("Search", said),
       ...(owners.length ? [card("Owners of the code", table("Owners", [
-        { name: "Creator", cell: (hit) => creatorLink(hit.creator_id) }, { name: "Code", cell: (hit) => idOf(hit.id) },
-        { name: "Owner", cell: (hit) => instants(hit.sentence) }], owners))] : []),
+        { name: "Creator", cell: (hit) => creatorLink(hit.creator_id) },
+        { name: "Owns it", cell: (hit) => told(hit.sentence.replace("code of " + hit.creator_id + " ", "")) }], owners))] : []),
       ...(data.orders && data.orders.items.length ? [card("Newest orders with this code",
         table("Orders", orderColumns, data.orders.items),
         element("p", { class: "more" }, link("orders", { code: q }, "All orders with this code")))] : []),

@@ -1,14 +1,14 @@
 // Shops and nodes: who still sends, and who is behind.
 import { element } from "../dom.js";
-import { count, plural, state, time } from "../format.js";
+import { count, plural, time } from "../format.js";
 import { idOf, link } from "../links.js";
-import { card, empty, head, table } from "../parts.js";
+import { card, empty, head, silence, table } from "../parts.js";
 
 function shopTable(shops) {
   const has = (name) => shops.some((shop) => name in shop);
   const columns = [{ name: "Shop", cell: (shop) => idOf(shop.shop_id) }];
   if (has("last_event_at")) columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
-  if (has("silence")) columns.push({ name: "Silence", cell: (shop) => (shop.silence ? [state(shop.silence.state), " ", shop.silence.sentence] : "–") });
+  if (has("silence")) columns.push({ name: "Silence", cell: silence });
   if (has("orders")) columns.push({ name: "Orders", n: true, cell: (shop) => (shop.orders === null ? "–" : count(shop.orders)) });
   columns.push({ name: "Since", cell: (shop) => time(shop.created_at, false) },
     { name: "State", cell: (shop) => (shop.suspended ? element("span", { class: "state bad" }, "suspended") : "active") },

@@ -1,7 +1,7 @@
 // Today: how yesterday was, and which work waits.
 import { element } from "../dom.js";
-import { amount, count, day, isZero, money, plural, shortDay } from "../format.js";
-import { creatorLink, hrefOf, idLink, orderLink } from "../links.js";
+import { amount, count, day, isZero, money, plural, short, shortDay } from "../format.js";
+import { creatorLink, hrefOf, idLink, idOf, orderLink } from "../links.js";
 import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 
 /** kind: [one, many, view, parameters] */
@@ -53,14 +53,13 @@ function currencies(data) {
 }
 
 function charts(data) {
-  const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   const names = { what: "Day", name: (row) => day(row.day), tick: (row, i) => (i % 7 === 3 ? shortDay(row.day) : null) };
   const series = (list) => list.map(([name, field, color]) =>
     ({ name, color, value: (row) => Number(row[field]), text: (row) => amount(row[field]) }));
   return element("section", { class: "charts", "aria-label": "Thirty days" },
-    bars("Earned and adjusted by day, " + data.currency, (value) => short.format(value),
+    bars("Earned and adjusted by day, " + data.currency, short,
       series([["earned", "earned", "one"], ["adjusted", "adjusted", "two"]]), data.days, names),
-    bars("Becomes payable, " + data.currency, (value) => short.format(value), series([["payable", "amount", "one"]]), data.clearing,
+    bars("Becomes payable, " + data.currency, short, series([["payable", "amount", "one"]]), data.clearing,
       { ...names, rest: 0 }));
 }
 
@@ -77,7 +76,7 @@ function unattributed(data) {
   const rows = data.unattributed;
   return card("Yesterday's newest orders without a creator", rows.length ? table("Orders without a creator", [
     { name: "Order", cell: orderLink },
-    { name: "Shop", cell: (row) => row.shop_id },
+    { name: "Shop", cell: (row) => idOf(row.shop_id) },
     { name: "Codes", cell: (row) => (row.codes.length ? row.codes.flatMap((code, i) =>
       [i ? ", " : "", idLink("search", { q: code }, code)]) : "no code") },
   ], rows) : empty("Every order of yesterday has a creator."));
