@@ -127,9 +127,13 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(f"{domain}.enable")
         self.call("Security.setIgnoreCertificateErrors", ignore=True)
+        self.resize(width, height, scheme)
+        self.call("Network.setExtraHTTPHeaders", headers=headers)
+
+    def resize(self, width, height=900, scheme="light"):
+        """Another window for the page that is open."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.call("Network.setExtraHTTPHeaders", headers=headers)
 
     def __enter__(self):
         return self
