@@ -41,11 +41,7 @@ const std::vector<reports::Column>& columns_of(const Job& job, const Page& page)
 
 std::string csv_of(const Job& job, const Page& page, const Masks& masks) {
     const auto& columns = columns_of(job, page);
-    std::string text;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        text += (i == 0 ? "" : ",") + std::string(columns[i].name);
-    }
-    text += '\n';
+    std::string text = csv_head(columns);
     for (const reports::Row& row : page.rows) {
         for (std::size_t i = 0; i < columns.size(); ++i) {
             Json cell = i < row.size() ? row[i] : Json();
@@ -110,9 +106,9 @@ Answer list_answer(const Job& job, Read& read, const Page& page) {
 }
 
 /// Reads a page of fewer rows if the rows of the first one are too large.
-Answer list_answer(const Job& job, Read& read) {
+Answer answer_of(const Job& job, Read& read, Page (*list)(Read&)) {
     for (;;) {
-        const Page page = job.resource->list(read);
+        const Page page = list(read);
         const std::size_t rows = page.rows.size() + page.raw_rows.size();
         Answer answer = list_answer(job, read, page);
         if (answer.body.size() <= kAnswerBytesMax || rows <= 1) {
@@ -124,19 +120,23 @@ Answer list_answer(const Job& job, Read& read) {
     }
 }
 
-Answer object_answer(const Job& job, Read& read) {
-    Json object = job.resource->object(read);
+Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
+    Json object = show(read);
     Masks(job.resource->path, read.sees_ledger()).mask_members(object);
     Answer answer;
     answer.body = object.compact();
     return answer;
 }
 
+Answer answer_of(const Job& /*job*/, Read& read, Answer (*whole)(Read&)) {
+    return whole(read);
+}
+
 /// Returns the answer in place of one that is too large, under the parameter that chose it.
 Answer too_large(const Resource& resource) {
     std::string_view name = "limit";
     for (const Parameter& parameter : resource.parameters) {
-        name = parameter.required || resource.list == nullptr ? parameter.name : name;
+        name = parameter.required || !resource.is_list() ? parameter.name : name;
     }
     return parameter_problem({{std::string(name),
                                "the answer has more than 8 MB: use the `sluice` command, which has "
@@ -171,13 +171,18 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
             refuse("cursor_invalid");
         }
     }
-    if (job.resource->list != nullptr) {
-        return list_answer(job, read);
-    }
-    return job.resource->object != nullptr ? object_answer(job, read) : job.resource->whole(read);
+    return std::visit([&](const auto of) { return answer_of(job, read, of); }, job.resource->read);
 }
 
 }  // namespace
+
+std::string csv_head(const std::vector<reports::Column>& columns) {
+    std::string line;
+    for (const reports::Column& column : columns) {
+        line += (line.empty() ? "" : ",") + std::string(column.name);
+    }
+    return line + "\n";
+}
 
 Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
     Answer answer;

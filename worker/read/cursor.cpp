@@ -66,16 +66,6 @@ bool is_text(std::string_view key) {
 
 /// Texts of a node in a key.
 constexpr std::size_t kTexts = 3;
-constexpr std::string_view kHexDigits = "0123456789abcdef";
-
-std::string hex_of(const ChainPlace& place) {
-    std::string hex;
-    for (const std::uint8_t byte : place.hash) {
-        hex += kHexDigits[byte >> 4U];
-        hex += kHexDigits[byte & 15U];
-    }
-    return hex;
-}
 
 }  // namespace
 
@@ -129,7 +119,7 @@ std::optional<std::vector<std::string>> split_key(std::string_view key, std::siz
 std::string feed_key(const FeedPlace& place) {
     std::vector<std::string> texts;
     for (const auto& [node, at] : place) {
-        texts.insert(texts.end(), {node, std::to_string(at.change), hex_of(at)});
+        texts.insert(texts.end(), {node, std::to_string(at.change), to_hex(at.hash)});
     }
     return join_key(texts);
 }
@@ -140,10 +130,7 @@ FeedPlace feed_place(const std::string& key) {
     for (std::size_t i = 0; i + kTexts <= texts.size(); i += kTexts) {
         ChainPlace& at = place[texts[i]];
         at.change = std::strtoull(texts[i + 1].c_str(), nullptr, 10);
-        for (std::size_t byte = 0; byte < at.hash.size(); ++byte) {
-            const std::string digits = texts[i + 2].substr(2 * byte, 2);
-            at.hash[byte] = static_cast<std::uint8_t>(std::strtoul(digits.c_str(), nullptr, 16));
-        }
+        static_cast<void>(read_hex(texts[i + 2], at.hash, HexCase::kLowerOnly));
     }
     return place;
 }

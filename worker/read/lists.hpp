@@ -28,13 +28,16 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
-/// The place in a list of several shops: the shop's id and the key within it.
-struct ShopPlace {
-    std::string shop, rest;
-};
-/// Returns the place that the cursor names, or nothing without one.
-[[nodiscard]] std::optional<ShopPlace> place_of(const Read& read);
+/// Returns the texts of a cursor's key; cursor_invalid unless it has this many.
+[[nodiscard]] std::vector<std::string> key_parts(std::string_view key, std::size_t parts);
+
+/// Returns the key of a place in a list of several shops: the shop's id and the key within it.
 [[nodiscard]] std::string shop_key(const ShopRow& shop, std::string_view rest);
+/// Visits the shops as shops_of() returns them, from the cursor's on, until `page` has a next key.
+/// @param visit  Takes a shop, and the place within it after which the page begins, or nothing.
+void visit_shops(
+    Read& read, const Page& page,
+    const std::function<void(const ShopRow& shop, const std::optional<std::string>& after)>& visit);
 
 struct NodeState {
     LedgerHead head;
@@ -73,6 +76,21 @@ private:
     std::multimap<std::vector<std::string>, reports::Row> rows_;
 };
 
+/// Returns the line of a CSV file that names the columns.
+[[nodiscard]] std::string csv_head(const std::vector<reports::Column>& columns);
+
+/// Passes the rows of a listing to a function.
+class EachRow : public reports::RowOutput {
+public:
+    explicit EachRow(std::function<void(const reports::Row&)> take) : take_(std::move(take)) {}
+    void add(const reports::Row& row) override { take_(row); }
+    /// Not called: no such listing has raw rows.
+    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+
+private:
+    std::function<void(const reports::Row&)> take_;
+};
+
 /// Counts the rows that a request reads, and ends the page with the last of them.
 class ReadLimit {
 public:
@@ -102,10 +120,9 @@ private:
 /// cursor's row.
 /// @param key_of  Returns the key of a row for the cursor.
 /// @param next_key  Set if rows are left.
-template <Described Row, class RowKey, class Covers>
+template <Described Row, class RowKey>
 std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsigned columns,
-                              const RowKey& key_of, const Covers& covers,
-                              std::optional<std::string>& next_key) {
+                              const RowKey& key_of, std::optional<std::string>& next_key) {
     ReadLimit limit(read);
     std::vector<Row> rows;
     read.ledger.scan(first, {same, read.after ? columns : same}, [&](const Row& row) {
@@ -118,9 +135,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
             return false;
         }
         limit.read_one(std::move(key));
-        if (covers(row)) {
-            rows.push_back(row);
-        }
+        rows.push_back(row);
         return true;
     });
     return rows;

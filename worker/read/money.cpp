@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 
 #include "core/commands/ids.hpp"
 #include "core/payouts/items.hpp"
@@ -24,31 +25,6 @@ namespace {
 
 using reports::Json;
 using reports::Row;
-
-/// Collects lines of CSV.
-class CsvText : public reports::RowOutput {
-public:
-    explicit CsvText(const std::vector<reports::Column>& columns) {
-        for (const reports::Column& column : columns) {
-            text_ += (text_.empty() ? "" : ",") + std::string(column.name);
-        }
-        text_ += '\n';
-        columns_ = columns.size();
-    }
-    void add(const Row& row) override {
-        for (std::size_t i = 0; i < columns_; ++i) {
-            text_ += i == 0 ? "" : ",";
-            text_ += i < row.size() ? reports::csv_field(row[i].cell()) : "";
-        }
-        text_ += '\n';
-    }
-    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-    [[nodiscard]] std::string take() && { return std::move(text_); }
-
-private:
-    std::string text_;
-    std::size_t columns_ = 0;
-};
 
 /// Sums of a payout run, by currency and state.
 Json sums_of(LedgerReader& ledger, const std::string& run) {
@@ -75,6 +51,17 @@ Row run_row(LedgerReader& ledger, const AccountId& account_id, const PayoutRun& 
             run.payouts_count,     to_hex(run.digest),        sums_of(ledger, run.payout_run)};
 }
 
+std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    std::vector<Row> rows;
+    for (const Payout& payout : payouts) {
+        rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
+                                           parts[payout.payout_id]));
+    }
+    return rows;
+}
+
 std::optional<std::string> run_argument(const Read& read) {
     const auto run = read.arguments.text("run");
     return run ? run : read.arguments.text("payout_run");
@@ -89,11 +76,8 @@ Page list_balances(Read& read) {
         program ? std::optional(program->program.id) : std::nullopt, creator_of(read)};
     std::optional<reports::BalancePlace> after;
     if (read.after) {
-        const auto parts = split_key(*read.after, 3);
-        if (!parts) {
-            refuse("cursor_invalid");
-        }
-        after = {ProgramId((*parts)[0]), CreatorId((*parts)[1]), (*parts)[2]};
+        const auto parts = key_parts(*read.after, 3);
+        after = {ProgramId(parts[0]), CreatorId(parts[1]), parts[2]};
     }
     Page page;
     page.rows =
@@ -179,22 +163,13 @@ Page list_payouts(Read& read) {
     if (!page.next_key && ids.size() == kRowsReadMax) {
         page.next_key = ids.back();
     }
-    PayoutNodes nodes(read.ledger);
-    PartsOf parts = parts_of(payouts, read.ledger);
-    for (const Payout& payout : payouts) {
-        page.rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
-                                                parts[payout.payout_id]));
-    }
+    page.rows = payout_rows(read, payouts);
     return page;
 }
 
 Json show_payout(Read& read) {
     const Payout payout = payout_of(read);
-    PayoutNodes nodes(read.ledger);
-    PartsOf parts = parts_of({&payout, 1}, read.ledger);
-    return object_of(reports::payout_columns(),
-                     reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
-                                         parts[payout.payout_id]));
+    return object_of(reports::payout_columns(), payout_rows(read, {&payout, 1}).front());
 }
 
 Json newest_payouts(Read& read, const CreatorId& creator) {
@@ -211,13 +186,9 @@ Json newest_payouts(Read& read, const CreatorId& creator) {
             payouts.push_back(std::move(payout));
         }
     }
-    PayoutNodes nodes(read.ledger);
-    PartsOf parts = parts_of(payouts, read.ledger);
     Json list = Json::array();
-    for (const Payout& payout : payouts) {
-        list.push_back(object_of(reports::payout_columns(),
-                                 reports::payout_row(read.ledger, nodes, read.grant.account_id,
-                                                     payout, parts[payout.payout_id])));
+    for (const Row& row : payout_rows(read, payouts)) {
+        list.push_back(object_of(reports::payout_columns(), row));
     }
     return list;
 }
@@ -226,38 +197,22 @@ Page list_payout_items(Read& read) {
     const Payout payout = payout_of(read);
     PayoutItem first;
     first.payout_id = payout.payout_id;
-    unsigned from = 1;
     if (read.after) {
-        const auto parts = split_key(*read.after, 5);
-        if (!parts) {
-            refuse("cursor_invalid");
-        }
-        first.program = ProgramId((*parts)[0]);
-        first.shop_id = ShopId((*parts)[1]);
-        first.order_id = OrderId((*parts)[2]);
-        first.line = LineItemId((*parts)[3]);
-        first.kind = static_cast<ItemKind>(std::strtoul((*parts)[4].c_str(), nullptr, 10));
-        from = 6;
+        const auto parts = key_parts(*read.after, 5);
+        first.program = ProgramId(parts[0]);
+        first.shop_id = ShopId(parts[1]);
+        first.order_id = OrderId(parts[2]);
+        first.line = LineItemId(parts[3]);
+        first.kind = static_cast<ItemKind>(std::strtoul(parts[4].c_str(), nullptr, 10));
     }
+    const auto key_of = [](const PayoutItem& item) {
+        return join_key({item.program.str(), item.shop_id.str(), item.order_id.str(),
+                         item.line.str(), std::to_string(static_cast<unsigned>(item.kind))});
+    };
     Page page;
-    std::string last;
-    bool passed = !read.after;
-    read.ledger.scan(first, {1, from}, [&](const PayoutItem& item) {
-        std::string key =
-            join_key({item.program.str(), item.shop_id.str(), item.order_id.str(), item.line.str(),
-                      std::to_string(static_cast<unsigned>(item.kind))});
-        if (!passed && key == *read.after) {
-            passed = true;
-            return true;
-        }
-        if (page.rows.size() >= read.limit()) {
-            page.next_key = last;
-            return false;
-        }
+    for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page.next_key)) {
         page.rows.push_back(reports::payout_item_row(item));
-        last = std::move(key);
-        return true;
-    });
+    }
     return page;
 }
 
@@ -290,14 +245,14 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     first.account = read.grant.account;
     first.creator = creator.value_or(CreatorId());
     if (read.after) {
-        const auto parts = split_key(*read.after, 3);
-        const auto changed_at = Timestamp::parse(parts ? (*parts)[1] : "");
+        const auto parts = key_parts(*read.after, 3);
+        const auto changed_at = Timestamp::parse(parts[1]);
         if (!changed_at) {
             refuse("cursor_invalid");
         }
-        first.creator = CreatorId((*parts)[0]);
+        first.creator = CreatorId(parts[0]);
         first.changed_at = *changed_at;
-        first.command_id = parts->back();
+        first.command_id = parts[2];
     }
     const auto key_of = [](const PayeeChange& row) {
         return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
@@ -305,9 +260,8 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     const reports::CreatorNames names(read.ledger);
     Page page;
     page.columns = reports::payee_columns(true);
-    for (const PayeeChange& row : rows_of_page(
-             read, first, creator ? 2 : 1, 4, key_of,
-             [](const PayeeChange& /*row*/) { return true; }, page.next_key)) {
+    for (const PayeeChange& row :
+         rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page.next_key)) {
         page.rows.push_back(
             reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
     }
@@ -329,8 +283,7 @@ Page list_payees(Read& read) {
     page.columns = reports::payee_columns(false);
     for (const CreatorRow& row : rows_of_page(
              read, first, creator ? 2 : 1, 2,
-             [](const CreatorRow& one) { return one.creator.str(); },
-             [](const CreatorRow& /*row*/) { return true; }, page.next_key)) {
+             [](const CreatorRow& one) { return one.creator.str(); }, page.next_key)) {
         page.rows.push_back(reports::payee_row(names, read.grant.account_id, row));
     }
     return page;
@@ -346,12 +299,9 @@ Json closing_checks(Read& read, Timestamp until) {
             behind.push_back(node.head.number);
         }
     }
-    struct Counted : reports::RowOutput {
-        std::uint64_t rows = 0;
-        void add(const Row& /*row*/) override { ++rows; }
-        void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-    } approvals;
-    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, approvals);
+    std::uint64_t approvals = 0;
+    EachRow count([&approvals](const Row& /*row*/) { ++approvals; });
+    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, count);
     std::map<Currency, Decimal> blocked;
     balances_at(read.ledger, read.grant.account, read.now, [&blocked](const BalanceAt& balance) {
         if (!balance.blocked.is_zero()) {
@@ -373,7 +323,7 @@ Json closing_checks(Read& read, Timestamp until) {
         amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
     }
     return {{"until", until.to_string()},    {"nodes_applied", behind.items().empty()},
-            {"nodes", std::move(behind)},    {"approvals", approvals.rows},
+            {"nodes", std::move(behind)},    {"approvals", approvals},
             {"blocked", std::move(amounts)}, {"payouts_unfinished", unfinished}};
 }
 
@@ -405,13 +355,13 @@ Page list_period_sums(Read& read) {
     first.account = read.grant.account;
     first.until = period.until;
     if (read.after) {
-        const auto parts = split_key(*read.after, 3);
-        const auto currency = Currency::parse(parts ? parts->back() : "");
+        const auto parts = key_parts(*read.after, 3);
+        const auto currency = Currency::parse(parts[2]);
         if (!currency) {
             refuse("cursor_invalid");
         }
-        first.creator = CreatorId((*parts)[0]);
-        first.program = ProgramId((*parts)[1]);
+        first.creator = CreatorId(parts[0]);
+        first.program = ProgramId(parts[1]);
         first.currency = *currency;
     }
     const auto key_of = [](const PeriodSum& row) {
@@ -419,9 +369,7 @@ Page list_period_sums(Read& read) {
     };
     const reports::CreatorNames names(read.ledger);
     Page page;
-    for (const PeriodSum& row : rows_of_page(
-             read, first, 2, 5, key_of, [](const PeriodSum& /*row*/) { return true; },
-             page.next_key)) {
+    for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page.next_key)) {
         page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));
     }
     return page;
@@ -455,10 +403,15 @@ Answer show_statement(Read& read) {
     const reports::StatementPage page(read.ledger, shops, of);
     Answer answer;
     if (read.arguments.is("format", "csv")) {
-        CsvText text(reports::statement_csv_columns());
-        page.write_csv(text);
+        answer.body = csv_head(reports::statement_csv_columns());
+        EachRow lines([&answer](const Row& row) {
+            for (const Json& cell : row) {
+                answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
+            }
+            answer.body += '\n';
+        });
+        page.write_csv(lines);
         answer.type = "text/csv; charset=utf-8; header=present";
-        answer.body = std::move(text).take();
     } else if (read.arguments.is("format", "html")) {
         answer = statement_html(page.object());
     } else {

@@ -75,6 +75,14 @@ Payout payout_of(Read& read) {
     return payout;
 }
 
+std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
+    auto found = split_key(key, parts);
+    if (!found) {
+        refuse("cursor_invalid");
+    }
+    return *std::move(found);
+}
+
 KeyOf cells(std::vector<std::size_t> cells) {
     return [cells = std::move(cells)](const reports::Row& row) {
         std::vector<std::string> key;
@@ -88,10 +96,7 @@ KeyOf cells(std::vector<std::size_t> cells) {
 PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
     : limit_(read.limit()), key_of_(std::move(key_of)) {
     if (read.after) {
-        after_ = split_key(*read.after, parts);
-        if (!after_) {
-            refuse("cursor_invalid");
-        }
+        after_ = key_parts(*read.after, parts);
     }
 }
 

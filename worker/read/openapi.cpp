@@ -134,7 +134,7 @@ Json row_schema(const Resource& resource) {
 }
 
 Json body_schema(const Resource& resource) {
-    if (resource.list == nullptr) {
+    if (!resource.is_list()) {
         return row_schema(resource);
     }
     Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
@@ -182,8 +182,7 @@ Json with_problems(Json answers) {
 
 Json answers_of(const Resource& resource) {
     Json content{{"application/json", {{"schema", body_schema(resource)}}}};
-    const bool has_csv = resource.has_csv || resource.path == "statement";
-    if (has_csv) {
+    if (resource.has_csv || resource.path == "statement") {
         content["text/csv"] = {{"schema", {{"type", "string"}}}};
     }
     if (resource.path == "statement") {

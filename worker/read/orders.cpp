@@ -63,13 +63,13 @@ std::optional<reports::OrderPlace> order_place_of(const Read& read) {
     if (!read.after) {
         return std::nullopt;
     }
-    const auto parts = split_key(*read.after, 3);
-    const auto at = parts ? Timestamp::parse(parts->front()) : std::nullopt;
+    const auto parts = key_parts(*read.after, 3);
+    const auto at = Timestamp::parse(parts[0]);
     if (!at) {
         refuse("cursor_invalid");
     }
-    const auto shop = static_cast<std::uint32_t>(std::strtoul((*parts)[1].c_str(), nullptr, 10));
-    return reports::OrderPlace{*at, {shop}, OrderId(parts->back())};
+    const auto shop = static_cast<std::uint32_t>(std::strtoul(parts[1].c_str(), nullptr, 10));
+    return reports::OrderPlace{*at, {shop}, OrderId(parts[2])};
 }
 
 /// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
@@ -110,15 +110,18 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
 
 }  // namespace
 
-std::optional<ShopPlace> place_of(const Read& read) {
-    if (!read.after) {
-        return std::nullopt;
+void visit_shops(Read& read, const Page& page,
+                 const std::function<void(const ShopRow& shop,
+                                          const std::optional<std::string>& after)>& visit) {
+    const auto place = read.after ? key_parts(*read.after, 2) : std::vector<std::string>(2);
+    for (const ShopRow& shop : shops_of(read)) {
+        if (page.next_key) {
+            return;
+        }
+        if (place[0] <= shop.shop_id.str()) {
+            visit(shop, place[0] == shop.shop_id.str() ? std::optional(place[1]) : std::nullopt);
+        }
     }
-    auto parts = split_key(*read.after, 2);
-    if (!parts) {
-        refuse("cursor_invalid");
-    }
-    return ShopPlace{std::move(parts->front()), std::move(parts->back())};
 }
 
 std::string shop_key(const ShopRow& shop, std::string_view rest) {
@@ -132,16 +135,11 @@ Page list_orders(Read& read) {
         return list_orders_by_time(read, filter, sort.starts_with('-'));
     }
     const reports::OrderRows rows(read.ledger);
-    const auto place = place_of(read);
     ReadLimit limit(read);
     Page page;
-    for (const ShopRow& shop : shops_of(read)) {
-        if (place && shop.shop_id.str() < place->shop) {
-            continue;
-        }
-        const bool goes_on = place && shop.shop_id.str() == place->shop;
+    visit_shops(read, page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
         paged(read.ledger)
-            .scan_orders_after(shop.account, shop.shop, OrderId(goes_on ? place->rest : ""),
+            .scan_orders_after(shop.account, shop.shop, OrderId(after.value_or("")),
                                [&](const OrderState& order) {
                                    if (limit.is_full(page)) {
                                        page.next_key = limit.last();
@@ -154,10 +152,7 @@ Page list_orders(Read& read) {
                                    }
                                    return true;
                                });
-        if (page.next_key) {
-            break;
-        }
-    }
+    });
     return page;
 }
 
@@ -232,44 +227,32 @@ struct Found {
 };
 
 void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
-    const auto place = place_of(read);
     ReadLimit limit(read);
-    for (const ShopRow& shop : shops_of(read)) {
-        if (place && shop.shop_id.str() < place->shop) {
-            continue;
-        }
-        const bool goes_on = place && shop.shop_id.str() == place->shop;
-        Anomaly first;
-        first.order = {shop.account, shop.shop, {}};
-        const auto parts = goes_on ? split_key(place->rest, 2) : std::nullopt;
-        if (goes_on) {
-            if (!parts) {
-                refuse("cursor_invalid");
-            }
-            first.order.order_id = OrderId(parts->front());
-        }
-        read.ledger.scan(first, {2, goes_on ? 3U : 2U}, [&](const Anomaly& row) {
-            const std::string number = std::to_string(static_cast<unsigned>(row.kind));
-            const bool was_before =
-                goes_on && row.order.order_id == first.order.order_id &&
-                static_cast<unsigned>(row.kind) <= std::strtoul(parts->back().c_str(), nullptr, 10);
-            if (was_before) {
+    visit_shops(
+        read, found.page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
+            Anomaly first;
+            first.order = {shop.account, shop.shop, {}};
+            const auto parts = after ? key_parts(*after, 2) : std::vector<std::string>(2);
+            first.order.order_id = OrderId(parts[0]);
+            read.ledger.scan(first, {2, after ? 3U : 2U}, [&](const Anomaly& row) {
+                const std::string number = std::to_string(static_cast<unsigned>(row.kind));
+                const bool was_before =
+                    after && row.order.order_id == first.order.order_id &&
+                    static_cast<unsigned>(row.kind) <= std::strtoul(parts[1].c_str(), nullptr, 10);
+                if (was_before) {
+                    return true;
+                }
+                if (limit.is_full(found.page)) {
+                    found.page.next_key = limit.last();
+                    return false;
+                }
+                limit.read_one(shop_key(shop, join_key({row.order.order_id.str(), number})));
+                if (filter.covers(row)) {
+                    found.add(limit, shop, row, filter.blocking);
+                }
                 return true;
-            }
-            if (limit.is_full(found.page)) {
-                found.page.next_key = limit.last();
-                return false;
-            }
-            limit.read_one(shop_key(shop, join_key({row.order.order_id.str(), number})));
-            if (filter.covers(row)) {
-                found.add(limit, shop, row, filter.blocking);
-            }
-            return true;
+            });
         });
-        if (found.page.next_key) {
-            return;
-        }
-    }
 }
 
 std::string attention_key(const Attention& row) {
@@ -282,16 +265,16 @@ std::optional<Attention> attention_of(const Read& read) {
     if (!read.after) {
         return std::nullopt;
     }
-    const auto parts = split_key(*read.after, 4);
-    const auto since = Timestamp::parse(parts ? parts->front() : "");
+    const auto parts = key_parts(*read.after, 4);
+    const auto since = Timestamp::parse(parts[0]);
     if (!since) {
         refuse("cursor_invalid");
     }
     const auto number = [&parts](std::size_t i) {
-        return static_cast<std::uint32_t>(std::strtoul((*parts)[i].c_str(), nullptr, 10));
+        return static_cast<std::uint32_t>(std::strtoul(parts[i].c_str(), nullptr, 10));
     };
     return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), *since,
-                     ShopNumber{number(2)}, OrderId(parts->back())};
+                     ShopNumber{number(2)}, OrderId(parts[3])};
 }
 
 /// The newest first.

@@ -122,7 +122,7 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
         all.push_back({"account", ValueKind::kId,
                        "Account; required of a user who has several, a token implies its own"});
     }
-    if ((resource.list != nullptr || resource.whole == list_changes) && resource.is_paged) {
+    if ((resource.is_list() || resource.path == "changes") && resource.is_paged) {
         all.push_back({"limit", ValueKind::kLimit, "Rows of a page, 1 to 1000 (default: 100)"});
         all.push_back({"after", ValueKind::kCursor, "`next` of the page before"});
     }

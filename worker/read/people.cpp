@@ -32,19 +32,6 @@ bool begins_with(const reports::Row& row, const std::string& prefix) {
     return row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix);
 }
 
-/// Passes on the rows of creators whose id or name begins so.
-struct OfPrefix : reports::RowOutput {
-    std::string prefix;
-    reports::RowOutput& out;
-    OfPrefix(std::string begin, reports::RowOutput& to) : prefix(std::move(begin)), out(to) {}
-    void add(const reports::Row& row) override {
-        if (begins_with(row, prefix)) {
-            out.add(row);
-        }
-    }
-    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-};
-
 /// Keys of a list that is sorted by earnings. Between two pages a creator who earns more moves, and
 /// the others with him.
 KeyOf by_place() {
@@ -60,11 +47,8 @@ Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
     constexpr std::size_t kMembersAtOnce = 500;
     std::optional<reports::MemberPlace> after;
     if (read.after) {
-        const auto parts = split_key(*read.after, 2);
-        if (!parts) {
-            refuse("cursor_invalid");
-        }
-        after = {ProgramId(parts->front()), CreatorId(parts->back())};
+        const auto parts = key_parts(*read.after, 2);
+        after = {ProgramId(parts[0]), CreatorId(parts[1])};
     }
     const std::size_t at_once = prefix.empty() ? read.limit() + 1 : kMembersAtOnce;
     ReadLimit limit(read);
@@ -95,7 +79,11 @@ Page best_creators(Read& read, const std::optional<ProgramId>& program, const st
         refuse("scope");
     }
     PageOfAll page(read, by_place(), 1);
-    OfPrefix rows(prefix, page);
+    EachRow rows([&](const reports::Row& row) {
+        if (begins_with(row, prefix)) {
+            page.add(row);
+        }
+    });
     reports::write_best_creators(read.ledger, read.grant.account, program, read.now, rows);
     return std::move(page).take();
 }
@@ -198,18 +186,15 @@ Json show_creator(Read& read) {
         shown["payouts"] = Json();
         return shown;
     }
-    struct Objects : reports::RowOutput {
-        Json list = Json::array();
-        void add(const reports::Row& row) override {
-            list.push_back(object_of(reports::balance_columns(), row));
-        }
-        void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-    } balances;
+    Json balances = Json::array();
+    EachRow rows([&balances](const reports::Row& row) {
+        balances.push_back(object_of(reports::balance_columns(), row));
+    });
     reports::ReportFilter filter;
     filter.account = read.grant.account_id;
     filter.creator = creator;
-    reports::write_balances(read.ledger, filter, read.now, balances);
-    shown["balances"] = std::move(balances.list);
+    reports::write_balances(read.ledger, filter, read.now, rows);
+    shown["balances"] = std::move(balances);
     shown["payouts"] = newest_payouts(read, *creator);
     return shown;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/intake/registry_view.hpp"
@@ -112,7 +113,6 @@ struct Read {
 struct Page {
     std::vector<reports::Row> rows;
     std::vector<std::string> raw_rows;       ///< JSON objects, if the list has no `rows`.
-    std::vector<std::string> raw_csv;        ///< Their lines.
     std::vector<reports::Column> columns{};  ///< Columns of this page; empty means the resource's.
     std::optional<std::string> next_key{};   ///< Key of the last row; absent on the last page.
     /// Further members of the answer; Resource::extras has their names.
@@ -133,14 +133,14 @@ struct Resource {
     std::string_view summary;
     std::vector<Parameter> parameters;
     std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.
-    /// Exactly one of these.
-    Page (*list)(Read&) = nullptr;
-    reports::Json (*object)(Read&) = nullptr;
-    Answer (*whole)(Read&) = nullptr;  ///< Builds an answer of another shape.
+    /// Returns a page of a list, an object, or an answer of another shape.
+    std::variant<Page (*)(Read&), reports::Json (*)(Read&), Answer (*)(Read&)> read;
     bool has_csv = false;
     bool needs_account = true;
     bool is_paged = true;                    ///< A list that takes limit and after.
     std::vector<std::string_view> extras{};  ///< Page::extras.
+
+    [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
 };
 
 /// Returns every resource, in the order of the document.

@@ -46,20 +46,20 @@ Parameter payout_run() {
     return {"payout_run", ValueKind::kId, "The same as run, under the name that rows have"};
 }
 
-std::vector<std::string_view> anomaly_kinds() {
-    std::vector<std::string_view> names;
-    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
-        names.push_back(to_string(static_cast<AnomalyKind>(kind)));
-    }
-    return names;
-}
-
 std::vector<Column> product_columns() {
     std::vector<Column> columns{{"shop_id"}};
     for (const ProductField& field : product_table().fields) {
         columns.push_back({field.name});
     }
     return columns;
+}
+
+std::vector<std::string_view> anomaly_kinds() {
+    std::vector<std::string_view> names;
+    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
+        names.push_back(to_string(static_cast<AnomalyKind>(kind)));
+    }
+    return names;
 }
 
 /// Columns of payees, then those that only their history has.
@@ -85,9 +85,7 @@ std::vector<Resource> orders_part() {
          "Who the caller is, and which accounts the caller may read",
          {},
          {{"user"}, {"token_id"}, {"role"}, {"scopes"}, {"accounts"}, {"limit"}},
-         nullptr,
          show_me,
-         nullptr,
          false,
          false},
         {"today",
@@ -109,7 +107,6 @@ std::vector<Resource> orders_part() {
           {"clearing"},
           {"creators"},
           {"unattributed"}},
-         nullptr,
          show_today},
         {"search",
          kReadOrders,
@@ -117,8 +114,6 @@ std::vector<Resource> orders_part() {
          {{"q", ValueKind::kText, "Text to look for", true}},
          search_columns(),
          search,
-         nullptr,
-         nullptr,
          false,
          true,
          false},
@@ -140,15 +135,12 @@ std::vector<Resource> orders_part() {
            {"-ordered_at", "ordered_at", "id"}}},
          reports::order_columns(),
          list_orders,
-         nullptr,
-         nullptr,
          true},
         {"order",
          kReadOrders,
          "One order, explained from its events to its journal entries",
          {shop(true), {"order", ValueKind::kWireId, "Order", true}},
          {{"answer"}, {"order_id"}, {"shop_id"}, {"account_id"}, {"currency"}, {"amount"}},
-         nullptr,
          show_order},
         {"anomalies",
          kReadOrders,
@@ -161,8 +153,6 @@ std::vector<Resource> orders_part() {
           {"showing", ValueKind::kFlag, "Whether the order still shows it"}},
          reports::anomaly_columns(),
          list_anomalies,
-         nullptr,
-         nullptr,
          true,
          true,
          true,
@@ -179,8 +169,6 @@ std::vector<Resource> orders_part() {
          {shop(), {"near", ValueKind::kWireId, "Order whose nearest ids to list"}},
          shop_columns(),
          list_shops,
-         nullptr,
-         nullptr,
          false,
          true,
          true,
@@ -191,8 +179,6 @@ std::vector<Resource> orders_part() {
          {shop()},
          product_columns(),
          list_products,
-         nullptr,
-         nullptr,
          true},
     };
 }
@@ -205,8 +191,6 @@ std::vector<Resource> people_part() {
          {creator(), {"history", ValueKind::kFlag, "Whether to list every change"}},
          payee_columns(),
          list_payees,
-         nullptr,
-         nullptr,
          true},
         {"creators",
          kReadOrders,
@@ -220,8 +204,6 @@ std::vector<Resource> people_part() {
            {"id", "-earned"}}},
          reports::creator_columns(),
          list_creators,
-         nullptr,
-         nullptr,
          true,
          true,
          true,
@@ -241,7 +223,6 @@ std::vector<Resource> people_part() {
           {"balances"},
           {"months"},
           {"payouts"}},
-         nullptr,
          show_creator},
         {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
         {"program",
@@ -249,7 +230,6 @@ std::vector<Resource> people_part() {
          "One program with its rules, and the account's policy",
          {program(true), {"version", ValueKind::kVersion, "Version (default: the current one)"}},
          with(reports::program_columns(), "policy"),
-         nullptr,
          show_program},
         {"program/versions",
          kReadOrders,
@@ -272,8 +252,6 @@ std::vector<Resource> money_part() {
           {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
          reports::balance_columns(),
          list_balances,
-         nullptr,
-         nullptr,
          true},
         {"journal",
          kReadLedger,
@@ -291,16 +269,12 @@ std::vector<Resource> money_part() {
            {"accounting", "receipt"}}},
          reports::journal_columns(),
          list_journal,
-         nullptr,
-         nullptr,
          true},
         {"changes",
          kReadLedger,
          "Changes of the ledger, in the order of each node's chain",
          {{"wait", ValueKind::kSeconds, "Seconds to wait for a change, 0 to 30 (default: 0)"}},
          {{"changes"}, {"next"}, {"more"}},
-         nullptr,
-         nullptr,
          list_changes},
         {"runs", kReadLedger, "Payout runs, the newest first", {}, run_columns(), list_runs},
         {"run",
@@ -308,7 +282,6 @@ std::vector<Resource> money_part() {
          "One payout run with the creators that it left out",
          {run(), payout_run()},
          with(run_columns(), "skipped"),
-         nullptr,
          show_run},
         {"payouts",
          kReadLedger,
@@ -320,24 +293,14 @@ std::vector<Resource> money_part() {
           currency()},
          reports::payout_columns(),
          list_payouts,
-         nullptr,
-         nullptr,
          true},
-        {"payout",
-         kReadLedger,
-         "One payout",
-         {payout()},
-         reports::payout_columns(),
-         nullptr,
-         show_payout},
+        {"payout", kReadLedger, "One payout", {payout()}, reports::payout_columns(), show_payout},
         {"payout/items",
          kReadLedger,
          "Items of one payout",
          {payout()},
          reports::payout_item_columns(),
          list_payout_items,
-         nullptr,
-         nullptr,
          true},
         {"approvals",
          kReadLedger,
@@ -360,7 +323,6 @@ std::vector<Resource> money_part() {
           {"differences"},
           {"effect"},
           {"digest"}},
-         nullptr,
          show_approval},
         {"periods",
          kReadLedger,
@@ -369,8 +331,6 @@ std::vector<Resource> money_part() {
            "End of a month that is not closed: what is missing before it can be"}},
          reports::period_columns(),
          list_periods,
-         nullptr,
-         nullptr,
          false,
          true,
          true,
@@ -381,8 +341,6 @@ std::vector<Resource> money_part() {
          {{"until", ValueKind::kMonthEnd, "End of the period", true}},
          reports::period_sum_columns(),
          list_period_sums,
-         nullptr,
-         nullptr,
          true},
         {"trial-balance",
          kReadLedger,
@@ -391,8 +349,6 @@ std::vector<Resource> money_part() {
           {"until", ValueKind::kTime, "First instant after the interval (RFC 3339)", true}},
          reports::trial_balance_columns(),
          list_trial_balance,
-         nullptr,
-         nullptr,
          true},
         {"statement",
          kReadLedger,
@@ -405,8 +361,6 @@ std::vector<Resource> money_part() {
            false,
            {"json", "csv", "html"}}},
          {{"account_id"}, {"creator_id"}, {"month"}, {"status"}, {"rows"}, {"sums"}, {"payouts"}},
-         nullptr,
-         nullptr,
          show_statement},
         {"nodes",
          kReadLedger,

@@ -144,22 +144,15 @@ Page list_shops(Read& read) {
 }
 
 Page list_products(Read& read) {
-    const auto place = place_of(read);
     ReadLimit limit(read);
     Page page;
-    for (const ShopRow& shop : shops_of(read)) {
-        if (place && shop.shop_id.str() < place->shop) {
-            continue;
-        }
+    visit_shops(read, page, [&](const ShopRow& shop, const std::optional<std::string>& place) {
         CatalogKey after{shop.account, shop.shop, {}, {}, {}};
-        if (place && shop.shop_id.str() == place->shop) {
-            auto parts = split_key(place->rest, 3);
-            if (!parts) {
-                refuse("cursor_invalid");
-            }
-            after.product_id = ProductId((*parts)[0]);
-            after.language = (*parts)[1];
-            after.country = (*parts)[2];
+        if (place) {
+            const auto parts = key_parts(*place, 3);
+            after.product_id = ProductId(parts[0]);
+            after.language = parts[1];
+            after.country = parts[2];
         }
         const std::string shop_member = "{\"shop_id\":" + reports::json_quoted(shop.shop_id.view());
         paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
@@ -179,10 +172,7 @@ Page list_products(Read& read) {
             limit.add_bytes(object.size());
             return true;
         });
-        if (page.next_key) {
-            break;
-        }
-    }
+    });
     return page;
 }
 

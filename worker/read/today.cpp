@@ -245,18 +245,15 @@ private:
 
     void read_approvals() {
         constexpr std::int64_t kRecentDays = 14;
-        struct Pending : reports::RowOutput {
-            Waiting waiting;
-            void add(const reports::Row& row) override {
-                constexpr std::size_t kAmount = 3, kCurrency = 4;
-                const auto currency = Currency::parse(row[kCurrency].cell());
-                waiting.add(currency, currency ? *Decimal::parse(row[kAmount].cell()) : Decimal());
-            }
-            void add_raw(const std::vector<JsonMember>& /*row*/) override {}
-        } pending;
+        Waiting waiting;
+        EachRow pending([&waiting](const reports::Row& row) {
+            constexpr std::size_t kAmount = 3, kCurrency = 4;
+            const auto currency = Currency::parse(row[kCurrency].cell());
+            waiting.add(currency, currency ? *Decimal::parse(row[kAmount].cell()) : Decimal());
+        });
         reports::write_pending(read_.ledger, read_.grant.account, read_.grant.account_id, pending);
-        if (pending.waiting.count != 0) {
-            waiting_["approvals"] = std::move(pending.waiting);
+        if (waiting.count != 0) {
+            waiting_["approvals"] = std::move(waiting);
         }
         const Timestamp since = read_.now.plus_days(-kRecentDays);
         for (const PayoutState state : {PayoutState::kFailed, PayoutState::kReturned}) {
