@@ -35,13 +35,15 @@ PgSnapshot::PgSnapshot(BorrowedConnection connection, std::string_view node)
     still.fix();
 }
 
-/// Reads the orders of a slice, and drops those of the slice before.
+/// Reads the orders of a slice, and drops those of the slice before. Each key looks up its order,
+/// which LIMIT ensures: a planner without statistics (a restored or just rebuilt ledger) believes
+/// that there are few orders, and compares each of them with each key.
 void PgSnapshot::expect_orders(std::span<const OrderKey> keys) {
     static const Keyed kSelect(
         shop_text_key(),
         "SELECT o.account, o.shop, o.order_id, " + order_columns() +
-            " FROM sluice_ledger.orders o JOIN {keys} "
-            "ON o.account = {account} AND o.shop = k.shop AND o.order_id = k.text");
+            " FROM {keys} CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.orders t "
+            "WHERE t.account = {account} AND t.shop = k.shop AND t.order_id = k.text LIMIT 1) o");
     expected_.clear();
     KeyList list(shop_text_key(), connection_);
     for (const OrderKey& key : keys) {

@@ -26,12 +26,13 @@ KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connecti
 
 // ---- Orders and the rows that belong to them ----------------------------------------------------
 
+/// Workers lock rows in the same order. LIMIT: see PgSnapshot::expect_orders().
 void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     static const std::string kText =
         "SELECT o.account, o.shop, o.order_id, o.revision, " + order_columns() +
-        " FROM sluice_ledger.orders o JOIN {keys} "
-        "ON o.account = {account} AND o.shop = k.shop AND o.order_id = k.text "
-        "ORDER BY o.account, o.shop, o.order_id";
+        " FROM (SELECT k.* FROM {keys} ORDER BY {account}, k.shop, k.text COLLATE \"C\") k "
+        "CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.orders t "
+        "WHERE t.account = {account} AND t.shop = k.shop AND t.order_id = k.text LIMIT 1) o";
     static const Keyed kLock(shop_text_key(), kText + " FOR UPDATE OF o");
     static const Keyed kSelect(shop_text_key(), kText);
     KeyList list(shop_text_key(), connection_);
