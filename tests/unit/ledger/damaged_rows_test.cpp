@@ -552,18 +552,18 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed));
     std::mt19937_64 chance(seed);
-    // A value of each column, or every one.
-    const int limit = std::getenv("SLUICE_EVERY_VALUE") == nullptr ? 1 : 10;
-    std::size_t edits_count = 0;
-    std::size_t stopped = 0;
-    std::size_t dead = 0;
-    for (const SqlField& field : fields()) {
+    const bool every = std::getenv("SLUICE_EVERY_VALUE") != nullptr;  // or one of half the columns
+    std::size_t edits_count = 0, stopped = 0, dead = 0;
+    std::vector<SqlField> chosen = fields();
+    std::shuffle(chosen.begin(), chosen.end(), chance);
+    chosen.resize(every ? chosen.size() : chosen.size() / 2);
+    for (const SqlField& field : chosen) {
         std::vector<std::string> values = nonsense_of(field);
         std::shuffle(values.begin(), values.end(), chance);
         int tried = 0;
         for (const std::string& value : values) {
             SCOPED_TRACE(field.table + "." + field.column + " = " + value);
-            if (tried == limit || !edit(field, value)) {
+            if (tried == (every ? 10 : 1) || !edit(field, value)) {
                 continue;
             }
             ++tried;
@@ -580,7 +580,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
     }
     std::cout << edits_count << " edits: " << stopped << " stopped with a sentence, " << dead
               << " with a dead letter\n";
-    EXPECT_GT(edits_count, 300U);
+    EXPECT_GT(edits_count, 150U);
     EXPECT_GT(stopped, 0U);
     EXPECT_GT(dead, 0U);
 }
