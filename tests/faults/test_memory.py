@@ -1,6 +1,6 @@
 """The n-th allocation fails, for n = 1 to the end: no crash, no half answer, no half effect.
 
-SLUICE_MEMORY_STRIDE: every how many allocations one fails (make torture: 1, all of them).
+SLUICE_MEMORY_STRIDE: every how many allocations one fails (make torture: 7).
 """
 
 import itertools
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.crash,
     pytest.mark.skipif(bool(paths.sanitizer_environment()), reason="the sanitizer has its own malloc"),
 ]
-STRIDE = int(os.environ.get("SLUICE_MEMORY_STRIDE", "197"))
+STRIDE = int(os.environ.get("SLUICE_MEMORY_STRIDE", "397"))
 ENOMEM = 12
 COMMANDS = [
     ("queue", "stats", "--format", "json"),
@@ -54,7 +54,7 @@ def test_requests(here):
     scenario.all()
     (worker,) = here.edge.workers()
     met = 0
-    for n in steps(1 + STRIDE // 32):  # a request allocates little
+    for n in steps(1 + STRIDE // 64):  # a request allocates little
         here.shim.arm(["MALLOC"], ENOMEM, n, NGINX, pid=worker)
         answers = scenario.all()
         injected = here.shim.injected
@@ -123,7 +123,7 @@ def test_a_signed_approval(here):
     credit = ("credit", "--account", "acme", "--creator", "paid", "--program", program, "--amount", "5.00 USD",
               "--reason", "as agreed")
     met = 0
-    for n in steps():
+    for n in steps(2 * STRIDE):  # each takes six commands
         assert here.sluice.run(*credit).returncode == 3
         name = here.sluice.json("approvals", "--account", "acme")[0]["id"]
         signed = here.edge.folder / "signed"

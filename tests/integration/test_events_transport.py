@@ -334,17 +334,16 @@ def test_h2_every_kind_of_answer_on_one_connection(edge_h2, merchant_h2):
 
 def test_h2_100_streams_at_once(edge_h2, merchant_h2):
     bodies = [sized(700 + n) for n in range(100)]
+    first = edge_h2.sluice.accepted() + 1
     with http2.Connection(edge_h2.port) as connection:
         streams = [connection.open("POST", EVENTS, signed(merchant_h2, body)) for body in bodies]
         for stream, body in zip(reversed(streams), reversed(bodies)):
             connection.send_body(stream, body)
-        numbers = set()
-        for stream, body in zip(streams, bodies):
-            answer = connection.read(stream)
-            h2_success(answer)
-            numbers.add(edge_h2.sluice.seq_of(answer))
-            assert stored(edge_h2, answer) == body
-        assert len(numbers) == 100
+        for stream in streams:
+            h2_success(connection.read(stream))
+    edge_h2.sluice("queue", "move")
+    records = edge_h2.sluice.json("queue", "peek", "--from", first, "--limit", 200)
+    assert sorted(record["body"].encode() for record in records) == sorted(bodies)
 
 
 def test_h2_reset_streams_leave_the_others_alone(edge_h2, merchant_h2):
