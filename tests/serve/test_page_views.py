@@ -123,6 +123,13 @@ def test_a_statement_of_many_postings_shows_500_until_it_is_printed(site, visit)
         assert len(rows_of(page, "Postings")) == 1234 and "Show all" not in page.text()
 
 
+def test_only_digits_before_the_point_are_grouped(visit):
+    with visit(view="shops") as page:
+        shown = page.run("""import('./format.js').then((format) => ["3292181.07 x 6% = 197530.8642", "42.61 x 6% = 2.5566"].map(format.amountsIn)
+            .concat(["987654.33 EUR for leo in 2026", "0.1234 CLF, 1234 JPY"].map(format.told)))""")
+        assert shown == ["3,292,181.07 x 6% = 197,530.8642", "42.61 x 6% = 2.5566", "987,654.33 EUR for leo in 2026", "0.1234 CLF, 1,234 JPY"]
+
+
 def test_updates_in_a_row_that_moved_no_money_are_one_step(site, visit):
     order = read(site, "order?shop=shop-1&order=o1")
     order["events"] += [{**order["events"][0], "topic": "ORDER_UPDATE", "received_at": f"2026-03-01T00:0{minute}:00Z", "anomalies": [],

@@ -13,7 +13,7 @@ export function amount(text) {
   return whole === undefined ? String(text) : (sign ? "−" : "") + grouped(whole) + rest;
 }
 /** Amounts within words: every number of four digits before the point or more. */
-export const amountsIn = (text) => text.replace(/\b\d{4,}(\.\d+)?\b/g, amount);
+export const amountsIn = (text) => text.replace(/(?<![\d.])\d{4,}(\.\d+)?\b/g, amount);
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 /** The value of a chart's axis. */
 export const short = (value) => compact.format(value).replace("-", "−");
@@ -72,7 +72,7 @@ export function time(text, withClock = true) {
 /** A sentence of the server, with its instants as days and times, and its amounts grouped. */
 export const told = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) =>
   day(at) + (at.slice(11, 19) === "00:00:00" ? "" : ", " + at.slice(11, 16)))
-  .replace(/\b\d{4,}(\.\d+)?(?= [A-Z]{3}\b)/g, amount);
+  .replace(/(?<![\d.])\d{4,}(\.\d+)?(?= [A-Z]{3}\b)/g, amount);
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const COLORS = {
