@@ -32,7 +32,8 @@ function list(first) {
     caption: "Approvals, oldest first", columns, first: { ...first, items: rows }, none: empty("Nothing waits for approval.") })];
 }
 
-const shown = (value) => (NUMBER.test(value) ? amount(value) : text(value));
+/** Rows of differences separate the members of a list by ";" alone. */
+const shown = (value) => (NUMBER.test(value) ? amount(value) : text(value).replaceAll(";", ", "));
 const values = (title, value) => pairs(title, Object.entries(value).filter(([name, one]) => !IGNORED.has(name) && !isNone(one))
   .map(([name, one]) => [words(name), idOf(shown(one))]));
 
@@ -41,7 +42,7 @@ function rows(title, list) {
   if (names.length > COLUMNS_MAX) return list.map((row) => card(title + ": " + (row.id || row.account || ""), values(title, row)));
   const isNumber = (name) => list.every((row) => isNone(row[name]) || NUMBER.test(row[name]));
   return [card(title, table(title, names.map((name) => ({ name: words(name), n: isNumber(name),
-    cell: (row) => (isNone(row[name]) ? "–" : name === "field" ? idOf(field(row[name])) : idOf(shown(row[name]))) })), list))];
+    cell: (row) => (isNone(row[name]) ? "–" : name === "field" ? field(row[name]) : idOf(shown(row[name]))) })), list))];
 }
 
 /** Members of any shape, because each command has its own: lists of rows become tables. */
