@@ -63,7 +63,8 @@ OpenFiles& open_files() {
 
 }  // namespace
 
-/// The layout of LMDB 0.9.
+/// The layout of LMDB 0.9. The writer's mutex begins at 64 on amd64, and at 128 on arm64, where a
+/// mutex has 48 bytes instead of 40.
 struct LockFile::Head {
     std::uint32_t magic, format;
     pthread_mutex_t readers_mutex;
@@ -74,8 +75,9 @@ struct LockFile::Head {
 
 LockFile::LockFile(const Head* head, std::uint64_t bytes) noexcept
     : head_(head), readers_max_(bytes / kCacheLine - sizeof(Head) / kCacheLine) {
-    static_assert(offsetof(Head, txn_id) == 48 && offsetof(Head, writer_mutex) == 64 &&
-                  sizeof(Head) == 2 * kCacheLine);
+    constexpr std::uint64_t kWriter = sizeof(pthread_mutex_t) == 40 ? kCacheLine : 2 * kCacheLine;
+    static_assert(offsetof(Head, txn_id) == 8 + sizeof(pthread_mutex_t) &&
+                  offsetof(Head, writer_mutex) == kWriter && sizeof(Head) == kWriter + kCacheLine);
 }
 
 LockFile::~LockFile() {

@@ -16,6 +16,8 @@ SERVER = "server { listen 127.0.0.1:@PORT@; %s " + EVENTS + " %s }"
 
 
 def findings(edge, check, *line):
+    if "--nginx-conf" in line and "--nginx" not in line:
+        line += ("--nginx", paths.NGINX)  # another machine's standard nginx is not the one under test
     run = edge.sluice.run("doctor", "--format", "json", *line)
     assert run.returncode in (0, 1), run.stderr
     import json
@@ -46,6 +48,18 @@ def test_the_log_of_another_nginx_is_left_alone(start_edge):
         assert "is not a store" not in other.log()
     finally:
         (other.store / "format.away").rename(other.store / "format")
+
+
+def test_another_program_than_the_installed_nginx_is_asked(start_edge):
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    program = edge.folder / "angie"
+    program.write_text(f"#!/bin/sh\necho 'nginx: [emerg] unknown directive \"{edge.folder.name}\"' >&2\nexit 1\n")
+    program.chmod(0o755)
+    ((result, finding, _),) = findings(edge, "nginx", "--nginx", program)
+    assert result == "problem" and edge.folder.name in finding
+    ((result, finding, remedy),) = findings(edge, "nginx", "--nginx", "/nowhere/nginx")
+    assert (result, finding) == ("note", "there is no program /nowhere/nginx") and "--nginx" in remedy
+    assert findings(edge, "nginx", "--nginx", paths.NGINX, "--nginx-conf", str(edge.conf))[0][0] == "ok"
 
 
 SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny all; }"

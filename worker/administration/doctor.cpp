@@ -15,6 +15,7 @@ namespace sluice::cli {
 namespace {
 
 struct DoctorCommand {
+    std::string nginx;  ///< Empty means the installed one.
     std::string nginx_conf;
     bool replays = false;
     std::vector<std::string> archives;  ///< Empty means the store's own.
@@ -147,8 +148,9 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
 }
 
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
-    const NginxDump nginx =
-        command.replays ? NginxDump{} : dump_nginx(frame.paths(), command.nginx_conf);
+    const NginxDump nginx = command.replays
+                                ? NginxDump{}
+                                : dump_nginx(frame.paths(), command.nginx, command.nginx_conf);
     if (Status became = become_store_owner(frame); !became.ok()) {
         return became;
     }
@@ -176,6 +178,9 @@ void declare_doctor(Subcommand app) {
     auto [doctor, command] =
         add_command(app, "doctor", "Check store, worker and nginx, and name remedies", run_doctor);
     doctor.keeps_user();  // until nginx has described itself
+    const Option nginx = add_text(doctor, "--nginx", "PROGRAM", command.nginx,
+                                  "nginx to ask (default: the installed one, or a running one "
+                                  "that has this store)");
     const Option conf = add_text(doctor, "--nginx-conf", "FILE", command.nginx_conf,
                                  "nginx.conf to check (default: the one that nginx reads)");
     const Option replay =
@@ -183,6 +188,7 @@ void declare_doctor(Subcommand app) {
                  "Replay the archive in a temporary folder (TMPDIR) instead, and compare every row "
                  "of every table with the ledger");
     replay.excludes(conf);
+    replay.excludes(nginx);
     add_texts(doctor, "--from", "ARCHIVE", command.archives,
               "Folder of an archive; repeat it for each node of a fleet (default: the store's own)")
         .needs(replay);

@@ -55,9 +55,10 @@ struct NginxDump {
     std::string store;  ///< The first argument of `sluice_store`; empty without one.
 };
 /// Runs `nginx -T`. Call it before become_store_owner(), because nginx reads files of root.
+/// @param program        nginx; empty means the installed one, or a running one that has the store.
 /// @param configuration  nginx.conf; empty means the one that nginx was built to read, or the one
 ///                       of a running nginx, whichever names this store.
-[[nodiscard]] NginxDump dump_nginx(const store::StorePaths& paths,
+[[nodiscard]] NginxDump dump_nginx(const store::StorePaths& paths, const std::string& program,
                                    const std::string& configuration);
 void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings);
 // worker/doctor/status_access.cpp

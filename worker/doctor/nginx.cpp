@@ -62,7 +62,9 @@ NginxDump examine(std::vector<std::string> command) {
     command.emplace_back("-T");
     auto said = run_child(command);
     if (!said.ok()) {
-        return {};
+        NginxDump none{};
+        none.program = program;
+        return none;
     }
     NginxDump dump{true, ::geteuid() == 0, program, said->status, std::move(said->output), {}, {}};
     if (dump.status == 0) {
@@ -122,9 +124,10 @@ bool serves_store(const fs::path& master, const std::string& queue) {
     return false;
 }
 
-/// Returns the commands of the nginx masters that serve the store with a configuration of their
-/// own.
-std::vector<std::vector<std::string>> running_masters(const store::StorePaths& paths) {
+/// Returns the commands of the nginx masters that serve the store with a program or configuration
+/// of their own.
+std::vector<std::vector<std::string>> running_masters(const store::StorePaths& paths,
+                                                      const std::string& standard) {
     std::vector<std::vector<std::string>> commands;
     std::error_code ignored;
     const std::string queue = (fs::canonical(paths.root, ignored) / "queue/").string();
@@ -135,8 +138,8 @@ std::vector<std::vector<std::string>> running_masters(const store::StorePaths& p
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") == std::string::npos && is_trusted(entry.path())) {
             std::vector<std::string> command = master_command(entry.path());
-            if (command.size() > 1 && commands.size() < kMastersMax &&
-                serves_store(entry.path(), queue)) {
+            const bool own = command.size() > 1 || (command.size() == 1 && command[0] != standard);
+            if (own && commands.size() < kMastersMax && serves_store(entry.path(), queue)) {
                 commands.push_back(std::move(command));
             }
         }
@@ -151,16 +154,18 @@ bool is_store(const NginxDump& dump, const store::StorePaths& paths) {
 
 }  // namespace
 
-NginxDump dump_nginx(const store::StorePaths& paths, const std::string& configuration) {
-    const std::string nginx = ::access(kNginx, X_OK) == 0 ? kNginx : "nginx";
+NginxDump dump_nginx(const store::StorePaths& paths, const std::string& program,
+                     const std::string& configuration) {
+    const std::string installed = ::access(kNginx, X_OK) == 0 ? kNginx : "nginx";
+    std::vector<std::string> named{program.empty() ? installed : program};
     if (!configuration.empty()) {
-        return examine({nginx, "-c", fs::absolute(configuration).string()});
+        named.insert(named.end(), {"-c", fs::absolute(configuration).string()});
     }
-    NginxDump standard = examine({nginx});
-    if (!standard.installed || is_store(standard, paths)) {
+    NginxDump standard = examine(named);
+    if (!program.empty() || !configuration.empty() || is_store(standard, paths)) {
         return standard;
     }
-    for (const std::vector<std::string>& command : running_masters(paths)) {
+    for (const std::vector<std::string>& command : running_masters(paths, installed)) {
         NginxDump running = examine(command);
         if (is_store(running, paths)) {
             return running;
@@ -171,7 +176,9 @@ NginxDump dump_nginx(const store::StorePaths& paths, const std::string& configur
 
 void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings) {
     if (!dump.installed) {
-        findings.push_back({"nginx", Health::kNote, "no nginx is installed here", ""});
+        findings.push_back({"nginx", Health::kNote,
+                            "there is no program " + printable(dump.program),
+                            "name nginx's program with --nginx if it is elsewhere"});
         return;
     }
     if (dump.status != 0) {
@@ -185,7 +192,7 @@ void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings
                             "neither its configuration nor that of a running nginx has a "
                             "sluice_store",
                             "include the snippets of share/sluice in the http block; name another "
-                            "configuration with --nginx-conf"});
+                            "configuration with --nginx-conf, another nginx with --nginx"});
         return;
     }
     if (!is_store(dump, paths)) {
