@@ -1,6 +1,7 @@
 #include "core/reports/report.hpp"
 
 #include "core/protocol/product_fields.hpp"
+#include "core/reports/payouts.hpp"
 
 namespace sluice::reports {
 namespace {
