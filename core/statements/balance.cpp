@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -64,15 +65,13 @@ struct ClearedUntil {
           span(at < kFirstInstant ? 0 : span_of(at)),
           hour(at < kFirstInstant ? 0 : hour_in_span(at)) {}
 
-    /// Returns nothing for the hour itself, of which some amounts have cleared.
-    [[nodiscard]] std::optional<bool> includes(const OpenHours& row, unsigned hour_of_row) const {
-        if ((row.kind & kOpenCleared) != 0) {
-            return true;
+    /// Returns the end of the row's hours that have cleared, and the begin of those that have not.
+    /// An hour between them has some amounts that have cleared, and others.
+    [[nodiscard]] std::pair<unsigned, unsigned> divide(const OpenHours& row) const {
+        if ((row.kind & kOpenCleared) != 0 || row.span < span) {
+            return {kSpanHours, kSpanHours};
         }
-        if (row.span == span && hour_of_row == hour) {
-            return std::nullopt;
-        }
-        return std::pair(row.span, hour_of_row) < std::pair(span, hour);
+        return row.span == span ? std::pair(hour, hour + 1) : std::pair(0U, 0U);
     }
 
     Timestamp at;
@@ -80,16 +79,30 @@ struct ClearedUntil {
     unsigned hour;
 };
 
+/// Sums by day of a span, in minor units.
+using SpanDays = std::array<Int128, kSpanHours / kDayHours>;
+using DaysOfSpans = std::map<std::pair<Currency, std::uint32_t>, SpanDays>;
+
+/// Open amounts of one creator.
+struct OpenSum {
+    BalanceKey key;
+    std::uint32_t blocks = 0;  ///< As in OpenAmount.
+    bool cleared = false;      ///< For whatever reason.
+    Decimal above, below;      ///< Sums of the amounts above and below 0.
+};
+
 /// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
 /// payable.
 class OpenReader {
 public:
-    /// @param later  Postings to be taken back, by account.
-    OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later,
-               const OpenVisitor& visit)
-        : ledger_(ledger), now_(now), later_(later), visit_(visit) {}
+    /// @param later   Postings to be taken back, by account.
+    /// @param totals  Null if not wanted.
+    OpenReader(LedgerReader& ledger, Timestamp now, const LaterByAccount& later, OpenTotals* totals)
+        : ledger_(ledger), now_(now), later_(later), totals_(totals) {}
 
     void add(const Program& program, Creators creators) {
+        pending_days_.clear();
+        last_days_ = pending_days_.end();
         const auto [settings, added] = blocking_.try_emplace(program.account, 0);
         if (added) {
             settings->second = kBlockedByHold | account_settings(ledger_, program.account).blocking;
@@ -100,6 +113,9 @@ public:
             add_now(program, creators, settings->second);
         } else {
             add_then(program, later->second, settings->second);
+        }
+        if (totals_ != nullptr) {
+            add_days(program.id);
         }
     }
 
@@ -147,49 +163,51 @@ private:
         }
     }
 
-    /// Adds what the row has, day by day.
-    /// @param is_divided  Set if it has the hour in which the clearing days end.
+    /// @param is_divided  Set if the row has the hour in which the clearing days end.
     void add_hours_of(const OpenHours& row, const ClearedUntil& until, std::uint32_t blocking,
                       bool& is_divided) {
+        OpenSum sum{{row.account, row.program, row.creator, row.currency},
+                    row.kind & ~(kOpenBelow | kOpenCleared),
+                    false,
+                    {},
+                    {}};
+        const bool by_order = (sum.blocks & blocking) != 0;
+        const bool blocked = by_order || is_held(sum.key);
         const bool is_below = (row.kind & kOpenBelow) != 0;
-        OpenSum sum;
-        sum.key = {row.account, row.program, row.creator, row.currency};
-        sum.blocks = row.kind & ~(kOpenBelow | kOpenCleared);
-        const bool blocked = is_blocked(sum, blocking);
-        const bool is_plain = row.kind == 0 && !blocked;
-        Int128 units = 0;
-        unsigned day = 0;
-        const auto finish = [&] {
-            const Decimal zero = zero_amount(row.currency), amount(units, zero.scale());
-            sum.above = is_below ? zero : amount;
-            sum.below = is_below ? amount : zero;
-            if (sum.amounts != 0 || units != 0) {
-                add(sum, blocked);
-            }
-            units = 0;
-            sum.amounts = 0;
-        };
+        const auto [cleared_end, pending_begin] = until.divide(row);
+        // An account has very many hours, so each costs sums of integers.
+        SpanDays& days = days_of(row.currency, row.span, !blocked || is_below);
+        Int128 cleared = 0, pending = 0;
+        std::int64_t amounts = 0;
         HourReader hours(row.hours);
         for (HourSum one; hours.next(one);) {
-            const auto cleared = until.includes(row, one.hour);
-            if (!cleared) {
+            if (one.hour < cleared_end) {
+                cleared += one.units;
+            } else if (one.hour >= pending_begin) {
+                pending += one.units;
+                days[one.hour / kDayHours] += one.units;
+            } else {
                 is_divided = true;
-            }
-            if (!cleared || (*cleared && is_plain)) {
                 continue;
             }
-            if (one.hour / kDayHours != day || *cleared != sum.cleared) {
-                finish();
-                day = one.hour / kDayHours;
-                sum.cleared = *cleared;
-            }
-            sum.sold_at = start_of_hour(row.span, one.hour);
-            units += one.units;
-            sum.amounts += is_below ? 0 : one.amounts;
+            amounts += one.amounts;
         }
-        finish();
         if (!hours.is_complete()) {
             throw DamagedRow(row_name(row), "hours: not as sluice writes them", std::nullopt);
+        }
+        for (const bool is_cleared : {true, false}) {
+            const Int128 units = is_cleared ? cleared : pending;
+            if (units == 0) {
+                continue;
+            }
+            const Decimal zero = zero_amount(row.currency), amount(units, zero.scale());
+            sum.cleared = is_cleared;
+            sum.above = is_below ? zero : amount;
+            sum.below = is_below ? amount : zero;
+            add(sum, blocked);
+        }
+        if (by_order && !is_below) {
+            add_blocked(row.currency, cleared + pending, amounts);
         }
     }
 
@@ -214,16 +232,24 @@ private:
     }
 
     void add_amount(const OpenAmount& row, bool cleared, std::uint32_t blocking) {
-        const Decimal zero = zero_amount(row.currency);
-        const bool is_above = zero < row.amount;
+        const Decimal zero = zero_amount(row.currency), amount = zero + row.amount;
+        const bool is_above = zero < amount;
         const OpenSum sum{{row.account, row.program, row.creator, row.currency},
                           row.blocks,
                           cleared,
-                          row.sold_at,
-                          is_above ? row.amount : zero,
-                          is_above ? zero : row.amount,
-                          is_above ? 1 : 0};
-        add(sum, is_blocked(sum, blocking));
+                          is_above ? amount : zero,
+                          is_above ? zero : amount};
+        const bool by_order = (sum.blocks & blocking) != 0;
+        const bool blocked = by_order || is_held(sum.key);
+        add(sum, blocked);
+        if (by_order && is_above) {
+            add_blocked(row.currency, amount.unscaled(), 1);
+        }
+        if (!cleared && totals_ != nullptr) {
+            days_of(row.currency, span_of(row.sold_at),
+                    !blocked || !is_above)[hour_in_span(row.sold_at) / kDayHours] +=
+                amount.unscaled();
+        }
     }
 
     /// Adds the amounts that were open then, of which the sums are not kept.
@@ -256,8 +282,42 @@ private:
             open.write_offs += sum.above;
         }
         (sum.cleared ? open.below : open.pending) += sum.below;
-        if (visit_ && (blocked || !sum.cleared)) {
-            visit_(sum, blocked);
+    }
+
+    /// Returns where the pending units of a span are added up: aside if the totals lack them.
+    [[nodiscard]] SpanDays& days_of(Currency currency, std::uint32_t span, bool is_in_totals) {
+        if (totals_ == nullptr || !is_in_totals) {
+            return aside_;
+        }
+        // Rows of a span follow one another.
+        if (last_days_ == pending_days_.end() || last_days_->first != std::pair(currency, span)) {
+            last_days_ = pending_days_.try_emplace({currency, span}).first;
+        }
+        return last_days_->second;
+    }
+
+    void add_blocked(Currency currency, Int128 units, std::int64_t amounts) {
+        if (totals_ == nullptr) {
+            return;
+        }
+        const Decimal zero = zero_amount(currency);
+        OpenTotals::Blocked& total =
+            totals_->blocked.try_emplace(currency, OpenTotals::Blocked{zero, 0}).first->second;
+        total.amount += Decimal(units, zero.scale());
+        total.amounts += amounts;
+    }
+
+    /// Adds the days of a program to the totals.
+    void add_days(const ProgramId& program) {
+        for (const auto& [key, days] : pending_days_) {
+            const auto& [currency, span] = key;
+            for (unsigned day = 0; day < days.size(); ++day) {
+                if (days[day] != 0) {
+                    totals_->pending.push_back({program, currency,
+                                                start_of_hour(span, day * kDayHours),
+                                                Decimal(days[day], zero_amount(currency).scale())});
+                }
+            }
         }
     }
 
@@ -283,11 +343,9 @@ private:
         });
     }
 
-    [[nodiscard]] bool is_blocked(const OpenSum& sum, std::uint32_t blocking) const {
-        const BalanceKey& key = sum.key;
-        return (sum.blocks & blocking) != 0 ||
-               (!holds_.empty() && (holds_.contains({key.account, key.creator, ProgramId()}) ||
-                                    holds_.contains({key.account, key.creator, key.program})));
+    [[nodiscard]] bool is_held(const BalanceKey& key) const {
+        return !holds_.empty() && (holds_.contains({key.account, key.creator, ProgramId()}) ||
+                                   holds_.contains({key.account, key.creator, key.program}));
     }
 
     /// Returns those of the creators who are held in the program.
@@ -307,7 +365,11 @@ private:
     LedgerReader& ledger_;
     Timestamp now_;
     const LaterByAccount& later_;
-    const OpenVisitor& visit_;
+    OpenTotals* totals_;
+    /// Units that are pending and not blocked, of one program.
+    DaysOfSpans pending_days_;
+    DaysOfSpans::iterator last_days_ = pending_days_.end();
+    SpanDays aside_{};
     std::map<AccountNumber, std::uint32_t> blocking_;
     std::set<std::tuple<AccountNumber, CreatorId, ProgramId>> holds_;
     OpenSums sums_;
@@ -353,8 +415,8 @@ BalanceAt balance_of(const Balance& row, const Open& open) {
 
 void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const std::vector<Program>& programs, const LaterByAccount& later,
-                    const Visitor<BalanceAt>& visit, const OpenVisitor& visit_sum) {
-    OpenReader open(ledger, at, later, visit_sum);
+                    const Visitor<BalanceAt>& visit, OpenTotals* totals) {
+    OpenReader open(ledger, at, later, totals);
     for (const Program& program : programs) {
         open.add(program, nullptr);
     }
@@ -374,8 +436,8 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
 }  // namespace
 
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
-                 const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open) {
-    visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit, visit_open);
+                 const Visitor<BalanceAt>& visit, OpenTotals* totals) {
+    visit_balances(ledger, account, now, programs_of(ledger, account), {}, visit, totals);
 }
 
 std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, Timestamp now,
@@ -388,8 +450,7 @@ std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, 
         }
     }
     const LaterByAccount none;
-    const OpenVisitor visit;
-    OpenReader open(ledger, now, none, visit);
+    OpenReader open(ledger, now, none, nullptr);
     for (const Program& program : programs_of(ledger, account)) {
         const auto of = creators.find(program.id);
         if (of != creators.end()) {
@@ -413,7 +474,7 @@ void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& ac
             later.try_emplace(program.account, LaterPostings(ledger, program.account, at));
         }
     }
-    visit_balances(ledger, account, at, programs, later, visit, {});
+    visit_balances(ledger, account, at, programs, later, visit, nullptr);
 }
 
 }  // namespace sluice

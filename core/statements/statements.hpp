@@ -22,25 +22,29 @@ struct BalanceAt {
     Decimal owed, pending, blocked, payable, in_payout, paid, total;
 };
 
-/// Open amounts of one creator that were sold on one UTC day, added up.
-struct OpenSum {
-    BalanceKey key;
-    std::uint32_t blocks = 0;  ///< As in OpenAmount.
-    bool cleared = false;      ///< For whatever reason.
-    Timestamp sold_at;         ///< A sale among them.
-    Decimal above, below;      ///< Sums of the amounts above and below 0.
-    std::int64_t amounts = 0;  ///< Number of those above 0.
+/// Totals of the open amounts of all creators.
+struct OpenTotals {
+    struct Blocked {
+        Decimal amount;
+        std::int64_t amounts = 0;  ///< Number of those above 0.
+    };
+    struct PendingDay {
+        ProgramId program;
+        Currency currency;
+        Timestamp sold_on;  ///< Start of a UTC day.
+        Decimal amount;
+    };
+    std::map<Currency, Blocked> blocked;  ///< By the orders' blocks. Only amounts above 0.
+    /// Sums of what is pending, without amounts above 0 that are blocked. Each day of a program and
+    /// currency has at most one.
+    std::vector<PendingDay> pending;
 };
 
-/// The amounts above 0 are blocked, by an order's blocks or a hold on the creator, if `is_blocked`.
-/// Cleared amounts that nothing blocks are left out.
-using OpenVisitor = std::function<void(const OpenSum& sum, bool is_blocked)>;
-
 /// Visits the balances of one account, or of all, by key.
-/// @param now         A commission is pending until it clears, and payable from that instant on.
-/// @param visit_open  Called before with what the balances are made of.
+/// @param now     A commission is pending until it clears, and payable from that instant on.
+/// @param totals  Filled before the first visit. Null, or empty.
 void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp now,
-                 const Visitor<BalanceAt>& visit, const OpenVisitor& visit_open = {});
+                 const Visitor<BalanceAt>& visit, OpenTotals* totals = nullptr);
 
 /// Returns these balances of one account. Reads the open amounts of their creators alone.
 /// @param stored  By key.

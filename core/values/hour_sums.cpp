@@ -54,14 +54,14 @@ bool HourReader::read(UInt128& value) noexcept {
     return false;
 }
 
-bool HourReader::next(HourSum& sum) noexcept {
+bool HourReader::next_of_any(HourSum& sum) noexcept {
     if (at_ == end_ || damaged_) {
         return false;
     }
     UInt128 amounts = 0, units = 0;
     sum.hour = static_cast<unsigned char>(*at_++);
     damaged_ = sum.hour < next_hour_ || sum.hour >= kSpanHours || !read(amounts) || !read(units);
-    next_hour_ = sum.hour + 1;
+    next_hour_ = damaged_ ? kSpanHours : sum.hour + 1;
     sum.amounts = static_cast<std::int64_t>(signed_number(amounts));
     sum.units = signed_number(units);
     return !damaged_;

@@ -40,7 +40,19 @@ public:
         : at_(sums.data()), end_(sums.data() + sums.size()) {}
 
     /// Returns false at the end, or if the bytes are not as append_hour() writes them.
-    [[nodiscard]] bool next(HourSum& sum) noexcept;
+    [[nodiscard]] bool next(HourSum& sum) noexcept {
+        // Inline, because the balances of an account may be made of a million hours.
+        const char* const begin = at_;
+        const unsigned hour = at_ == end_ ? kSpanHours : static_cast<unsigned char>(*at_++);
+        std::uint64_t amounts = 0, units = 0;
+        if (hour < next_hour_ || hour >= kSpanHours || !read_short(amounts) || !read_short(units)) {
+            at_ = begin;
+            return next_of_any(sum);
+        }
+        next_hour_ = hour + 1;
+        sum = {hour, signed_value(amounts), signed_value(units)};
+        return true;
+    }
     /// Returns whether next() has read all bytes.
     [[nodiscard]] bool is_complete() const noexcept { return at_ == end_ && !damaged_; }
 
@@ -48,6 +60,24 @@ public:
     [[nodiscard]] std::string_view pass_until(unsigned hour) noexcept;
 
 private:
+    /// Reads a number of at most nine bytes, the lowest seven bits first. Returns false, and leaves
+    /// the reader anywhere, if it is longer or damaged.
+    [[nodiscard]] bool read_short(std::uint64_t& value) noexcept {
+        constexpr unsigned kBits = 63;
+        for (unsigned shift = 0; at_ != end_ && shift < kBits; shift += 7) {
+            const auto byte = static_cast<unsigned char>(*at_++);
+            value |= std::uint64_t{byte & 0x7FU} << shift;
+            if ((byte & 0x80U) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+    static constexpr std::int64_t signed_value(std::uint64_t value) noexcept {
+        return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
+    }
+    /// As next(), with numbers of any length.
+    [[nodiscard]] bool next_of_any(HourSum& sum) noexcept;
     [[nodiscard]] bool read(UInt128& value) noexcept;
 
     const char* at_;

@@ -176,11 +176,7 @@ private:
     }
 
     void read_balances() {
-        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
-            clearing_days_.emplace(row.program.id, row.program.clearing_days);
-        }
-        const std::uint32_t blocks =
-            kBlockedByHold | account_settings(read_.ledger, read_.grant.account).blocking;
+        OpenTotals totals;
         balances_at(
             read_.ledger, read_.grant.account, read_.now,
             [&](const BalanceAt& balance) {
@@ -192,26 +188,21 @@ private:
                 sums.in_payout += balance.in_payout;
                 return true;
             },
-            [&](const OpenSum& sum, bool is_blocked) {
-                if ((sum.blocks & blocks) != 0) {
-                    waiting_["blocked_orders"].add(sum.key.currency, sum.above,
-                                                   static_cast<std::uint64_t>(sum.amounts));
-                }
-                if (!sum.cleared) {
-                    add_clearing(sum, is_blocked);
-                }
-            });
-    }
-
-    /// Adds what clears on a day of the chart.
-    void add_clearing(const OpenSum& sum, bool is_blocked) {
-        const BalanceKey& key = sum.key;
-        const std::int64_t clears =
-            sum.sold_at.seconds + clearing_days_.at(key.program) * kSecondsPerDay;
-        const std::int64_t day = (clears - days_.today.seconds) / kSecondsPerDay;
-        if (days_.today.seconds <= clears && day < static_cast<std::int64_t>(kDays)) {
-            of(key.currency).clearing[static_cast<std::size_t>(day)] +=
-                sum.below + (is_blocked ? zero_amount(key.currency) : sum.above);
+            &totals);
+        for (const auto& [currency, blocked] : totals.blocked) {
+            waiting_["blocked_orders"].add(currency, blocked.amount,
+                                           static_cast<std::uint64_t>(blocked.amounts));
+        }
+        std::map<ProgramId, std::uint32_t> clearing_days;
+        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
+            clearing_days.emplace(row.program.id, row.program.clearing_days);
+        }
+        for (const OpenTotals::PendingDay& pending : totals.pending) {
+            const Timestamp clears = pending.sold_on.plus_days(clearing_days.at(pending.program));
+            const std::int64_t day = (clears.seconds - days_.today.seconds) / kSecondsPerDay;
+            if (days_.today <= clears && day < static_cast<std::int64_t>(kDays)) {
+                of(pending.currency).clearing[static_cast<std::size_t>(day)] += pending.amount;
+            }
         }
     }
 
@@ -396,7 +387,6 @@ private:
     const Calendar days_;
     std::uint64_t orders_ = 0, attributed_ = 0;
     Json unattributed_ = Json::array();  ///< The newest of yesterday first.
-    std::map<ProgramId, std::uint32_t> clearing_days_;
     std::map<Currency, Figures> figures_;
     std::map<std::string_view, Waiting> waiting_;
 };

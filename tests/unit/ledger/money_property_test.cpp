@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
@@ -292,15 +294,23 @@ bool is_held(LedgerReader& reader, const OpenAmount& open) {
     return false;
 }
 
-std::map<BalanceKey, OpenOf> open_one_by_one(LedgerReader& reader, Timestamp now) {
+using PendingDays = std::map<std::tuple<ProgramId, Currency, Timestamp>, Decimal>;
+
+struct OpenOneByOne {
+    std::map<BalanceKey, OpenOf> balances;
+    std::map<Currency, OpenTotals::Blocked> blocked;
+    PendingDays pending;
+};
+
+OpenOneByOne open_one_by_one(LedgerReader& reader, Timestamp now) {
     std::vector<OpenAmount> rows;
     reader.scan(OpenAmount{}, {}, [&rows](const OpenAmount& row) {
         rows.push_back(row);
         return true;
     });
-    std::map<BalanceKey, OpenOf> sums;
+    OpenOneByOne all;
     for (const OpenAmount& row : rows) {
-        OpenOf& sum = sums[{row.account, row.program, row.creator, row.currency}];
+        OpenOf& sum = all.balances[{row.account, row.program, row.creator, row.currency}];
         const Program program = reader.program(row.program)->program;
         const bool pending = !row.cleared && now < program.clears_at(row.sold_at);
         const std::uint32_t blocking =
@@ -309,9 +319,18 @@ std::map<BalanceKey, OpenOf> open_one_by_one(LedgerReader& reader, Timestamp now
         credit.command_id = row.order_id.str();
         const bool is_write_off =
             row.shop.value == 0 && reader.load(credit) && credit.topic == Topic::kWriteOff;
+        const bool by_order = !row.amount.is_negative() && (row.blocks & blocking) != 0;
+        const bool blocked = by_order || (!row.amount.is_negative() && is_held(reader, row));
+        if (by_order) {
+            all.blocked[row.currency].amount += row.amount;
+            ++all.blocked[row.currency].amounts;
+        }
+        if (pending && !blocked) {
+            all.pending[{row.program, row.currency, start_of_day(row.sold_at)}] += row.amount;
+        }
         if (row.amount.is_negative()) {
             (pending ? sum.pending : sum.below) += row.amount;
-        } else if ((row.blocks & blocking) != 0 || is_held(reader, row)) {
+        } else if (blocked) {
             sum.blocked += row.amount;
         } else if (pending) {
             sum.pending += row.amount;
@@ -319,10 +338,30 @@ std::map<BalanceKey, OpenOf> open_one_by_one(LedgerReader& reader, Timestamp now
             sum.write_offs += row.amount;
         }
     }
-    for (auto& [key, sum] : sums) {
+    for (auto& [key, sum] : all.balances) {
         sum.blocked += std::max(Decimal(), sum.write_offs + sum.below);
     }
-    return sums;
+    std::erase_if(all.pending, [](const auto& day) { return day.second.is_zero(); });
+    return all;
+}
+
+void expect_totals(OpenTotals totals, const OpenOneByOne& expected) {
+    // The parts of two nodes may sum to nothing.
+    std::erase_if(totals.blocked, [](const auto& blocked) {
+        return blocked.second.amount.is_zero() && blocked.second.amounts == 0;
+    });
+    EXPECT_EQ(totals.blocked.size(), expected.blocked.size());
+    for (const auto& [currency, blocked] : expected.blocked) {
+        ASSERT_TRUE(totals.blocked.contains(currency));
+        EXPECT_EQ(totals.blocked.at(currency).amount, blocked.amount);
+        EXPECT_EQ(totals.blocked.at(currency).amounts, blocked.amounts);
+    }
+    PendingDays pending;
+    for (const OpenTotals::PendingDay& day : totals.pending) {
+        EXPECT_TRUE(
+            pending.try_emplace({day.program, day.currency, day.sold_on}, day.amount).second);
+    }
+    EXPECT_EQ(pending, expected.pending);
 }
 
 /// Every second balance, and every third, are the same as among all.
@@ -353,15 +392,18 @@ void expect_parts(LedgerReader& reader, Timestamp now) {
 }
 
 void expect_balances(LedgerReader& reader, Timestamp now) {
-    std::map<BalanceKey, OpenOf> open = open_one_by_one(reader, now);
-    balances_at(reader, std::nullopt, now, [&](const BalanceAt& row) {
-        const OpenOf& expected = open[row.key];
+    OpenOneByOne open = open_one_by_one(reader, now);
+    OpenTotals totals;
+    const auto visit = [&](const BalanceAt& row) {
+        const OpenOf& expected = open.balances[row.key];
         EXPECT_EQ(row.pending, expected.pending) << row.key.creator.str() << now.to_string();
         EXPECT_EQ(row.blocked, expected.blocked) << row.key.creator.str() << now.to_string();
-        open.erase(row.key);
+        open.balances.erase(row.key);
         return true;
-    });
-    EXPECT_TRUE(open.empty());
+    };
+    balances_at(reader, std::nullopt, now, visit, &totals);
+    EXPECT_TRUE(open.balances.empty());
+    expect_totals(std::move(totals), open);
     expect_parts(reader, now);
 }
 
