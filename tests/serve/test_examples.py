@@ -94,8 +94,10 @@ def test_example_6_a_cancellation_of_the_same_version_blocks_until_it_is_acknowl
     assert types(live.reader.object("changes", after=cursor)["changes"]) == ["anomaly.recorded"]
     answer = live.reader.object("order", shop="shop-1", order="o1")["answer"]
     assert (answer["status"], live.reader.rows("orders")[0]["blocked_by"]) == ("blocked", ["CANCEL_NOT_LATER"])
+    assert live.reader.object("anomalies")["counts"] == {"blocks": 1, "open": 0, "acknowledged": 0, "holds": 0}
     run_as_pasted(live.edge.sluice, answer["command"])
     assert live.status("o1") == "pending"
+    assert live.reader.object("anomalies")["counts"] == {"blocks": 0, "open": 0, "acknowledged": 1, "holds": 0}
 
 
 def run_as_pasted(sluice, command):

@@ -297,7 +297,7 @@ def test_an_approval_shows_its_amount_and_digest(site, visit):
 def test_anomalies_are_counted_by_tab_and_the_newest_come_first(site, visit):
     counts = read(site, "anomalies?limit=1")["counts"]
     with visit("?view=anomalies") as page:
-        assert page.text(".tabs").split() == ["Blocks", str(counts["blocks"] + counts["holds"]), "Open", str(counts["open"]), "Acknowledged"]
+        assert page.text(".tabs").split() == ["Blocks", str(counts["blocks"] + counts["holds"]), "Open", str(counts["open"]), "Acknowledged", str(counts["acknowledged"])]
         assert page.run("document.querySelectorAll('main table')[0].querySelectorAll('tbody tr').length") == counts["blocks"]
 
 

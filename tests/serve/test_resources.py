@@ -349,7 +349,7 @@ def test_anomalies_that_need_attention_come_newest_first_whatever_the_page(serve
     times = [datetime.datetime.fromisoformat(row["recorded_at"]) for row in rows]
     assert times == sorted(times, reverse=True)
     assert reader.object("anomalies", **filters)["counts"] == {
-        "blocks": len(blocking), "open": len(open_), "holds": len(reader.rows("holds"))}
+        "blocks": len(blocking), "open": len(open_), "acknowledged": 0, "holds": len(reader.rows("holds"))}
     answer = reader.get("anomalies", **{**filters, "kind": "CANCEL_NOT_LATER"})
     assert answer.json()["items"] == [row for row in rows if row["kind"] == "CANCEL_NOT_LATER"]
 

@@ -326,7 +326,21 @@ Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
     return list;
 }
 
-/// Returns how many need attention and block, how many do not, and how many holds there are.
+/// Returns how many anomalies are acknowledged, or null if they are too many to count for a page.
+Json acknowledged_count(Read& read) {
+    constexpr std::uint64_t kReadMax = 10'000;
+    std::uint64_t rows = 0, acknowledged = 0;
+    Anomaly first;
+    first.order.account = read.grant.account;
+    read.ledger.scan(first, {1, 1}, [&](const Anomaly& row) {
+        acknowledged += row.acknowledged_by.empty() ? 0U : 1U;
+        return ++rows <= kReadMax;
+    });
+    return rows <= kReadMax ? Json(acknowledged) : Json();
+}
+
+/// Returns how many need attention and block, how many do not, how many are acknowledged, and how
+/// many holds there are.
 Json counts_of(Read& read, std::uint32_t blocking) {
     std::uint64_t blocks = 0, others = 0, holds = 0;
     for (const auto& [kind, count] : reports::attention_counts(read.ledger, read.grant.account)) {
@@ -339,7 +353,10 @@ Json counts_of(Read& read, std::uint32_t blocking) {
         ++holds;
         return true;
     });
-    return {{"blocks", blocks}, {"open", others}, {"holds", holds}};
+    return {{"blocks", blocks},
+            {"open", others},
+            {"acknowledged", acknowledged_count(read)},
+            {"holds", holds}};
 }
 
 }  // namespace

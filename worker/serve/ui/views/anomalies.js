@@ -49,11 +49,11 @@ export default {
   show([first, holds], parameters) {
     const current = tabOf(parameters);
     const tab = TABS[current];
-    const { open, blocks, holds: held } = first.counts;
-    const counts = { open, blocks: blocks + held };
+    const { blocks, holds: held, ...others } = first.counts;
+    const counts = { ...others, blocks: blocks + held };
     return [head("Anomalies", first.items.length || holds?.items.length ? tab.said : tab.none),
       tabs("Anomalies", Object.entries(TABS).map(([id, one]) =>
-        [id, one.name + (id in counts ? " " + count(counts[id]) : ""), "anomalies", { tab: id }]), current),
+        [id, one.name + (counts[id] !== null ? " " + count(counts[id]) : ""), "anomalies", { tab: id }]), current),
       growing({ path: "anomalies", parameters: tab.query, what: "anomaly", whats: "anomalies", caption: tab.name, columns: columnsOf(current), read: withStakes,
         first, none: empty(tab.none) }), ...(holds ? [holdsCard(holds.items)] : [])];
   },
