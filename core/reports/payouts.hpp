@@ -12,7 +12,6 @@
 
 namespace sluice::reports {
 
-[[nodiscard]] std::vector<Column> payout_columns();
 /// @param payout  Without an id it is planned only.
 [[nodiscard]] Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
                              const Payout& payout, const std::vector<PayoutPart>& parts);

@@ -155,6 +155,7 @@ struct BalancePlace {
                                               Timestamp now,
                                               const std::optional<BalancePlace>& after,
                                               std::size_t max);
+[[nodiscard]] std::vector<Column> payout_columns();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
 
 [[nodiscard]] std::vector<Column> payee_columns(bool history);

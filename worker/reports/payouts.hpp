@@ -11,6 +11,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/reports/payouts.hpp"
+#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "worker/cli/output.hpp"
 
