@@ -185,7 +185,8 @@ def pages(figures, folder, sluice):
     profile = folder / "chromium"
     profile.mkdir(exist_ok=True)
     with Site(folder, sluice, "sluice-login-basic.conf", options=("--rate-limit", "1000000/60")) as site, Browser(profile) as browser:
-        for name, query, last in (("Today", "", ".charts svg"), ("Month", "?view=month", "table")):
+        month = time.strftime("%Y-%m", time.gmtime())  # all postings are dated today; the page begins with last month
+        for name, query, last in (("Today", "", ".charts svg"), ("Month", f"?view=month&month={month}", "table")):
             times, shifts = [], []
             for _ in range(ROUNDS):
                 with browser.page(headers=login) as page:
