@@ -26,7 +26,8 @@ KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connecti
 
 // ---- Orders and the rows that belong to them ----------------------------------------------------
 
-/// Workers lock rows in the same order. LIMIT: see PgSnapshot::expect_orders().
+/// Sorts the keys, so that workers lock rows in the same order. The reason of LIMIT is that of
+/// PgSnapshot::expect_orders().
 void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
     static const std::string kText =
         "SELECT o.account, o.shop, o.order_id, o.revision, " + order_columns() +

@@ -552,7 +552,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed));
     std::mt19937_64 chance(seed);
-    const bool every = std::getenv("SLUICE_EVERY_VALUE") != nullptr;  // or one of half the columns
+    const bool every = std::getenv("SLUICE_EVERY_VALUE") != nullptr;  // else half the columns
     std::size_t edits_count = 0, stopped = 0, dead = 0;
     std::vector<SqlField> chosen = fields();
     std::shuffle(chosen.begin(), chosen.end(), chance);
