@@ -123,6 +123,20 @@ def test_a_statement_of_many_postings_shows_500_until_it_is_printed(site, visit)
         assert len(rows_of(page, "Postings")) == 1234 and "Show all" not in page.text()
 
 
+def test_a_program_file_that_waits_is_told_in_words(visit):
+    rule = {"program_id": "spring", "default_rate": "10%", "currency": "EUR", "cap": "987654.33 EUR", "clearing_days": 30, "base": "net",
+            "shops": ["one", "two"], "rules": [{"sku": "MUG", "rate": "5%"}], "is_active": True}
+    approval = {"id": "a1", "command": "program apply", "actor": "gina", "reason": None, "digest": "d1g", "account_id": "acme",
+                "differences": [{"field": "policy.min_payout", "before": "10000.00 EUR", "after": None}],
+                "fields": {"programs": [rule], "policy": {"approvers": ["gina", "paul"]}}, "effect": {"result": "1 program; policy changes"}}
+    with visit(view="shops") as page:
+        show(page, "approvals", approval, {"id": "a1"}, {"me": {"account": "acme"}})
+        text = page.text("main")
+        assert "Program apply by gina: 1 program." in text and "policy: min payout" in text, text
+        assert "10,000.00\u00a0EUR" in text and "gina, paul" in text and "rate 5%" in text, text
+        assert not set("{}[]") & set(text) and "undefined" not in text, text
+
+
 def test_only_digits_before_the_point_are_grouped(visit):
     with visit(view="shops") as page:
         shown = page.run("""import('./format.js').then((format) => ["3292181.07 x 6% = 197530.8642", "42.61 x 6% = 2.5566"].map(format.amountsIn)

@@ -18,8 +18,9 @@ export function hrefOf(view, parameters = {}) {
 export const link = (view, parameters, text, attributes = {}) =>
   element("a", { href: hrefOf(view, parameters), ...attributes }, text);
 
-/** Class of an id by its length: a short one stays whole, one of 20 characters where there is room, a long one may break anywhere. */
-export const idClass = (text) => "id" + (text.length > 28 ? " long" : text.length > 20 ? "" : text.length > 12 ? " fit" : " whole");
+/** Classes of ids up to a length: one that never breaks, one that a wide screen keeps whole, one that breaks like words. A longer id breaks anywhere. */
+const ID_CLASSES = [[12, "id whole"], [20, "id fit"], [28, "id"], [Infinity, "id long"]];
+export const idClass = (text) => ID_CLASSES.find(([longest]) => text.length <= longest)[1];
 export const idOf = (text) => element("span", { class: idClass(text) }, text);
 /** A link whose text is an id. */
 export const idLink = (view, parameters, id) => link(view, parameters, id, { class: idClass(id) });

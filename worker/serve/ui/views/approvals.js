@@ -57,8 +57,8 @@ function members(title, value) {
 function one(approval, me) {
   const { differences = [], fields = {}, effect = {} } = approval;
   const { result, ...effects } = effect || {};
-  const asked = { ...Object.fromEntries(Object.entries(approval).filter(([, value]) => value === null || typeof value !== "object")) };
-  // The result of a program file repeats each difference, which have a table.
+  const asked = Object.fromEntries(Object.entries(approval).filter(([, value]) => value === null || typeof value !== "object"));
+  // The result of a program file repeats the differences, which have a table of their own.
   const said = result && (differences.length ? result.split("; ")[0] : result);
   return [head(["Approval ", idOf(approval.id)], [capital(approval.command) + " by " + (approval.actor || "–") + (said ? ": " + told(said) : "") + "."]),
     payoutTabs("approvals"),

@@ -26,6 +26,10 @@ const POSTINGS = [
   { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
 ];
 
+/** Shows the postings that are left, before the page is printed. */
+let showAll = () => {};
+addEventListener("beforeprint", () => showAll());
+
 /** A creator may have thousands of postings. All of them are printed. */
 function postings({ rows }) {
   if (!rows.length) return card("Postings", empty("No posting in this month."));
@@ -33,12 +37,11 @@ function postings({ rows }) {
   if (rows.length <= POSTINGS_SHOWN) return card("Postings", node);
   const button = element("button", { type: "button" }, "Show all " + count(rows.length) + " postings");
   const more = element("p", { class: "more" }, element("span", { class: "muted" }, "The first " + POSTINGS_SHOWN + " are shown."), button);
-  const showAll = () => {
+  showAll = () => {
     if (more.isConnected) node.addRows(rows.slice(POSTINGS_SHOWN));
     more.remove();
   };
   button.addEventListener("click", showAll);
-  addEventListener("beforeprint", showAll);
   return card("Postings", node, more);
 }
 
