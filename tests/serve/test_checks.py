@@ -32,6 +32,7 @@ def test_each_wrong_parameter_is_named(acme):
     assert errors(acme.get("orders", colour="red")) == {"colour"}
     assert errors(acme.get("orders", **{"from": "2024-02-01T00:00:00Z", "to": "2024-01-01T00:00:00Z"})) == {"from"}
     assert errors(acme.get("payouts", state="OPEN")) == {"state"}
+    assert "expected one of CLOSED, APPROVED, " in acme.get("payouts", state="OPEN").json()["errors"][0]["message"]
     assert errors(acme.get("statement", creator="ann", month="2026-13")) == {"month"}
     assert errors(acme.get("balances", at=PAST)) == {"at"}
     assert errors(acme.get("order", order="o1")) == {"shop"}

@@ -5,6 +5,7 @@ import decimal
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import time
 import xml.etree.ElementTree
@@ -497,22 +498,15 @@ def test_each_view_of_a_viewer_shows_its_rows(site, visit):
         assert "Attributed" in page.text() and "8.00" in page.text()
     with visit("?view=creator&creator=ann", user=SAM) as page:
         assert "none known" not in page.text() and "Shown to managers" in page.text()
+        assert page.text(".answer").startswith("Ann Smith: ") and page.run("document.querySelectorAll('.cards > :empty').length") == 0
 
 
-def test_an_empty_page_of_a_list_that_goes_on_is_not_the_end(visit):
-    """A request reads 10,000 rows, and none of them may match."""
-    with visit("?view=shops") as page:
-        asked = page.run("""import('./api.js').then(async ({ get }) => {
-            const asked = [], real = window.fetch;
-            window.fetch = async (target) => {
-                asked.push(String(target));
-                const page = asked.length < 3 ? { items: [], next: "c" + asked.length } : { items: [{ n: 1 }], next: "c3" };
-                return new Response(JSON.stringify(page), { headers: { "Content-Type": "application/json" } });
-            };
-            try { return [asked, await get("payouts", { state: "SENT" })]; } finally { window.fetch = real; }
-        })""")
-        assert asked[1] == {"items": [{"n": 1}], "next": "c3"}
-        assert asked[0] == ["../v1/payouts?state=SENT", "../v1/payouts?state=SENT&after=c1", "../v1/payouts?state=SENT&after=c2"]
+def test_an_account_of_others_is_named_and_the_menu_shows_an_own_one(visit):
+    with visit("?view=shops&account=gamma", user=BOTH) as page:
+        assert "You are no user of account gamma." in page.text()
+        assert page.run("document.querySelector('#account select').value") == "acme"
+        page.click("#nav a:nth-child(7)")
+        wait_for(page, "shop-1")
 
 
 def test_a_user_of_two_accounts_chooses_and_links_keep_the_choice(visit):
@@ -535,6 +529,10 @@ def printed(page, tmp_path):
     return text, next(line for line in told.splitlines() if line.startswith("Page size"))
 
 
+def is_one_line(text, *words):
+    return re.search(r"^ *" + r"\s+".join(words), text.replace("\f", "\n"), re.MULTILINE)
+
+
 def test_a_statement_prints_on_a4_with_its_sums_and_postings(site, visit, tmp_path):
     month = scene.this_month()[:7]
     statement = read(site, f"statement?creator=ann&month={month}")
@@ -545,11 +543,13 @@ def test_a_statement_prints_on_a4_with_its_sums_and_postings(site, visit, tmp_pa
         for row in statement["sums"]:
             for name in ("earned", "closing"):
                 assert row[name].replace("-", "−") in text, (row[name], text)
-        assert "Orders" not in text and "Export" not in text, "the bar and its buttons are not printed"
+        assert not {"Orders", "Export", "CSV", "Print"} & set(text.split()), "the bar and its buttons are not printed"
+        assert is_one_line(text.split("Postings")[0].split("\f")[0], "Program", "Currency", "Opening", "Earned", "Adjusted", "Paid out"), text
         page.goto(f"{site.url}v1/statement?creator=ann&month={month}&format=html")
         page.wait("document.title.startsWith('Statement of ann')")
         text, size = printed(page, tmp_path)
         assert "A4" in size and "Statement of ann" in text, text
+        assert is_one_line(text, month + r"-\d\d", r"\d\d:\d\d", "spring", "USD", "owed", "ATTRIBUTION", r"[\d.]+", "shop-1", "o1"), text
         for row in statement["rows"]:
             assert row["amount"] in text, (row, text)
 

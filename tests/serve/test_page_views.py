@@ -15,7 +15,7 @@ from serve.live import served_shop
 from serve.login_site import Site
 
 MINE = ("--account", "acme")
-GINA, MARKUP = "gina@acme.example", "<img src=x onerror=alert(1)>"
+GINA, NOBODY, MARKUP = "gina@acme.example", "nobody@acme.example", "<img src=x onerror=alert(1)>"
 RULE = '\n[[program.rule]]\nmatch = "sku"\nvalue = "MUG"\nrate = "3%"\n'
 
 
@@ -49,7 +49,7 @@ def site(tmp_path_factory):
             live.edge.sluice("user", "add", GINA, *MINE, "--role", "manager")
             (folder / "store").symlink_to(live.edge.store)
             hashed = subprocess.run(["openssl", "passwd", "-apr1", "secret"], check=True, capture_output=True, text=True).stdout
-            (folder / "htpasswd").write_text(f"{GINA}:{hashed}")
+            (folder / "htpasswd").write_text(f"{GINA}:{hashed}{NOBODY}:{hashed}")
             with Site(folder, live.edge.sluice, "sluice-login-basic.conf", options=("--rate-limit", "100000/60")) as running:
                 yield running
     finally:
@@ -60,8 +60,8 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def visit(site, tmp_path_factory):
     with Browser(tmp_path_factory.mktemp("chromium")) as browser:
-        def opened(script="", **query):
-            login = base64.b64encode(f"{GINA}:secret".encode()).decode()
+        def opened(script="", user=GINA, **query):
+            login = base64.b64encode(f"{user}:secret".encode()).decode()
             page = browser.page(headers={"Authorization": f"Basic {login}"})
             page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
             page.goto(f"{site.url}ui/?{urllib.parse.urlencode(query, quote_via=urllib.parse.quote)}")
@@ -123,6 +123,16 @@ def test_a_statement_of_many_postings_shows_500_until_it_is_printed(site, visit)
         assert len(rows_of(page, "Postings")) == 1234 and "Show all" not in page.text()
 
 
+def test_a_shop_with_dead_letters_shows_their_number(site, visit):
+    """Today links here."""
+    shops = read(site, "shops")
+    with visit(view="shops") as page:
+        assert "Dead letters" not in page.text()
+        shops["items"][0]["dead_letters"] = 1234
+        show(page, "shops", [shops, None])
+        assert "Dead letters, 30 days" in page.text() and rows_of(page, "Shops")[0][3] == "1,234"
+
+
 def test_a_program_file_that_waits_is_told_in_words(visit):
     rule = {"program_id": "spring", "default_rate": "10%", "currency": "EUR", "cap": "987654.33 EUR", "clearing_days": 30, "base": "net",
             "shops": ["one", "two"], "rules": [{"sku": "MUG", "rate": "5%"}], "is_active": True}
@@ -171,6 +181,66 @@ def test_an_id_of_a_creator_that_looks_like_markup_is_refused(site, tmp_path):
     file = tmp_path / "creators.csv"
     file.write_text(f"creator_id,program_id,code\n{MARKUP},spring,MARK\n")
     assert "creators.csv:2: creator_id" in site.sluice.refuses("creator", "import", file)
+
+
+def test_a_user_without_an_account_reads_whom_to_add(visit):
+    with visit(user=NOBODY, view="today") as page:
+        page.expected = ["Failed to load resource"]
+        assert f"No account has the user {NOBODY}. sluice user add adds one." in page.text() and "Code: no_account" in page.text()
+        assert page.run("document.querySelector('main .note').className") == "note"
+
+
+@pytest.mark.parametrize("answer, words, button", [
+    ("new Response('<form>', { headers: { 'Content-Type': 'text/html' } })", "Your login has ended. Log in again, and this view comes back.", "Log in"),
+    ("new Response('<h1>401', { status: 401, headers: { 'Content-Type': 'text/html' } })", "Your login has ended.", "Log in"),
+    ("{ type: 'opaqueredirect', ok: false, status: 0, headers: new Headers() }", "Your login has ended.", "Log in"),
+    ("new Response('<h1>502', { status: 502, headers: { 'Content-Type': 'text/html' } })", "The server does not answer: nginx says 502.", "Try again"),
+], ids=["form", "401", "redirect", "bad gateway"])
+def test_a_login_that_ended_can_be_renewed_from_any_view(visit, answer, words, button):
+    """The login in front of the API answers with its form, with 401, or with a redirect to another host."""
+    with visit(view="shops") as page:
+        page.run(f"""window.asked = [];
+            window.fetch = async (target, options) => {{ window.asked.push(options.redirect); return {answer}; }}; 0""")
+        page.click("#nav a:nth-child(2)")
+        page.wait(f"document.querySelector('main').innerText.includes({words!r})", words)
+        assert page.text("main .note button") == button and page.run("window.asked") == ["manual"]
+
+
+def test_a_payout_that_ended_shows_no_step_that_never_comes(visit):
+    at = {"closed_at": "2026-02-01T05:00:00Z", "closed_by": "gina", "approved_at": None, "sent_at": None, "paid_at": None,
+          "ended_at": "2026-02-02T05:00:00Z", "ended_by": "paul"}
+    void = {"payout_id": "P1", "payout_run": "C1", "account_id": "acme", "creator_id": "ann", "currency": "USD", "amount": "8.00",
+            "state": "VOID", "until": "2026-02-01T00:00:00Z", "orders": 1, "items": 1, "parts": [], **at}
+    returned = {**void, "state": "RETURNED", "sent_at": "2026-02-01T06:00:00Z", "sent_by": "gina"}
+    closed = {**void, "state": "CLOSED", "ended_at": None, "ended_by": None}
+    with visit(view="shops") as page:
+        for payout, steps in ((void, ["CLOSED", "VOID"]), (returned, ["CLOSED", "SENT", "PAID", "RETURNED"]),
+                              (closed, ["CLOSED", "APPROVED", "SENT", "PAID"])):
+            show(page, "payout", [payout, {"items": [], "next": None}], {})
+            text = page.text(".steps")
+            assert [line for line in text.splitlines() if line.isupper()] == steps
+            assert ("not yet" in text) == (payout is closed) and ("went back to owed" in page.text()) == (payout is not closed)
+
+
+def test_search_without_words_lists_the_kinds_of_ids(visit):
+    with visit(view="search") as page:
+        assert "finds an order" in page.text(".answer")
+
+
+def test_an_empty_page_of_a_list_that_goes_on_is_not_the_end(visit):
+    """A request reads 10,000 rows, and none of them may match."""
+    with visit(view="shops") as page:
+        asked = page.run("""import('./api.js').then(async ({ get }) => {
+            const asked = [], real = window.fetch;
+            window.fetch = async (target) => {
+                asked.push(String(target));
+                const page = asked.length < 3 ? { items: [], next: "c" + asked.length } : { items: [{ n: 1 }], next: "c3" };
+                return new Response(JSON.stringify(page), { headers: { "Content-Type": "application/json" } });
+            };
+            try { return [asked, await get("payouts", { state: "SENT" })]; } finally { window.fetch = real; }
+        })""")
+        assert asked[1] == {"items": [{"n": 1}], "next": "c3"}
+        assert asked[0] == ["../v1/payouts?state=SENT", "../v1/payouts?state=SENT&after=c1", "../v1/payouts?state=SENT&after=c2"]
 
 
 FAST = """(() => { const real = window.setTimeout; window.setTimeout = (call, time, ...more) => real(call, time / 30, ...more);

@@ -38,8 +38,9 @@ std::string check_word(std::string_view text, const std::vector<std::string_view
         return {};
     }
     std::string message = "expected one of";
-    for (const std::string_view word : words) {
-        message += (&word == words.data() ? " " : ", ") + std::string(word);
+    for (const char* separator = " "; const std::string_view word : words) {
+        message += separator + std::string(word);
+        separator = ", ";
     }
     return message;
 }

@@ -10,15 +10,15 @@ namespace {
 using reports::Json;
 
 constexpr std::string_view kStyle =
-    "@page{margin:18mm}"
+    "@page{margin:14mm}"
     "body{font:11pt/1.4 system-ui,sans-serif;color:#000;background:#fff;max-width:60rem;"
     "margin:1.5rem auto;padding:0 1rem}"
     "h1{font-size:1.4rem;margin:0 0 .2rem}h2{font-size:1.05rem;margin:1.4rem 0 .4rem}"
-    "table{border-collapse:collapse;width:100%;font-size:.82rem}"
+    "table{border-collapse:collapse;width:100%;font-size:.75rem}"
     "thead{display:table-header-group}tr{break-inside:avoid}"
-    "th,td{border-bottom:1px solid #999;padding:.2rem .4rem;text-align:left;"
-    "overflow-wrap:anywhere}"
-    ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    "th,td{border-bottom:1px solid #999;padding:.2rem .3rem;text-align:left;vertical-align:top}"
+    "th{vertical-align:bottom}td{overflow-wrap:anywhere}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}.n,.w{white-space:nowrap}"
     "@media print{body{margin:0;padding:0;max-width:none}}";
 
 /// Data enters as text.
@@ -52,17 +52,31 @@ std::string label_of(std::string_view name) {
     return label;
 }
 
-bool is_amount(std::string_view name) {
+constexpr std::string_view kDate = "accounting_date";
+/// Bytes of an id that a line always has room for.
+constexpr std::size_t kUnbrokenMax = 14;
+
+/// Returns the class of a column: a number, words that are not broken, or an id, which may be long.
+std::string_view class_of(std::string_view name) {
     constexpr std::array<std::string_view, 7> kAmounts{"amount",   "opening", "earned", "adjusted",
                                                        "paid_out", "closing", "orders"};
-    return std::find(kAmounts.begin(), kAmounts.end(), name) != kAmounts.end();
+    constexpr std::array<std::string_view, 4> kWords{kDate, "currency", "ledger_account", "reason"};
+    const auto is_in = [name](const auto& names) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return is_in(kAmounts) ? " class=\"n\"" : is_in(kWords) ? " class=\"w\"" : "";
 }
 
-void add_cell(std::string& html, std::string_view tag, std::string_view name,
-              std::string_view text) {
-    html += "<" + std::string(tag) + (tag == "th" ? " scope=\"col\"" : "") +
-            (is_amount(name) ? " class=\"n\">" : ">") + escaped(text) + "</" + std::string(tag) +
-            ">";
+void add_cell(std::string& html, std::string_view name, const Json& value) {
+    constexpr std::size_t kDayBytes = 10, kMinuteBytes = 16;
+    std::string text = value.cell();
+    if (name == kDate) {
+        text.resize(kMinuteBytes);
+        text[kDayBytes] = ' ';
+    }
+    const bool is_short = class_of(name).empty() && text.size() <= kUnbrokenMax;
+    html += "<td" + std::string(is_short ? class_of(kDate) : class_of(name)) + ">" + escaped(text) +
+            "</td>";
 }
 
 /// Adds a list of objects as a table, without the columns that are empty in every row.
@@ -82,13 +96,15 @@ void add_table(std::string& html, std::string_view title, const Json& rows) {
     }
     html += "<table><thead><tr>";
     for (const std::size_t i : shown) {
-        add_cell(html, "th", names[i], label_of(names[i]));
+        const bool is_number = class_of(names[i]) == class_of("amount");
+        html += "<th scope=\"col\"" + std::string(is_number ? class_of("amount") : "") + ">" +
+                escaped(label_of(names[i])) + "</th>";
     }
     html += "</tr></thead><tbody>";
     for (const Json& row : rows.items()) {
         html += "<tr>";
         for (const std::size_t i : shown) {
-            add_cell(html, "td", names[i], row.items()[i].cell());
+            add_cell(html, names[i], row.items()[i]);
         }
         html += "</tr>";
     }

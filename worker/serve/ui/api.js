@@ -45,15 +45,17 @@ export async function get(path, parameters = {}, signal) {
 async function getOnce(path, parameters, signal) {
   let response;
   try {
-    response = await fetch(target(path, parameters), { signal, headers: { Accept: "application/json" } });
+    response = await fetch(target(path, parameters), { signal, redirect: "manual", headers: { Accept: "application/json" } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, { detail: "The server could not be reached." });
   }
   const isJson = /json/.test(response.headers.get("Content-Type") || "");
-  if (response.ok && !isJson) throw new Refused(401, { code: "login", detail: "Your login has ended." });
+  // The API redirects nobody. A login in front of it answers with its form, with the way to it, or with its own 401.
+  const isLogin = response.type === "opaqueredirect" || (!isJson && (response.ok || response.status === 401));
+  if (isLogin) throw new Refused(401, { code: "login", detail: "Your login has ended." });
   if (!response.ok) {
-    let problem = {};
+    let problem = { detail: "The server does not answer: nginx says " + response.status + "." };
     try {
       if (isJson) problem = await response.json();
     } catch { /* the status says enough */ }

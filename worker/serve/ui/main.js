@@ -1,7 +1,7 @@
 // Frame of the page: who looks, which view, and the states of a view.
-import { configure, get } from "./api.js";
+import { Refused, configure, get } from "./api.js";
 import { element } from "./dom.js";
-import { count } from "./format.js";
+import { capital, count } from "./format.js";
 import { hrefOf, keepAccount, link } from "./links.js";
 import anomalies from "./views/anomalies.js";
 import approvals from "./views/approvals.js";
@@ -80,22 +80,25 @@ const ghosts = () => [element("div", { class: "ghost low" }), element("div", { c
 
 const ADVICE = {
   scope: "Your role may not see this. A manager of the account may.",
-  no_account: "No account has you as a user. `sluice user add` adds one.",
   unauthorized: "Your login is missing or has ended.",
-  login: "Log in again.",
+  login: "Your login has ended. Log in again, and this view comes back.",
   not_found: "The account has nothing of this name.",
   rate_limited: "Too many requests. Wait a moment.",
   busy: "The server is busy. Try again in a moment.",
   ledger_unavailable: "The ledger cannot be read at the moment. `sluice doctor` says why.",
 };
 
+/** Answers about the person or the address: nothing is broken. */
+const PLAIN = ["login", "no_account", "not_found", "scope", "unauthorized"];
+
 function failed(title, error) {
-  const retry = element("button", { type: "button" }, error.code === "login" ? "Log in" : "Try again");
-  retry.addEventListener("click", () => (error.code === "login" ? location.reload() : render()));
-  const words = ADVICE[error.code] || error.message;
+  const isLogin = error.status === 401;
+  const retry = element("button", { type: "button" }, isLogin ? "Log in" : "Try again");
+  retry.addEventListener("click", () => (isLogin ? location.reload() : render()));
+  const words = error.code === "no_account" ? capital(error.message) + ". `sluice user add` adds one." : ADVICE[error.code] || error.message;
   const { order, creator, payout, run, program, id } = parametersNow();
   const missing = error.code === "not_found" && (order || creator || payout || run || program || id);
-  return [element("h1", { tabindex: "-1" }, title), element("div", { class: "note bad" },
+  return [element("h1", { tabindex: "-1" }, title), element("div", { class: PLAIN.includes(error.code) ? "note" : "note bad" },
     element("p", {}, ...words.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part))),
     ...error.errors.map((one) => element("p", {}, one.parameter + ": " + one.message)),
     element("p", { class: "muted" }, "Code: " + error.code),
@@ -164,10 +167,12 @@ function refresh() {
 async function identify(account) {
   me ??= await get("me");
   const ids = me.accounts.map((grant) => grant.account_id);
-  const chosen = ids.length > 1 ? (account || ids[0]) : null;
+  const isKnown = !account || ids.includes(account);
+  const chosen = ids.length > 1 ? (account && isKnown ? account : ids[0]) : null;
   configure({ account: chosen });
   keepAccount(chosen);
   showAccount(chosen);
+  if (!isKnown) throw new Refused(403, { code: "no_account", detail: "You are no user of account " + account });
   me.role = me.accounts.find((grant) => grant.account_id === (chosen || ids[0]))?.role ?? me.role;
   me.account = chosen || ids[0];
 }

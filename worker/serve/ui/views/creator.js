@@ -106,8 +106,9 @@ function statements(creator) {
 function sentence(creator, rows) {
   const [main] = rows;
   const held = creator.holds.length ? ", held since " + day(creator.holds[0].held_at) : "";
-  if (!main) return plural(creator.programs.length, "program") + held + ".";
-  return [...(creator.name ? [creator.name + ": "] : []), money(main.payable, main.currency), " payable, ",
+  const name = creator.name ? creator.name + ": " : "";
+  if (!main) return name + plural(creator.programs.length, "program") + held + ".";
+  return [name, money(main.payable, main.currency), " payable, ",
     money(main.pending, main.currency), " pending" + held + "."];
 }
 
@@ -125,8 +126,8 @@ export default {
     const isViewer = me.role === "viewer";
     return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
       ...months(creator), element("div", { class: "cards" },
-        element("div", {}, ...holds(creator, me.account), programs(creator), payee(creator, isViewer)),
-        element("div", {}, ...payouts(creator), ...(isViewer ? [] : [statements(creator.creator_id)])),
+        element("div", {}, ...holds(creator, me.account), programs(creator), ...(isViewer ? [] : [payee(creator, false)])),
+        element("div", {}, ...(isViewer ? [payee(creator, true)] : [...payouts(creator), statements(creator.creator_id)])),
         element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", ownColumns, orders)
           : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id)))))];
   },

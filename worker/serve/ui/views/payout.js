@@ -5,19 +5,25 @@ import { creatorLink, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, facts, growing, head, pageSize, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 
-const ENDINGS = { VOID: "failed", FAILED: "failed", RETURNED: "failed" };
+const ENDINGS = ["VOID", "FAILED", "RETURNED"];
+
+/** [word, time, actor] of each step on the way. Those after an end that no bank paid never come, and are left out. */
+function way(payout) {
+  const list = [["CLOSED", payout.closed_at, payout.closed_by], ["APPROVED", payout.approved_at, payout.approved_by],
+    ["SENT", payout.sent_at, payout.sent_by]];
+  if (!ENDINGS.includes(payout.state)) return [...list, ["PAID", payout.paid_at || payout.ended_at, payout.ended_by]];
+  const paid = payout.state === "RETURNED" ? [["PAID", payout.paid_at]] : [];
+  return [...list.filter(([, at]) => at), ...paid, [payout.state, payout.ended_at, payout.ended_by]];
+}
 
 function steps(payout) {
-  const ending = ENDINGS[payout.state] ? payout.state : "PAID";
-  const list = [["CLOSED", payout.closed_at, payout.closed_by], ["APPROVED", payout.approved_at, payout.approved_by],
-    ["SENT", payout.sent_at, payout.sent_by],
-    [ending, ending === "PAID" ? payout.paid_at || payout.ended_at : payout.ended_at, payout.ended_by]];
-  return element("ol", { class: "steps" }, ...list.map(([name, at, who]) => {
-    const isReached = Boolean(at) || payout.state === name;
-    const note = at ? [time(at), who ? " by " + who : ""]
-      : name === "APPROVED" && payout.state !== "CLOSED" ? ["not needed"] : isReached ? [""] : ["not yet"];
+  const isOpen = payout.state === "CLOSED";
+  return element("ol", { class: "steps" }, ...way(payout).map(([name, at, who]) => {
+    const isSkipped = name === "APPROVED" && !at && !isOpen;
+    const isReached = at || isSkipped || payout.state === name || payout.state === "RETURNED";
+    const note = at ? [time(at), who ? " by " + who : ""] : [isSkipped ? "not needed" : isReached ? "" : "not yet"];
     const word = name === payout.state ? state(name) : element("span", { class: "state plain" }, name);
-    return element("li", isReached ? { class: ENDINGS[name] || "done" } : {}, word, element("small", {}, ...note));
+    return element("li", isReached ? { class: ENDINGS.includes(name) ? "failed" : "done" } : {}, word, element("small", {}, ...note));
   }));
 }
 
@@ -45,7 +51,8 @@ export default {
     return [head(["Payout ", idOf(payout.payout_id)],
       [money(payout.amount, payout.currency), " for ", creatorLink(payout.creator_id), payout.name ? " (" + payout.name + ")" : "", ", ",
         state(payout.state), "."]),
-    element("section", { class: "card" }, element("p", { class: "big" }, money(payout.amount, payout.currency)), steps(payout)),
+    element("section", { class: "card" }, element("p", { class: "big" }, money(payout.amount, payout.currency)), steps(payout),
+      ...(ENDINGS.includes(payout.state) ? [element("p", { class: "muted then" }, "The amount went back to owed: a later close pays it.")] : [])),
     facts([["Payee", payout.payee || "none", payout.bank_ref ? "bank reference " + payout.bank_ref : null],
       ["Until", time(payout.until), ["of run ", idLink("run", { run: payout.payout_run }, payout.payout_run)]],
       ["Orders", String(payout.orders), plural(payout.items, "item")]]),

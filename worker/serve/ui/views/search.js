@@ -23,6 +23,7 @@ function placeOf(hit) {
 
 async function load(parameters, get) {
   const q = parameters.q || "";
+  if (!q) return { items: [] };
   const { items } = await get("search", { q });
   const exact = items.filter((hit) => hit.id === q);
   if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
@@ -63,8 +64,8 @@ function nothing(q, data) {
   const shop = first && !others.length ? first.shop_id : "SHOP";
   const waiting = inputsWaiting();
   return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
-    ...(waiting ? [element("p", { class: "note warn" }, plural(waiting, "input") + (waiting === 1 ? " waits" : " wait") +
-      " to be applied. The order may be among them.")] : []),
+    ...(waiting ? [element("p", { class: "note warn" }, plural(waiting, "input") +
+      (waiting === 1 ? " waits to be applied. It may be the order." : " wait to be applied. The order may be among them."))] : []),
     shopsCard(data.shops),
     card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
       element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
@@ -82,6 +83,7 @@ export default {
     if (data.opens) {
       return replace(hrefOf(...placeOf(data.opens)));
     }
+    if (!q) return [head("Search", "The field above finds an order, a code, a creator, a payout, a run or a command.")];
     if (data.shops) return nothing(q, data);
     const owners = data.items.filter((hit) => hit.kind === "code");
     const isListed = (hit) => data.orders && hit.kind === "order" && !hit.id.startsWith(q);

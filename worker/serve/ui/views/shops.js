@@ -10,6 +10,9 @@ function shopTable(shops) {
   if (has("last_event_at")) columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
   if (has("silence")) columns.push({ name: "Silence", cell: silence });
   if (has("orders")) columns.push({ name: "Orders", n: true, cell: (shop) => (shop.orders === null ? "–" : count(shop.orders)) });
+  if (shops.some((shop) => shop.dead_letters)) {
+    columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => (shop.dead_letters ? count(shop.dead_letters) : "–") });
+  }
   columns.push({ name: "Since", cell: (shop) => time(shop.created_at, false) },
     { name: "State", cell: (shop) => (shop.suspended ? element("span", { class: "state bad" }, "suspended") : "active") },
     { name: "See", cell: (shop) => link("orders", { shop: shop.shop_id }, "orders") });
@@ -23,7 +26,7 @@ function nodeTable(nodes) {
     { name: "Last received", cell: (node) => time(node.last_received) },
     { name: "Waiting", n: true, cell: (node) => (node.waiting === null ? "–" : count(node.waiting)) },
     { name: "Entries", n: true, cell: (node) => count(node.entries) },
-    { name: "Chain", cell: (node) => element("span", { class: "id muted" }, node.hash) },
+    { name: "Chain", cell: (node) => (node.entries ? element("span", { class: "id muted" }, node.hash) : "–") },
   ];
   return table("Nodes", columns, nodes);
 }

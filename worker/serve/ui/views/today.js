@@ -1,7 +1,7 @@
 // Today: how yesterday was, and which work waits.
 import { element } from "../dom.js";
 import { amount, count, day, isZero, money, plural, short, shortDay } from "../format.js";
-import { creatorLink, hrefOf, idLink, idOf, orderLink } from "../links.js";
+import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 
 /** kind: [one, many, view, parameters] */
@@ -28,7 +28,8 @@ function waiting(lines) {
 
 function sentence(data) {
   const { yesterday } = data;
-  const parts = ["Yesterday: " + plural(yesterday.orders, "order") + ", " + count(yesterday.attributed) + " with a creator"];
+  const parts = [yesterday.orders ? "Yesterday: " + plural(yesterday.orders, "order") + ", " + count(yesterday.attributed) + " with a creator"
+    : "Yesterday: no order"];
   if (data.currency) parts.push(", ", money(yesterday.earned, data.currency), " earned");
   return [...parts, "."];
 }
@@ -78,8 +79,9 @@ function unattributed(data) {
     { name: "Order", cell: orderLink },
     { name: "Shop", cell: (row) => idOf(row.shop_id) },
     { name: "Codes", cell: (row) => (row.codes.length ? row.codes.flatMap((code, i) =>
-      [i ? ", " : "", idLink("search", { q: code }, code)]) : "no code") },
-  ], rows) : empty("Every order of yesterday has a creator."));
+      [i ? ", " : "", idLink("search", { q: code }, code)]) : "–") },
+  ], rows) : data.yesterday.orders ? empty("Every order of yesterday has a creator.")
+    : empty("No order yesterday. ", link("shops", {}, "Shops"), " shows the last event of each."));
 }
 
 export default {
