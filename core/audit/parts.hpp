@@ -73,12 +73,18 @@ public:
     void check(LedgerReader& ledger, Findings& findings);
 
 private:
+    template <class Row>
+    struct Sum {
+        Row stored;  ///< The parts of all nodes.
+        Row posted;  ///< By the journal.
+    };
+
     void check_days(LedgerReader& ledger, Findings& findings);
 
     std::map<std::tuple<AccountNumber, std::uint32_t, CreatorId, ProgramId, Currency>,
-             StatementAmounts>
+             Sum<MonthlySum>>
         months_;
-    std::map<std::tuple<AccountNumber, std::uint32_t, ProgramId, Currency>, StatementAmounts> days_;
+    std::map<std::tuple<AccountNumber, std::uint32_t, ProgramId, Currency>, Sum<DailySum>> days_;
 };
 
 /// Checks chains, balances and sums (a, b). Reads every node's journal.

@@ -1,4 +1,6 @@
 // Sums by day and month against the postings of the journal.
+#include <type_traits>
+
 #include "core/audit/parts.hpp"
 #include "core/journal/journal.hpp"
 #include "core/positions/open_amounts.hpp"
@@ -7,20 +9,24 @@
 namespace sluice {
 namespace {
 
-StatementAmounts negated(const StatementAmounts& amounts) {
-    return {-amounts.earned, -amounts.adjusted, -amounts.paid_out, -amounts.settled};
-}
-
 /// Names a sum without the node, since the parts of all nodes are added up.
 std::string sum_name(const char* table, AccountNumber account, std::uint32_t date) {
     return std::string("table ") + table + ", account " + std::to_string(account.value) + ", " +
            std::to_string(date);
 }
 
-std::string excess(const StatementAmounts& amounts) {
-    return "its postings exceed it by earned " + amounts.earned.to_string() + ", adjusted " +
-           amounts.adjusted.to_string() + ", paid_out " + amounts.paid_out.to_string() +
-           ", settled " + amounts.settled.to_string();
+/// Compares each sum of two rows.
+template <class Row>
+void compare(const std::string& name, const Row& stored, const Row& posted, Findings& findings) {
+    for (const Column& column : table_of<Row>().rest) {
+        with_value(column.kind, column.find(&stored), [&](const auto& value) {
+            using Value = std::remove_cvref_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, std::uint64_t> || std::is_same_v<Value, Decimal>) {
+                findings.compare('b', name, column.name, value, "its postings",
+                                 *static_cast<const Value*>(column.find(&posted)));
+            }
+        });
+    }
 }
 
 }  // namespace
@@ -30,43 +36,37 @@ void SumAudit::count(const JournalGroup& group, const JournalEntry& entry) {
         return;
     }
     const std::uint32_t day = day_of(group.accounting_date);
-    const StatementAmounts amounts = statement_amounts(entry);
-    days_[{group.account, day, group.program, entry.currency}] += amounts;
-    months_[{group.account, day / 100, group.creator, group.program, entry.currency}] += amounts;
+    add_posting(days_[{group.account, day, group.program, entry.currency}].posted, group, entry);
+    months_[{group.account, day / 100, group.creator, group.program, entry.currency}].posted +=
+        statement_amounts(entry);
 }
 
 void SumAudit::check(LedgerReader& ledger, Findings& findings) {
     ledger.scan(MonthlySum{}, {}, [this](const MonthlySum& part) {
-        months_[{part.account, part.month, part.creator, part.program, part.currency}] +=
-            negated(part);
+        add_columns(
+            months_[{part.account, part.month, part.creator, part.program, part.currency}].stored,
+            part);
         return true;
     });
-    for (const auto& [key, left] : months_) {
+    for (const auto& [key, sum] : months_) {
         const auto& [account, month, creator, program, currency] = key;
-        if (!left.is_zero()) {
-            findings.add('b',
-                         sum_name("monthly", account, month) + ", creator " + creator.str() +
-                             ", program " + program.str() + ", currency " +
-                             std::string(currency.code()),
-                         excess(left));
-        }
+        compare(sum_name("monthly", account, month) + ", creator " + creator.str() + ", program " +
+                    program.str() + ", currency " + std::string(currency.code()),
+                sum.stored, sum.posted, findings);
     }
     check_days(ledger, findings);
 }
 
 void SumAudit::check_days(LedgerReader& ledger, Findings& findings) {
     ledger.scan(DailySum{}, {}, [this](const DailySum& part) {
-        days_[{part.account, part.day, part.program, part.currency}] += negated(part);
+        add_columns(days_[{part.account, part.day, part.program, part.currency}].stored, part);
         return true;
     });
-    for (const auto& [key, left] : days_) {
+    for (const auto& [key, sum] : days_) {
         const auto& [account, day, program, currency] = key;
-        if (!left.is_zero()) {
-            findings.add('b',
-                         sum_name("daily", account, day) + ", program " + program.str() +
-                             ", currency " + std::string(currency.code()),
-                         excess(left));
-        }
+        compare(sum_name("daily", account, day) + ", program " + program.str() + ", currency " +
+                    std::string(currency.code()),
+                sum.stored, sum.posted, findings);
     }
 }
 

@@ -212,6 +212,40 @@ Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept {
     return accounts.debit == account ? -entry.amount : Decimal(0, entry.amount.scale());
 }
 
+namespace {
+
+Turnover& turnover_of(DailySum& sum, LedgerAccount account) noexcept {
+    switch (account) {
+        case LedgerAccount::kOwed:
+            return sum.owed;
+        case LedgerAccount::kPayout:
+            return sum.in_payout;
+        case LedgerAccount::kPaid:
+            return sum.paid;
+        case LedgerAccount::kExpense:
+        case LedgerAccount::kNone:
+            break;
+    }
+    return sum.expense;
+}
+
+}  // namespace
+
+void add_posting(DailySum& sum, const JournalGroup& group, const JournalEntry& entry) noexcept {
+    SLUICE_ASSERT(!is_memo(entry.reason));
+    sum += statement_amounts(entry);
+    DebitCredit accounts = debit_credit_of(entry.reason);
+    const bool reversed = entry.amount.is_negative();
+    if (reversed) {
+        std::swap(accounts.debit, accounts.credit);
+    }
+    const Decimal amount = reversed ? -entry.amount : entry.amount;
+    turnover_of(sum, accounts.debit).debit += amount;
+    turnover_of(sum, accounts.credit).credit += amount;
+    ++sum.postings;
+    sum.late_postings += group.recorded_at < group.accounting_date ? 1U : 0U;
+}
+
 AccountSums change_by(const JournalEntry& entry) noexcept {
     return {into(entry, LedgerAccount::kOwed), into(entry, LedgerAccount::kPayout),
             into(entry, LedgerAccount::kPaid)};

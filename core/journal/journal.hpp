@@ -31,6 +31,8 @@ struct DebitCredit {
 /// Returns the entry's amount under the name that statements give it (S3): ACCRUAL and ATTRIBUTION
 /// count as earned, payouts and their releases as paid out, the rest as adjusted.
 [[nodiscard]] StatementAmounts statement_amounts(const JournalEntry& entry) noexcept;
+/// Adds a posting to all sums of its day.
+void add_posting(DailySum& sum, const JournalGroup& group, const JournalEntry& entry) noexcept;
 /// Returns 0 for each ledger account, with the currency's digits.
 [[nodiscard]] AccountSums zero_books(Currency currency) noexcept;
 

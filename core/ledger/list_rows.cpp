@@ -87,7 +87,17 @@ void describe(Description& table, DailySum& row) {
     table.rest({{"earned", row.earned},
                 {"adjusted", row.adjusted},
                 {"paid_out", row.paid_out},
-                {"settled", row.settled}});
+                {"settled", row.settled},
+                {"expense_debit", row.expense.debit},
+                {"expense_credit", row.expense.credit},
+                {"owed_debit", row.owed.debit},
+                {"owed_credit", row.owed.credit},
+                {"payout_debit", row.in_payout.debit},
+                {"payout_credit", row.in_payout.credit},
+                {"paid_debit", row.paid.debit},
+                {"paid_credit", row.paid.credit},
+                {"postings", row.postings},
+                {"late_postings", row.late_postings}});
 }
 
 void describe(Description& table, OrderDay& row) {

@@ -60,8 +60,16 @@ struct StatementAmounts {
     friend bool operator==(const StatementAmounts&, const StatementAmounts&) = default;
 };
 
-/// Sums of one UTC day, by accounting date.
+/// Sums of the postings of one ledger account, each at least 0.
+struct Turnover {
+    Decimal debit, credit;
+};
+
+/// Sums of one UTC day, by accounting date. A trial balance is made of them.
 struct DailySum : StatementAmounts {
+    Turnover expense, owed, in_payout, paid;
+    std::uint64_t postings = 0;
+    std::uint64_t late_postings = 0;  ///< Received before the day: their period was closed (S1).
     AccountNumber account;
     std::uint32_t day = 0;  ///< 20260131.
     ProgramId program;

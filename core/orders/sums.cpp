@@ -7,9 +7,15 @@
 namespace sluice {
 namespace {
 
-StatementAmounts zero_amounts(Currency currency) {
+/// Returns zeros of the currency's digits, because amounts of equal digits are added fast.
+DailySum empty_day(Currency currency) {
     const Decimal zero = zero_amount(currency);
-    return {zero, zero, zero, zero};
+    const Turnover none{zero, zero};
+    DailySum daily;
+    static_cast<StatementAmounts&>(daily) = {zero, zero, zero, zero};
+    daily.expense = daily.owed = daily.in_payout = daily.paid = none;
+    daily.currency = currency;
+    return daily;
 }
 
 MonthlySum monthly_sum(const JournalGroup& group, const DailySum& daily) {
@@ -78,23 +84,20 @@ void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timesta
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
     const auto& entries = group.entries;
     for (std::size_t i = 0; i < entries.size() && !is_memo(entries[i].reason);) {
-        DailySum daily;
-        daily.currency = entries[i].currency;
-        static_cast<StatementAmounts&>(daily) = zero_amounts(daily.currency);
+        DailySum daily = empty_day(entries[i].currency);
         for (; i < entries.size() && entries[i].currency == daily.currency &&
                !is_memo(entries[i].reason);
              ++i) {
-            daily += statement_amounts(entries[i]);
-        }
-        if (daily.is_zero()) {
-            continue;
+            add_posting(daily, group, entries[i]);
         }
         daily.account = group.account;
         daily.day = day_of(group.accounting_date);
         daily.program = group.program;
         daily.node = txn.head().number;
         txn.add_row(daily);
-        txn.add_row(monthly_sum(group, daily));
+        if (!daily.is_zero()) {
+            txn.add_row(monthly_sum(group, daily));
+        }
     }
 }
 

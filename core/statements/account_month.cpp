@@ -1,7 +1,7 @@
 #include "core/statements/account_month.hpp"
 
-#include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 
 namespace sluice {
 namespace {
@@ -12,9 +12,25 @@ ProgramMonth empty_month(Currency currency) {
     return {book, book, book, book, {zero, zero, zero, zero, zero}, 0, 0};
 }
 
+void open(BookMonth& book, const Decimal& change) {
+    book.opening += change;
+    book.closing += change;
+}
+
+void add(BookMonth& book, const Turnover& turnover, bool in_month) {
+    const Decimal change = turnover.debit - turnover.credit;
+    if (!in_month) {
+        open(book, change);
+        return;
+    }
+    book.debit += turnover.debit;
+    book.credit += turnover.credit;
+    book.closing += change;
+}
+
 class MonthReader {
 public:
-    explicit MonthReader(Timestamp from) : from_(from) {}
+    explicit MonthReader(std::uint32_t first_day) : first_day_(first_day) {}
 
     void open_with(const PeriodSum& row) {
         ProgramMonth& month = of(row.program, row.currency);
@@ -22,54 +38,39 @@ public:
         open(month.in_payout, -row.closing_in_payout);
         open(month.paid, -row.closing_paid);
         open(month.expense, row.closing_owed + row.closing_in_payout + row.closing_paid);
-        month.sums.opening += row.closing_owed;
-        month.sums.closing += row.closing_owed;
     }
 
-    void add(const JournalGroup& group) {
-        for (const JournalEntry& entry : group.entries) {
-            if (!is_memo(entry.reason)) {
-                add(group, entry);
-            }
+    /// Adds one node's part of a day.
+    void add_day(const DailySum& day) {
+        ProgramMonth& month = of(day.program, day.currency);
+        const bool in_month = day.day >= first_day_;
+        add(month.expense, day.expense, in_month);
+        add(month.owed, day.owed, in_month);
+        add(month.in_payout, day.in_payout, in_month);
+        add(month.paid, day.paid, in_month);
+        if (in_month) {
+            month.sums.earned += day.earned;
+            month.sums.adjusted += day.adjusted;
+            month.sums.paid_out += day.paid_out;
+            month.postings += day.postings;
+            month.late_postings += day.late_postings;
         }
     }
 
-    [[nodiscard]] AccountMonth take() && { return std::move(months_); }
+    [[nodiscard]] AccountMonth take() && {
+        for (auto& [key, month] : months_) {
+            month.sums.opening = -month.owed.opening;
+            month.sums.closing = -month.owed.closing;
+        }
+        return std::move(months_);
+    }
 
 private:
     ProgramMonth& of(const ProgramId& program, Currency currency) {
         return months_.try_emplace({program, currency}, empty_month(currency)).first->second;
     }
 
-    static void open(BookMonth& book, const Decimal& change) {
-        book.opening += change;
-        book.closing += change;
-    }
-
-    void add(const JournalGroup& group, const JournalEntry& entry) {
-        ProgramMonth& month = of(group.program, entry.currency);
-        const bool in_month = group.accounting_date >= from_;
-        const AccountSums change = change_by(entry);
-        move(month.owed, -change.owed, in_month);
-        move(month.in_payout, -change.in_payout, in_month);
-        move(month.paid, -change.paid, in_month);
-        move(month.expense, change.owed + change.in_payout + change.paid, in_month);
-        add_to(month.sums, entry, in_month);
-        month.postings += in_month ? 1U : 0U;
-        month.late_postings += in_month && group.recorded_at < group.accounting_date ? 1U : 0U;
-    }
-
-    static void move(BookMonth& book, const Decimal& change, bool in_month) {
-        if (!in_month) {
-            open(book, change);
-            return;
-        }
-        (change.is_negative() ? book.credit : book.debit) +=
-            change.is_negative() ? -change : change;
-        book.closing += change;
-    }
-
-    Timestamp from_;
+    std::uint32_t first_day_;
     AccountMonth months_;
 };
 
@@ -77,7 +78,7 @@ private:
 
 AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Timestamp from,
                                 Timestamp until) {
-    MonthReader reader(from);
+    MonthReader reader(day_of(from));
     const std::optional<Timestamp> period = last_period(ledger, account, from);
     if (period) {
         PeriodSum first;
@@ -88,11 +89,16 @@ AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Tim
             return true;
         });
     }
-    ledger.scan_account_journal(account, period.value_or(kFirstInstant), until,
-                                [&reader](const JournalGroup& group) {
-                                    reader.add(group);
-                                    return true;
-                                });
+    DailySum first;
+    first.account = account;
+    first.day = day_of(period.value_or(kFirstInstant));
+    ledger.scan(first, {1, 2}, [&reader, end = day_of(until)](const DailySum& day) {
+        if (day.day >= end) {
+            return false;
+        }
+        reader.add_day(day);
+        return true;
+    });
     return std::move(reader).take();
 }
 

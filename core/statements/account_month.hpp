@@ -28,8 +28,8 @@ struct ProgramMonth {
 };
 using AccountMonth = std::map<std::pair<ProgramId, Currency>, ProgramMonth>;
 
-/// Reads the postings dated in [from, until), and for the opening balances the last closed period
-/// before `from` and what was dated since. Memory: one row for each program and currency.
+/// Reads the sums of the days in [from, until), and for the opening balances the last closed period
+/// before `from` and the days since. Requires: both are starts of UTC days.
 [[nodiscard]] AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account,
                                               Timestamp from, Timestamp until);
 

@@ -184,6 +184,27 @@ TEST_P(AuditTest, B_EachAmountOfADayAndOfAMonth) {
     }
 }
 
+TEST_P(AuditTest, B_EachTurnoverAndCountOfADay) {
+    const auto expect_found = [&](const auto& raise, const auto& lower) {
+        EXPECT_THAT(edited_row<DailySum>(raise, has_program),
+                    Contains(AllOf(StartsWith("b: table daily, account 1, 20260102, program "
+                                              "spring, currency USD: "),
+                                   HasSubstr(", its postings say "))));
+        EXPECT_THAT(edited_row<DailySum>(lower, has_program), IsEmpty());
+    };
+    for (Turnover DailySum::*book :
+         {&DailySum::expense, &DailySum::owed, &DailySum::in_payout, &DailySum::paid}) {
+        for (Decimal Turnover::*side : {&Turnover::debit, &Turnover::credit}) {
+            expect_found([&](DailySum& row) { (row.*book).*side += dec("0.01"); },
+                         [&](DailySum& row) { (row.*book).*side -= dec("0.01"); });
+        }
+    }
+    for (std::uint64_t DailySum::*count : {&DailySum::postings, &DailySum::late_postings}) {
+        expect_found([&](DailySum& row) { ++(row.*count); },
+                     [&](DailySum& row) { --(row.*count); });
+    }
+}
+
 TEST_P(AuditTest, D_EachCountOfADay) {
     for (Decimal OrderDay::*count : {&OrderDay::orders, &OrderDay::attributed}) {
         EXPECT_THAT(edited_row<OrderDay>([&](OrderDay& row) { row.*count += dec("1"); }),

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
+#include "core/statements/account_month.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
 
@@ -276,6 +278,72 @@ void expect_statements(LedgerReader& reader, AccountNumber account, std::uint32_
     }
 }
 
+/// Adds a posting to one ledger account's month.
+void add_posting_to(BookMonth& book, const Decimal& credit, bool in_month) {
+    book.closing -= credit;
+    if (!in_month) {
+        book.opening -= credit;
+    } else if (credit.is_negative()) {
+        book.debit -= credit;
+    } else {
+        book.credit += credit;
+    }
+}
+
+/// Reads a trial balance from every posting since the first.
+AccountMonth month_one_by_one(LedgerReader& reader, AccountNumber account, Timestamp from,
+                              Timestamp to) {
+    AccountMonth months;
+    reader.scan_account_journal(account, kFirstInstant, to, [&](const JournalGroup& group) {
+        const bool in_month = group.accounting_date >= from;
+        for (const JournalEntry& entry : group.entries) {
+            if (is_memo(entry.reason)) {
+                continue;
+            }
+            ProgramMonth& month = months[{group.program, entry.currency}];
+            add_posting_to(month.expense, into(entry, LedgerAccount::kExpense), in_month);
+            add_posting_to(month.owed, into(entry, LedgerAccount::kOwed), in_month);
+            add_posting_to(month.in_payout, into(entry, LedgerAccount::kPayout), in_month);
+            add_posting_to(month.paid, into(entry, LedgerAccount::kPaid), in_month);
+            add_to(month.sums, entry, in_month);
+            month.postings += in_month ? 1U : 0U;
+            month.late_postings += in_month && group.recorded_at < group.accounting_date ? 1U : 0U;
+        }
+        return true;
+    });
+    return months;
+}
+
+std::string text_of(const ProgramMonth& month) {
+    std::string text = std::to_string(month.postings) + " " + std::to_string(month.late_postings);
+    for (const BookMonth* book : {&month.expense, &month.owed, &month.in_payout, &month.paid}) {
+        for (const Decimal& amount : {book->opening, book->debit, book->credit, book->closing}) {
+            text += " " + amount.rescaled(2).to_string();
+        }
+    }
+    const StatementSums& sums = month.sums;
+    for (const Decimal& amount :
+         {sums.opening, sums.earned, sums.adjusted, sums.paid_out, sums.closing}) {
+        text += " " + amount.rescaled(2).to_string();
+    }
+    return text;
+}
+
+/// Returns the late postings of the month.
+std::uint64_t expect_trial_balance(LedgerReader& reader, AccountNumber account, Timestamp from,
+                                   Timestamp to) {
+    std::uint64_t late = 0;
+    const AccountMonth months = read_account_month(reader, account, from, to);
+    for (const auto& [key, month] : month_one_by_one(reader, account, from, to)) {
+        const auto& [program, currency] = key;
+        EXPECT_TRUE(months.contains(key)) << program.str() << " " << currency.code();
+        EXPECT_EQ(text_of(months.contains(key) ? months.at(key) : ProgramMonth()), text_of(month))
+            << program.str() << " " << currency.code() << " " << from.to_string();
+        late += month.late_postings;
+    }
+    return late;
+}
+
 /// The open parts of a balance, from every open amount.
 struct OpenOf {
     Decimal pending, blocked, below, write_offs;
@@ -442,6 +510,27 @@ TEST_P(MoneyProperties, Z4_BalancesFromSumsByHourEqualTheSumsOfEveryOpenAmount) 
     }
 }
 
+/// Closes February, which another node then posts to.
+void expect_late_posting(Ledger& ledger, Books& books, AccountNumber account, Timestamp february,
+                         Timestamp march, Timestamp april) {
+    books.receive_at("2026-05-01T00:00:00Z");
+    books.actor = "finance";
+    books.key = "february";
+    const Applied closed = books.command(PeriodClose{march, true});
+    EXPECT_EQ(closed.outcome, CommandOutcome::kDone) << closed.text;
+    Books late(ledger, "11111111-2222-3333-4444-777777777777");
+    late.receive_at("2026-02-27T00:00:00Z");
+    OrderText order;
+    order.id = "late";
+    order.updated = "2026-02-27T00:00:00Z";
+    order.codes = {"ANN"};
+    late.update(order);
+    EXPECT_EQ(books.broken_invariant(), "");
+    const auto reader = books.read();
+    EXPECT_EQ(expect_trial_balance(*reader, account, february, march), 0U);
+    EXPECT_NE(expect_trial_balance(*reader, account, march, april), 0U);
+}
+
 TEST_P(MoneyProperties, Z10_SumsOfTwoNodesEqualJournalAndStatements) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
@@ -456,10 +545,14 @@ TEST_P(MoneyProperties, Z10_SumsOfTwoNodesEqualJournalAndStatements) {
             account = shop.account;
             return true;
         });
-        expect_statements(*reader, account, 202602, instant("2026-02-01T00:00:00Z"),
-                          instant("2026-03-01T00:00:00Z"));
-        expect_statements(*reader, account, 202603, instant("2026-03-01T00:00:00Z"),
-                          instant("2026-04-01T00:00:00Z"));
+        const Timestamp february = instant("2026-02-01T00:00:00Z");
+        const Timestamp march = instant("2026-03-01T00:00:00Z");
+        const Timestamp april = instant("2026-04-01T00:00:00Z");
+        expect_statements(*reader, account, 202602, february, march);
+        expect_statements(*reader, account, 202603, march, april);
+        EXPECT_EQ(expect_trial_balance(*reader, account, february, march), 0U);
+        EXPECT_EQ(expect_trial_balance(*reader, account, march, april), 0U);
+        expect_late_posting(*ledger, one, account, february, march, april);
     }
 }
 

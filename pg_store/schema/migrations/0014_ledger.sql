@@ -1,7 +1,7 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
 -- The first migration of this format. migrate() refuses a database with a schema of an earlier
--- format (numbers 1 to 10).
+-- format (numbers 1 to 13).
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
 -- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's
@@ -332,6 +332,16 @@ CREATE TABLE sluice_ledger.daily (
     adjusted            numeric NOT NULL,
     paid_out            numeric NOT NULL,
     settled             numeric NOT NULL,
+    expense_debit       numeric NOT NULL,   -- turnover of each ledger account
+    expense_credit      numeric NOT NULL,
+    owed_debit          numeric NOT NULL,
+    owed_credit         numeric NOT NULL,
+    payout_debit        numeric NOT NULL,
+    payout_credit       numeric NOT NULL,
+    paid_debit          numeric NOT NULL,
+    paid_credit         numeric NOT NULL,
+    postings            bigint NOT NULL,
+    late_postings       bigint NOT NULL,    -- received before the day
     PRIMARY KEY (account, day, program, currency, node)
 );
 
