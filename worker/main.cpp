@@ -1,9 +1,12 @@
 // The `sluice` program.
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json/document.hpp"
@@ -20,41 +23,60 @@ namespace {
     ::_exit(1);
 }
 
-/// Adds every subcommand, in the order of the help.
-void declare_commands(sluice::cli::Subcommand app) {
-    using namespace sluice::cli;
-    declare_store(app);
-    declare_account(app);
-    declare_token(app);
-    declare_user(app);
-    declare_registry(app);
-    declare_program(app);
-    declare_creator(app);
-    declare_click(app);
-    declare_worker(app);
-    declare_serve(app);
-    declare_notify(app);
-    declare_queue(app);
-    declare_dead(app);
-    declare_report(app);
-    declare_explain(app);
-    declare_reconcile(app);
-    declare_export_tables(app);
-    declare_feed(app);
-    declare_payout(app);
-    declare_bank(app);
-    declare_money(app);
-    declare_write_off(app);
-    declare_opening(app);
-    declare_approvals(app);
-    declare_order(app);
-    declare_period(app);
-    declare_forget(app);
-    declare_ledger(app);
-    declare_send(app);
-    declare_sign(app);
-    declare_doctor(app);
-    declare_backup(app);
+/// Subcommands that are declared together.
+struct Declared {
+    void (*declare)(sluice::cli::Subcommand app);
+    std::array<std::string_view, 7> names;
+};
+
+namespace cli = sluice::cli;
+// In the order of the help.
+constexpr Declared kCommands[] = {
+    {&cli::declare_store, {"init", "store", "key"}},
+    {&cli::declare_account, {"account", "shop"}},
+    {&cli::declare_token, {"token"}},
+    {&cli::declare_user, {"user"}},
+    {&cli::declare_registry, {"registry"}},
+    {&cli::declare_program, {"program"}},
+    {&cli::declare_creator, {"creator"}},
+    {&cli::declare_click, {"click"}},
+    {&cli::declare_worker, {"worker"}},
+    {&cli::declare_serve, {"serve"}},
+    {&cli::declare_notify, {"notify"}},
+    {&cli::declare_queue, {"queue"}},
+    {&cli::declare_dead, {"dead"}},
+    {&cli::declare_report, {"report"}},
+    {&cli::declare_explain, {"explain"}},
+    {&cli::declare_reconcile, {"reconcile"}},
+    {&cli::declare_export_tables, {"export"}},
+    {&cli::declare_feed, {"feed"}},
+    {&cli::declare_payout, {"payout"}},
+    {&cli::declare_bank, {"bank"}},
+    {&cli::declare_money, {"adjust", "credit", "reverse"}},
+    {&cli::declare_write_off, {"write-off"}},
+    {&cli::declare_opening, {"opening"}},
+    {&cli::declare_approvals, {"approve", "withdraw", "approvals"}},
+    {&cli::declare_order, {"hold", "release", "reject", "attribute", "detach", "anomaly", "order"}},
+    {&cli::declare_period, {"period"}},
+    {&cli::declare_forget, {"forget"}},
+    {&cli::declare_ledger, {"ledger"}},
+    {&cli::declare_send, {"send"}},
+    {&cli::declare_sign, {"sign", "verify", "tax"}},
+    {&cli::declare_doctor, {"doctor"}},
+    {&cli::declare_backup, {"backup", "restore"}},
+};
+
+/// Adds the subcommands of the row that names `first`, because to declare all of them is most of
+/// what a short command does. If no row does, as for `sluice --help`, adds all.
+void declare_commands(cli::Subcommand app, std::string_view first) {
+    const auto* const named = std::ranges::find_if(kCommands, [first](const Declared& row) {
+        return !first.empty() && std::ranges::find(row.names, first) != row.names.end();
+    });
+    for (const Declared& row : kCommands) {
+        if (named == std::end(kCommands) || named == &row) {
+            row.declare(app);
+        }
+    }
 }
 
 }  // namespace

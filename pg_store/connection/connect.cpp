@@ -1,10 +1,10 @@
 // Connecting: one address after the other, until a server answers and suits.
-#include <libpq-fe.h>
 #include <poll.h>
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/error.hpp"
+#include "pg_store/connection/libpq.hpp"
 #include "pg_store/connection/servers.hpp"
 
 namespace sluice::pg {

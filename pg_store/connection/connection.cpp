@@ -1,6 +1,5 @@
 #include "pg_store/connection/connection.hpp"
 
-#include <libpq-fe.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/error.hpp"
+#include "pg_store/connection/libpq.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -254,7 +254,7 @@ void Connection::sync() {
         pending_.pop_front();
         take_one(pending);
     }
-    const std::unique_ptr<PGresult, decltype(&PQclear)> end(next_result(), PQclear);
+    const std::unique_ptr<PGresult, decltype(PQclear)&> end(next_result(), PQclear);
     if (PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC) {
         given_up_ = true;
         throw no_connection("it sent an answer to nothing that was asked");

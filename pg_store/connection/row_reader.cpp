@@ -1,6 +1,6 @@
 #include "pg_store/connection/row_reader.hpp"
 
-#include <libpq-fe.h>
+#include "pg_store/connection/libpq.hpp"
 
 namespace sluice::pg {
 namespace {

@@ -1,7 +1,6 @@
 #include "pg_store/connection/servers.hpp"
 
 #include <arpa/inet.h>
-#include <libpq-fe.h>
 #include <netdb.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "pg_store/connection/error.hpp"
+#include "pg_store/connection/libpq.hpp"
 
 namespace sluice::pg {
 namespace {

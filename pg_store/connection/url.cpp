@@ -1,10 +1,10 @@
 #include "pg_store/connection/url.hpp"
 
-#include <libpq-fe.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
+
+#include "pg_store/connection/libpq.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -81,6 +81,9 @@ Result<Url> Url::parse(std::string_view text) {
                       "expected postgres://USER@HOST[:PORT]/DATABASE[?PARAMETER=VALUE]"};
     if (!is_one(text)) {
         return wrong;
+    }
+    if (Status loaded = kLibpq.load(); !loaded.ok()) {
+        return loaded.error();
     }
     const std::unique_ptr<PQconninfoOption, FreeUrlOptions> options(
         PQconninfoParse(std::string(text).c_str(), nullptr));

@@ -30,6 +30,17 @@ def test_help_prints_the_help_of_a_command(words):
     assert run.out == sluice(*words, "--help").out
 
 
+def test_a_command_that_is_declared_alone_is_the_same_as_among_all(tmp_path):
+    """An option before the command makes the program declare every command."""
+    listed = sluice("--help").out.split("Subcommands:\n")[1]
+    names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert len(names) > 40
+    for name in names:
+        alone = sluice(name, "--help")
+        assert (alone.status, alone.err) == (0, ""), name
+        assert alone.out == sluice("--store", str(tmp_path), name, "--help").out, name
+
+
 @pytest.mark.parametrize(
     "line, expected",
     [

@@ -393,6 +393,8 @@ def test_the_image_installs_the_libraries_that_the_programs_need(binaries):
     for binary in binaries:
         for library in re.findall(r"\(NEEDED\).*\[(.*?)\]", listed("readelf", "-d", str(binary))):
             assert f"/{library}\n" in files, library
+    for library in ("libcurl.so.4", "libpq.so.5"):  # commands load them
+        assert f"/{library}\n" in files, library
 
 
 @pytest.mark.parametrize("name", ["edge", "worker"])

@@ -386,13 +386,14 @@ Option add_flag(Subcommand app, const std::string& name, bool& target, const std
         name, [&target] { target = true; }, help);
 }
 
-int run(int argc, const char* const* argv, void (*declare)(Subcommand)) {
+int run(int argc, const char* const* argv,
+        void (*declare)(Subcommand app, std::string_view first)) {
     try {
         Frame frame;
         CLI::App app("Signed order events and product batches in, an exact commission ledger out.",
                      "sluice");
         declare_globals(app, frame);
-        declare({app, frame});
+        declare({app, frame}, argc > 1 ? argv[1] : "");
         Help help;
         declare_help(app, help);
         app.require_subcommand(1);

@@ -145,8 +145,10 @@ Option add_value(Subcommand app, const std::string& name, const std::string& typ
 }
 
 /// Parses the line, runs the subcommand that it names, and prints errors.
-/// @param declare  Adds every subcommand of the program.
+/// @param declare  Adds the subcommands that begin with `first`, the line's first word, or all of
+///                 them.
 /// @return the exit status
-[[nodiscard]] int run(int argc, const char* const* argv, void (*declare)(Subcommand));
+[[nodiscard]] int run(int argc, const char* const* argv,
+                      void (*declare)(Subcommand app, std::string_view first));
 
 }  // namespace sluice::cli

@@ -1,16 +1,19 @@
 #include "worker/notify/destination_url.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <memory>
 #include <new>
+
+#include "worker/send/libcurl.hpp"
 
 namespace sluice::notify {
 namespace {
 
 struct UrlDeleter {
     void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
+};
+struct TextDeleter {
+    void operator()(char* text) const noexcept { curl_free(text); }
 };
 using Url = std::unique_ptr<CURLU, UrlDeleter>;
 
@@ -24,7 +27,7 @@ std::string part_of(const Url& url, CURLUPart part) {
     if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) {
         return {};
     }
-    const std::unique_ptr<char, decltype(&curl_free)> owned(text, &curl_free);
+    const std::unique_ptr<char, TextDeleter> owned(text);
     return owned.get();
 }
 
@@ -49,6 +52,9 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
     if (text.empty() || text.size() > kUrlBytesMax || !is_plain_ascii(text)) {
         return refused_url(
             "must have 1 to 2048 printable ASCII characters (a name with others is written xn--)");
+    }
+    if (Status loaded = kLibcurl.load(); !loaded.ok()) {
+        return loaded.error();
     }
     const Url url(curl_url());
     if (url == nullptr) {

@@ -1,13 +1,12 @@
 #include "worker/send/http_client.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
 #include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/send/libcurl.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -1,0 +1,78 @@
+// Lazy libraries: shared libraries that are loaded when a command first calls one of their
+// functions. libcurl and libpq bring thirty others (LDAP, Kerberos, SSH, GnuTLS ...), which most
+// commands never use: without them a command starts in half the time, and the worker of a store
+// without PostgreSQL has no code in memory that can talk to a network.
+#pragma once
+
+#include <atomic>
+
+#include "core/values/result.hpp"
+
+namespace sluice {
+
+/// A shared library. It stays loaded until the process ends. Thread: any.
+class LazyLibrary {
+public:
+    /// @param file     The name that the dynamic linker looks for: libpq.so.5
+    /// @param package  Debian's package, for the error.
+    constexpr LazyLibrary(const char* file, const char* package) noexcept
+        : file_(file), package_(package) {}
+
+    /// Loads the library unless it is loaded.
+    [[nodiscard]] Status load() const;
+    /// Returns the address of a function, of which the library is loaded. Throws std::runtime_error
+    /// if there is none.
+    [[nodiscard]] void* function(const char* name) const;
+
+private:
+    const char* file_;
+    const char* package_;
+    mutable std::atomic<void*> handle_{nullptr};
+};
+
+/// The address of a library's function, found at its first call.
+template <class Function>
+class LazyAddress {
+public:
+    constexpr LazyAddress(const LazyLibrary& library, const char* name) noexcept
+        : library_(&library), name_(name) {}
+
+protected:
+    [[nodiscard]] Function get() const {
+        Function address = address_.load(std::memory_order_relaxed);
+        if (address == nullptr) {
+            address = reinterpret_cast<Function>(library_->function(name_));
+            address_.store(address, std::memory_order_relaxed);
+        }
+        return address;
+    }
+
+private:
+    const LazyLibrary* library_;
+    const char* name_;
+    mutable std::atomic<Function> address_{nullptr};
+};
+
+/// A function of a lazy library, called as the library's header declares it. In the namespace of
+/// its callers it hides the header's declaration.
+template <class Function>
+class LazyFunction;
+
+template <class Return, class... Arguments>
+class LazyFunction<Return (*)(Arguments...)> : LazyAddress<Return (*)(Arguments...)> {
+public:
+    using LazyAddress<Return (*)(Arguments...)>::LazyAddress;
+    Return operator()(Arguments... arguments) const { return this->get()(arguments...); }
+};
+
+template <class Return, class... Arguments>
+class LazyFunction<Return (*)(Arguments..., ...)> : LazyAddress<Return (*)(Arguments..., ...)> {
+public:
+    using LazyAddress<Return (*)(Arguments..., ...)>::LazyAddress;
+    template <class... More>
+    Return operator()(Arguments... arguments, More... more) const {
+        return this->get()(arguments..., more...);
+    }
+};
+
+}  // namespace sluice
