@@ -133,6 +133,22 @@ def test_a_shop_with_dead_letters_shows_their_number(site, visit):
         assert "Dead letters, 30 days" in page.text() and rows_of(page, "Shops")[0][3] == "1,234"
 
 
+def test_amounts_of_one_currency_share_a_line_in_every_column(visit):
+    """Beside an amount a column has a dash where it has none, so that a reader's eye stays in the currency's line."""
+    def sums(name, **amounts):
+        return [{"currency": currency, "last_month": "0.00", "payable": "0.00", name: amount} for currency, amount in amounts.items()]
+
+    row = {"creator_id": "ann", "name": "Ann Smith", "program_id": "spring", "removed": False, "codes": ["SAVE"]}
+    first = {"items": [{**row, "earned": sums("this_month", USD="8.00", EUR="0.00")}], "held": [False], "next": None,
+             "balances": [sums("owed", EUR="1234.50", JPY="0", USD="0.00")]}
+    with visit(view="shops") as page:
+        show(page, "creators", first, {}, {"me": {"role": "manager"}})
+        assert [cell.splitlines() for cell in rows_of(page, "Creators")[0][3:]] == [["–", "8.00USD"], ["–"], ["1,234.50EUR", "–"], ["–"]]
+        tops = page.run("""[...document.querySelectorAll('main tbody td')].filter((cell) => cell.children.length > 1 || cell.firstElementChild?.children.length > 1)
+            .map((cell) => [...cell.querySelectorAll('div > div')].map((line) => Math.round(line.getBoundingClientRect().top)))""")
+        assert len(tops) == 2 and tops[0] == tops[1] and tops[0][0] < tops[0][1], tops
+
+
 def test_a_program_file_that_waits_is_told_in_words(visit):
     rule = {"program_id": "spring", "default_rate": "10%", "currency": "EUR", "cap": "987654.33 EUR", "clearing_days": 30, "base": "net",
             "shops": ["one", "two"], "rules": [{"sku": "MUG", "rate": "5%"}], "is_active": True}

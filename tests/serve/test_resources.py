@@ -128,6 +128,8 @@ def test_a_payout_its_items_and_its_run_equal_the_commands(served, account):
         assert reader.rows("payout/items", payout=row["payout_id"], limit=1) == items
         run = reader.object("run", run=row["payout_run"])
         assert run["payout_run"] == row["payout_run"] and run["account_id"] == account
+        assert [(one["creator_id"], one["currency"], one["amount"], one["skip_reason"]) for one in run["skipped"]] == [
+            ("ann", "USD", "8.00", "BLOCKED"), ("ann", "USD", "8.00", "HELD"), ("cy", "USD", "4.00", "HELD")]
         assert reader.rows("payouts", run=row["payout_run"]) == [
             one for one in reader.rows("payouts") if one["payout_run"] == row["payout_run"]]
     assert [row["payout_run"] for row in reader.rows("runs", limit=1)] == [run["payout_run"]]
