@@ -52,13 +52,13 @@ bool is_equal(std::string_view a, std::string_view b) noexcept {
 
 }  // namespace
 
-void Findings::begin(bool has_nuls) noexcept {
+void FieldErrors::begin(bool has_nuls) noexcept {
     errors_.clear();
     nuls_found_ = 0;
     has_nuls_ = has_nuls;
 }
 
-bool Findings::has_nul(std::string_view text) noexcept {
+bool FieldErrors::has_nul(std::string_view text) noexcept {
     if (!has_nuls_) {
         return false;
     }
@@ -67,8 +67,8 @@ bool Findings::has_nul(std::string_view text) noexcept {
     return found > 0;
 }
 
-void Findings::add(Place place, std::string_view name, FieldErrorCode code,
-                   std::string_view message) {
+void FieldErrors::add(ObjectPlace place, std::string_view name, FieldErrorCode code,
+                      std::string_view message) {
     if (full()) {
         return;
     }

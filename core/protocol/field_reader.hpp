@@ -28,15 +28,15 @@ struct FieldNames {
 };
 
 /// The place of an object: the root, or `list[index]`.
-struct Place {
+struct ObjectPlace {
     std::string_view list;  ///< Empty for the root.
     std::size_t index = 0;
 };
 
 /// The first `errors_max` errors of a body.
-class Findings {
+class FieldErrors {
 public:
-    explicit Findings(std::size_t errors_max) : errors_max_(errors_max) {}
+    explicit FieldErrors(std::size_t errors_max) : errors_max_(errors_max) {}
 
     /// @param has_nuls  Whether any string of the body contains U+0000; if not, none is searched.
     void begin(bool has_nuls) noexcept;
@@ -47,7 +47,8 @@ public:
     [[nodiscard]] bool has_nul(std::string_view text) noexcept;
 
     /// Adds an error of a field, of an element of a list (no name), or of the body (neither).
-    void add(Place place, std::string_view name, FieldErrorCode code, std::string_view message);
+    void add(ObjectPlace place, std::string_view name, FieldErrorCode code,
+             std::string_view message);
 
 private:
     std::size_t errors_max_;
@@ -63,7 +64,7 @@ public:
     static constexpr std::size_t kFieldsMax = 16;
 
     /// @param extra_name  A name that only the configuration knows; its number is names.size().
-    FieldReader(const FieldNames& fields, Place place, Findings& findings,
+    FieldReader(const FieldNames& fields, ObjectPlace place, FieldErrors& findings,
                 std::string_view extra_name = {}) noexcept
         : fields_(fields), extra_name_(extra_name), place_(place), findings_(findings) {}
 
@@ -104,8 +105,8 @@ private:
 
     const FieldNames& fields_;
     std::string_view extra_name_;
-    Place place_;
-    Findings& findings_;
+    ObjectPlace place_;
+    FieldErrors& findings_;
     std::uint32_t present_ = 0;
     std::uint32_t repeated_ = 0;
     std::array<JsonSlot, kFieldsMax> values_;

@@ -119,7 +119,7 @@ void clear(OrderEvent& event) noexcept {
 struct OrderEventParser::State {
     JsonDocument json;
     OrderEvent event;
-    Findings findings{kErrorsMax};
+    FieldErrors findings{kErrorsMax};
     std::vector<std::string_view> line_ids;
     std::vector<std::string_view> refund_ids;
     std::vector<std::string_view> refunded_lines;

@@ -150,7 +150,7 @@ std::string_view OrderValue::encode(std::string_view key, const OrderState& stat
 }
 
 bool OrderValue::decode(std::string_view key, std::string_view value, OrderState& state) {
-    OrderReader fields(key, value, buffers_);
+    OrderFieldReader fields(key, value, buffers_);
     if (id_is_cut(state.key.order_id.view(), kIdBytesWhole) &&
         fields.text() != state.key.order_id.view()) {
         return false;
@@ -180,7 +180,7 @@ bool same_text(const FrozenRate& a, const FrozenRate& b) noexcept {
 
 }  // namespace
 
-std::size_t OrderWriter::place_of(const LineItemId& id) {
+std::size_t OrderFieldWriter::place_of(const LineItemId& id) {
     if (id.empty()) {
         return 0;
     }
@@ -204,7 +204,7 @@ std::size_t OrderWriter::place_of(const LineItemId& id) {
     return found == index_.end() ? 0 : found->second;
 }
 
-void OrderWriter::rate(const FrozenRate& rate) {
+void OrderFieldWriter::rate(const FrozenRate& rate) {
     for (std::size_t back = 1; back <= std::min(kRatesLookBack, rates_.size()); ++back) {
         if (same_text(rates_[rates_.size() - back], rate)) {
             number(back);
@@ -216,7 +216,7 @@ void OrderWriter::rate(const FrozenRate& rate) {
     rates_.push_back(rate);
 }
 
-void OrderReader::rate(FrozenRate& rate) {
+void OrderFieldReader::rate(FrozenRate& rate) {
     const std::uint64_t back = number();
     if (back == 0) {
         rate_fields(*this, rate);

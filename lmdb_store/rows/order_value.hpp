@@ -30,7 +30,7 @@ void rate_fields(auto& fields, auto& rate) {
     fields(rate.shared_with);
 }
 
-class OrderWriter : public FieldWriter {
+class OrderFieldWriter : public FieldWriter {
 public:
     void begin() {
         clear();
@@ -76,9 +76,9 @@ struct OrderReaderBuffers {
     std::vector<FrozenRate> rates;
 };
 
-class OrderReader : public FieldReader {
+class OrderFieldReader : public FieldReader {
 public:
-    OrderReader(std::string_view key, std::string_view value, OrderReaderBuffers& buffers)
+    OrderFieldReader(std::string_view key, std::string_view value, OrderReaderBuffers& buffers)
         : FieldReader(key, value), rates_(buffers.rates) {
         rates_.clear();
     }
@@ -134,7 +134,7 @@ public:
                                                                       std::string_view value);
 
 private:
-    OrderWriter fields_;
+    OrderFieldWriter fields_;
     OrderReaderBuffers buffers_;
 };
 

@@ -71,7 +71,9 @@ Status check_text(const std::string& column, const std::string& text) {
 }  // namespace
 
 std::optional<std::size_t> characters_of(std::string_view text) {
-    const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; };
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    };
     if (!simdjson::validate_utf8(text.data(), text.size()) ||
         std::any_of(text.begin(), text.end(), is_control)) {
         return std::nullopt;

@@ -180,7 +180,7 @@ private:
                 continue;
             }
             const bool known = ledger_.load_order(keys[i], stored_);
-            const Verdict verdict = judge(listed, known ? &stored_ : nullptr, settled_until_);
+            const OrderVerdict verdict = judge(listed, known ? &stored_ : nullptr, settled_until_);
             if (Status listed_it = list_verdict(listed, verdict); !listed_it.ok()) {
                 return listed_it;
             }
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    Status list_verdict(const ListedOrder& listed, const Verdict& verdict) {
+    Status list_verdict(const ListedOrder& listed, const OrderVerdict& verdict) {
         ++counts_[static_cast<std::size_t>(verdict.kind)];
         if (!command_.lists(verdict.kind)) {
             return Status::success();

@@ -32,7 +32,7 @@ std::vector<FieldDifference> differences_between(const ListedOrder& listed,
     return found;
 }
 
-Verdict judge_settled(const ListedOrder& listed, const OrderState* stored) {
+OrderVerdict judge_settled(const ListedOrder& listed, const OrderState* stored) {
     if (stored == nullptr) {
         return {OrderClass::kMissing, {}};
     }
@@ -48,8 +48,8 @@ Verdict judge_settled(const ListedOrder& listed, const OrderState* stored) {
 
 }  // namespace
 
-Verdict judge(const ListedOrder& listed, const OrderState* stored, Timestamp settled_until) {
-    Verdict verdict = judge_settled(listed, stored);
+OrderVerdict judge(const ListedOrder& listed, const OrderState* stored, Timestamp settled_until) {
+    OrderVerdict verdict = judge_settled(listed, stored);
     const std::optional<Timestamp> latest = std::max(listed.version, listed.ordered_at);
     const bool is_information =
         verdict.kind == OrderClass::kSame || verdict.kind == OrderClass::kNewer;

@@ -1,4 +1,4 @@
-// Verdict: how the ledger's order compares with what a list states of it.
+// OrderVerdict: how the ledger's order compares with what a list states of it.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct FieldDifference {
     std::string listed, stored;
 };
 
-struct Verdict {
+struct OrderVerdict {
     OrderClass kind = OrderClass::kSame;
     std::vector<FieldDifference> differences;
 };
@@ -46,7 +46,7 @@ struct Verdict {
 /// Compares a readable row with the ledger's order, which is nullptr if there is none. Amounts are
 /// compared by value.
 /// @param settled_until  Orders whose list has a later time may still be on their way.
-[[nodiscard]] Verdict judge(const ListedOrder& listed, const OrderState* stored,
-                            Timestamp settled_until);
+[[nodiscard]] OrderVerdict judge(const ListedOrder& listed, const OrderState* stored,
+                                 Timestamp settled_until);
 
 }  // namespace sluice::cli
