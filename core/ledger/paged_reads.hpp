@@ -1,9 +1,11 @@
 // Paged reads: reads of a stored ledger that continue after a row, for lists that are shown a page
-// at a time. Snapshots of both ledgers have them.
+// at a time, and counts of every node's rows. Snapshots of both ledgers have them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -43,6 +45,11 @@ public:
     /// @param node  LedgerHead::number
     virtual void scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
                             const Visitor<JournalGroup>& visit) = 0;
+    /// Returns the number of every node's dead letters of an account with a receipt in [from, to),
+    /// by shop id.
+    [[nodiscard]] virtual std::map<std::string, std::uint64_t> dead_by_shop(AccountNumber account,
+                                                                            Timestamp from,
+                                                                            Timestamp to) = 0;
 };
 
 /// Returns the paged reads of a snapshot. Requires: the reader is a snapshot of a stored ledger.

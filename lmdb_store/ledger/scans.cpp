@@ -169,6 +169,18 @@ void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRec
         [&](const CatalogRecord& record) { return !(after < record.key) || visit(record); });
 }
 
+std::map<std::string, std::uint64_t> Reads::dead_by_shop(AccountNumber account, Timestamp from,
+                                                         Timestamp to) {
+    std::map<std::string, std::uint64_t> counts;
+    scan_dead([&](const DeadLetter& letter) {
+        if (letter.account == account && from <= letter.received_at && letter.received_at < to) {
+            ++counts[letter.shop_id];
+        }
+        return true;
+    });
+    return counts;
+}
+
 void Reads::scan_chains(const Visitor<NodeChain>& visit) {
     NodeChain row;
     visit_prefix(rows_, Table::kChains, {}, [&](std::string_view key, std::string_view value) {

@@ -189,6 +189,23 @@ void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
     });
 }
 
+/// Counted by the server, because the rows hold whole bodies.
+std::map<std::string, std::uint64_t> Reads::dead_by_shop(AccountNumber account, Timestamp from,
+                                                         Timestamp to) {
+    RowWriter parameters;
+    parameters.u4(account.value).instant(from).instant(to);
+    std::map<std::string, std::uint64_t> counts;
+    scan_sql(select("shop_id, count(*)",
+                    "dead WHERE account = $1 AND (received_s, received_ns) >= ($2, $3) AND "
+                    "(received_s, received_ns) < ($4, $5) GROUP BY shop_id"),
+             parameters, [&](RowReader& row) {
+                 std::string shop = row.string();
+                 counts[std::move(shop)] = row.u8();
+                 return true;
+             });
+    return counts;
+}
+
 void Reads::scan_chains(const Visitor<NodeChain>& visit) {
     scan_sql(select("h.node, c.account, c.hash, c.entries, c.last_group",
                     "chains c LEFT JOIN sluice_ledger.heads h ON h.number = c.node "

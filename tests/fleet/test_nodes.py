@@ -8,8 +8,9 @@ import pytest
 
 from fleet import history
 from fleet.node import Node
-from fleet.storm import close_all, found, wait_until_applied
-from harness import cli, orders, postgres, sign
+from fleet.storm import close_all, copy_registry, found, wait_until_applied
+from harness import cli, orders, paths, postgres, sign
+from harness.serve import Serve
 
 pytestmark = pytest.mark.skipif(bool(postgres.missing()), reason=str(postgres.missing()))
 
@@ -138,3 +139,29 @@ def test_K9_clicks_name_the_input_and_the_node_of_their_import(fleet):
     assert {(row["node"], row["event_seq"]) for row in listed if row["occurred_at"] == "2024-02-20T10:00:00Z"} == {
         (one.uuid, 3), (two.uuid, applied)}, "the third command of the one, the last input of the other"
     assert len(listed) == 5
+
+
+def test_dead_letters_of_every_node_are_counted(fleet):
+    """A person who asks one server has the work of the whole fleet to do. `dead list` is of the node that can replay them."""
+    one, two, _ = fleet
+    _, sender = one.sluice.token("acme", "write_products")
+    _, reading = one.sluice.token("acme", "read_orders", "read_ledger")
+    copy_registry(one, two)
+    two.worker.terminate()
+    two.worker.wait(timeout=paths.DEADLINE)
+    large = {"products": [{"platform_product_id": "p", "title": "A" * 300_000}]}
+    assert two.edge.post_catalog(SHOP, sender, "PRODUCT_UPSERT", large, "large").status == 200
+    (body,) = (two.edge.store / "queue" / "bulk").glob("*.bulk")
+    body.unlink()
+    two.start_worker()
+    wait_until_applied([two])
+    assert [len(json.loads(node.sluice("dead", "list", "--format", "json", *node.ledger))) for node in (one, two)] == [0, 1]
+    for node in (one, two):
+        folder = paths.make_folder()
+        try:
+            with Serve(node.edge.store, folder, *node.ledger) as serve:
+                reader = serve.token(reading)
+                assert ("dead_letters", 1) in [(row["kind"], row["count"]) for row in reader.object("today")["waiting"]]
+                assert {row["shop_id"]: row["dead_letters"] for row in reader.rows("shops")}[SHOP] == 1
+        finally:
+            paths.drop_folder(folder)

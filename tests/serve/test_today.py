@@ -230,6 +230,9 @@ def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_
         assert "dead_letters" not in waiting_lines(live.serve.token(others))
         assert by_shop() == {"shop-1": 1, "shop-1-late": 0}
         clock.set("2026-04-02T09:00:00Z")
+        for until, is_late in (("2026-03-01", False), ("2026-04-01", True)):
+            said = live.edge.sluice("period", "close", *MINE, "--until", f"{until}T00:00:00Z", "--preview")
+            assert ("late: 1 dead letter, received before the end, would be dated after it if replayed" in said) == is_late
         assert waiting_lines(live.reader)["dead_letters"] == (1, [])
         assert by_shop() == {"shop-1": 0, "shop-1-late": 0}
     clock.folder.cleanup()

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "core/journal/period_sums.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "core/orders/change.hpp"
 #include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
@@ -69,7 +70,7 @@ Row preview_row(const ProgramId& program, Currency currency, const ProgramMonth&
 /// Nodes and dead letters whose inputs would be dated in the next period.
 struct Late {
     std::vector<LedgerHead> nodes;
-    std::uint64_t dead_letters = 0;  ///< This node's.
+    std::uint64_t dead_letters = 0;  ///< Every node's.
 };
 
 void print_late(const Late& late, std::FILE* to) {
@@ -78,9 +79,7 @@ void print_late(const Late& late, std::FILE* to) {
                      head.node.c_str(), head.last_received.to_string().c_str());
     }
     if (late.dead_letters != 0) {
-        std::fprintf(to,
-                     "late: %s on this node, received before the end, would be dated after it if "
-                     "replayed\n",
+        std::fprintf(to, "late: %s, received before the end, would be dated after it if replayed\n",
                      counted(late.dead_letters, "dead letter", "dead letters").c_str());
     }
 }
@@ -96,10 +95,9 @@ Status preview(const CloseCommand& command, AccountNumber account, LedgerReader&
     const AccountMonth months =
         read_account_month(ledger, account, closed_until.value_or(kFirstInstant), until);
     Late late{late_nodes(ledger, until, at)};
-    ledger.scan_dead([&](const DeadLetter& letter) {
-        late.dead_letters += letter.account == account && letter.received_at < until ? 1U : 0U;
-        return true;
-    });
+    for (const auto& [shop, letters] : paged(ledger).dead_by_shop(account, kFirstInstant, until)) {
+        late.dead_letters += letters;
+    }
     Listing listing(command.format, preview_columns());
     for (const auto& [key, month] : months) {
         listing.add(preview_row(key.first, key.second, month));

@@ -58,26 +58,15 @@ std::map<std::string, ShopNumber> shop_numbers(Read& read) {
     return numbers;
 }
 
-/// Returns the number of dead letters of the last 30 days, by shop. The ledger may not have the
-/// shops themselves.
-std::map<std::string, std::uint64_t> recent_dead_letters(Read& read) {
-    constexpr std::int64_t kRecentDays = 30;
-    std::map<std::string, std::uint64_t> counts;
-    const Timestamp since = read.now.plus_days(-kRecentDays);
-    read.ledger.scan_dead([&](const DeadLetter& letter) {
-        if (letter.account == read.grant.account && since <= letter.received_at) {
-            ++counts[letter.shop_id];
-        }
-        return true;
-    });
-    return counts;
-}
-
 /// Sets the cells that tell what the shops sent.
 void add_activity(Read& read, Page& page) {
     enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
     const std::map<std::string, ShopNumber> numbers = shop_numbers(read);
-    std::map<std::string, std::uint64_t> dead = recent_dead_letters(read);
+    constexpr std::int64_t kRecentDays = 30;
+    // The ledger may not have the shops themselves.
+    std::map<std::string, std::uint64_t> dead =
+        paged(read.ledger)
+            .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime);
     for (reports::Row& row : page.rows) {
         const ShopId shop(row[kShop].cell());
         const auto number = numbers.find(shop.str());

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "core/ledger/paged_reads.hpp"
 #include "core/reports/approvals.hpp"
 #include "core/reports/lists.hpp"
 #include "core/reports/names.hpp"
@@ -152,12 +153,10 @@ private:
             waiting_["creator_holds"].add({}, {});
             return true;
         });
-        read_.ledger.scan_dead([&](const DeadLetter& letter) {
-            if (letter.account == read_.grant.account) {
-                waiting_["dead_letters"].add({}, {});
-            }
-            return true;
-        });
+        for (const auto& [shop, letters] :
+             paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
+            waiting_["dead_letters"].add({}, {}, letters);
+        }
         for (const store::ShopRow& shop : registered_shops(read_)) {
             const auto silence =
                 shop.suspended
