@@ -142,6 +142,36 @@ class SluiceWithWorker(Sluice):
     with_worker = True
 
 
+class SluiceBesideReads(SluiceWithWorker):
+    """`sluice serve` also answers 200 requests/s for the newest 100 orders, of the ledger that the worker writes."""
+
+    name = "sluice + its worker + 200 reads/s"
+    needs = ("nghttp2-client",)
+    reads_per_s = 200
+
+    def start(self):
+        super().start()
+        program, store = str(self.build() / "worker/sluice"), str(self.state / "store")
+        secret = self.state / "reader"
+        subprocess.run([program, "--store", store, "token", "create", "--account", "bench", "--scope", "read_orders",
+                        "--secret-file", str(secret)], check=True, stdout=subprocess.DEVNULL)
+        port = self.port + 2
+        serve = self.spawn(program, "--store", store, "serve", "--listen", f"127.0.0.1:{port}", "--people",
+                           f"unix:{self.state}/people.sock", "--rate-limit", "1000000/60")
+        wait_for_port(port, serve)
+        connections = 4
+        self.spawn("h2load", "--h1", "-c", str(connections), "--rps", str(self.reads_per_s // connections), "-D", "3600", "-H",
+                   f"Authorization: Bearer {secret.read_text().strip()}", f"http://127.0.0.1:{port}/v1/orders?sort=-ordered_at&limit=100")
+        self.begun = time.monotonic()
+
+    def stop(self):
+        seconds = time.monotonic() - getattr(self, "begun", time.monotonic())
+        super().stop()
+        reads = (self.state / "stderr").read_bytes().count(b" GET /v1/orders 200 ")
+        if reads < 0.95 * self.reads_per_s * (seconds - 1):
+            raise RuntimeError(f"only {reads} reads were answered 200 in {seconds:.0f} s, not {self.reads_per_s} a second")
+
+
 class SluiceWithoutSnippets(Sluice):
     """Only what the endpoints need: shows the cost of the shipped snippets."""
 
@@ -255,5 +285,5 @@ class FastifyPostgres(Target):
                                             SHOP=SHOP, SECRET_FILE=str(self.secret_file())))
 
 
-ALL = (Sluice, SluiceWithWorker, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx, BareNginxReadBody, Openresty, Go,
-       FastifyPostgres)
+ALL = (Sluice, SluiceWithWorker, SluiceBesideReads, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx,
+       BareNginxReadBody, Openresty, Go, FastifyPostgres)
