@@ -111,14 +111,17 @@ std::vector<Planted> edits_of(const DescribedTable& table, const std::optional<A
 
 /// Edits every column of every table, and expects each to be found and named. One audit judges one
 /// edit of each table, because the tables are compared one by one.
+/// @param columns_max  Edits fewer columns of each table.
 void edit_each(ReplayScene& scene, const worker::LedgerPlace& place,
-               const std::function<std::unique_ptr<Ledger>()>& open) {
+               const std::function<std::unique_ptr<Ledger>()>& open,
+               std::size_t columns_max = std::numeric_limits<std::size_t>::max()) {
     std::vector<std::vector<Planted>> rounds;
     for (const DescribedTable& table : described_tables()) {
         if (place.url && table.index_in_sql) {
             continue;  // a view there: it follows from a table that is edited
         }
         std::vector<Planted> edits = edits_of(table, first_row(*open(), table));
+        edits.resize(std::min(edits.size(), columns_max));
         rounds.resize(std::max(rounds.size(), edits.size()));
         for (std::size_t i = 0; i < edits.size(); ++i) {
             rounds[i].push_back(std::move(edits[i]));
@@ -192,10 +195,12 @@ TEST_F(Replay, K9_FindsEveryEditOfEveryDescribedColumnInAFolder) {
     edit_each(scene, place, [this] { return open_folder(); });
 }
 
-TEST_F(Replay, K9_PostgresFindsEveryEditOfEveryDescribedColumn) {
+/// Rows that should not be there, and edits of keys; below, SQL edits every column.
+TEST_F(Replay, K9_PostgresFindsStrayAndMissingRowsOfEveryDescribedTable) {
     const worker::LedgerPlace place = database();
     EXPECT_EQ(said(scene.audit(place)), "nothing");
-    edit_each(scene, place, [] { return open_database(); });
+    edit_each(
+        scene, place, [] { return open_database(); }, 2);
 }
 
 // ---- The tables that are not described ----------------------------------------------------------
