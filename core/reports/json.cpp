@@ -23,6 +23,40 @@ void append_ascii(std::string& out, char c, JsonEscapes escapes) {
     }
 }
 
+/// Returns whether a JSON string has the character as it is, whichever escapes are asked for.
+constexpr bool is_plain(char c) noexcept {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+void append_quoted(std::string& out, std::string_view text, JsonEscapes escapes) {
+    out += '"';
+    for (std::size_t at = 0; at < text.size();) {
+        const auto* const from = text.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto plain =
+            static_cast<std::size_t>(std::find_if_not(from, text.end(), is_plain) - from);
+        out += text.substr(at, plain);
+        at += plain;
+        if (at == text.size()) {
+            break;
+        }
+        if (static_cast<unsigned char>(text[at]) < 0x80) {
+            append_ascii(out, text[at++], escapes);
+            continue;
+        }
+        constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+        const std::size_t size = utf8_bytes(text.substr(at));
+        const std::string_view character = size == 0 ? kReplacement : text.substr(at, size);
+        if (escapes == JsonEscapes::kNonAscii ||
+            (escapes == JsonEscapes::kUnseen && is_unseen(utf8_character(character)))) {
+            append_unicode_escape(out, utf8_character(character));
+        } else {
+            out += character;
+        }
+        at += std::max<std::size_t>(size, 1);
+    }
+    out += '"';
+}
+
 void break_line(std::string& out, unsigned level) {
     out += '\n';
     out.append(std::size_t{2} * level, ' ');
@@ -86,26 +120,38 @@ Json& Json::operator[](std::string_view name) {
     return items_.emplace_back();
 }
 
-std::string Json::compact() const {
+void Json::append_to(std::string& out) const {
     switch (kind_) {
         case Kind::kNull:
-            return "null";
+            out += "null";
+            return;
         case Kind::kPlain:
-            return text_;
+            out += text_;
+            return;
         case Kind::kText:
-            return json_quoted(text_);
+            append_quoted(out, text_, JsonEscapes::kUnseen);
+            return;
         case Kind::kList:
         case Kind::kObject:
             break;
     }
     const bool is_object = kind_ == Kind::kObject;
-    std::string out(1, is_object ? '{' : '[');
+    out += is_object ? '{' : '[';
     for (std::size_t i = 0; i < items_.size(); ++i) {
         out += i == 0 ? "" : ",";
-        out += is_object ? json_quoted(names_[i]) + ":" : "";
-        out += items_[i].compact();
+        if (is_object) {
+            append_quoted(out, names_[i], JsonEscapes::kUnseen);
+            out += ':';
+        }
+        items_[i].append_to(out);
     }
-    return out + (is_object ? '}' : ']');
+    out += is_object ? '}' : ']';
+}
+
+std::string Json::compact() const {
+    std::string out;
+    append_to(out);
+    return out;
 }
 
 std::string Json::pretty() const {
@@ -140,24 +186,9 @@ Json text_or_null(std::string_view text) {
 }
 
 std::string json_quoted(std::string_view text, JsonEscapes escapes) {
-    std::string out = "\"";
-    for (std::size_t at = 0; at < text.size();) {
-        if (static_cast<unsigned char>(text[at]) < 0x80) {
-            append_ascii(out, text[at++], escapes);
-            continue;
-        }
-        constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-        const std::size_t size = utf8_bytes(text.substr(at));
-        const std::string_view character = size == 0 ? kReplacement : text.substr(at, size);
-        if (escapes == JsonEscapes::kNonAscii ||
-            (escapes == JsonEscapes::kUnseen && is_unseen(utf8_character(character)))) {
-            append_unicode_escape(out, utf8_character(character));
-        } else {
-            out += character;
-        }
-        at += std::max<std::size_t>(size, 1);
-    }
-    return out + "\"";
+    std::string out;
+    append_quoted(out, text, escapes);
+    return out;
 }
 
 std::string indented(std::string_view json, unsigned level) {

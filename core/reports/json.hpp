@@ -49,6 +49,7 @@ public:
     [[nodiscard]] bool is_null() const noexcept { return kind_ == Kind::kNull; }
     /// Returns the items of a list, or the members of an object, in order.
     [[nodiscard]] const std::vector<Json>& items() const noexcept { return items_; }
+    [[nodiscard]] std::vector<Json>& items() noexcept { return items_; }
     /// Returns the names of an object's members, in the order of items().
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
@@ -75,6 +76,7 @@ private:
     enum class Kind : std::uint8_t { kNull, kPlain, kText, kList, kObject };
 
     [[nodiscard]] bool is_word_list() const noexcept;
+    void append_to(std::string& out) const;
 
     Kind kind_ = Kind::kNull;
     std::string text_;  ///< kPlain: as it is written. kText: not quoted.

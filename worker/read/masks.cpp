@@ -144,36 +144,33 @@ bool Masks::shows(const std::string& path) const {
     return shown_->contains(path);
 }
 
-/// Returns what the caller sees of a value.
+/// Leaves what the caller sees of a value.
 /// @param path  Of a member, or of the list that the value is in. Empty at the top.
-Json Masks::seen(const std::string& path, const Json& value) const {
-    if (value.items().empty()) {
-        return value;
-    }
+void Masks::mask(const std::string& path, Json& value) const {
     const std::vector<std::string>& names = value.names();
-    Json kept = names.empty() ? Json::array() : Json::object();
     for (std::size_t i = 0; i < value.items().size(); ++i) {
+        Json& item = value.items()[i];
         if (names.empty()) {
-            kept.push_back(seen(path, value.items()[i]));
+            mask(path, item);
         } else {
-            const std::string below = path.empty() ? names[i] : path + "." + names[i];
-            kept[names[i]] = seen_member(below, value.items()[i]);
+            mask_member(path.empty() ? names[i] : path + "." + names[i], item);
         }
     }
-    return kept;
 }
 
-Json Masks::seen_member(const std::string& path, const Json& value) const {
+void Masks::mask_member(const std::string& path, Json& value) const {
     const std::string_view name = std::string_view(path).substr(path.rfind('.') + 1);
-    const bool is_payee = std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end();
     if (value.is_null() || (!sees_ledger_ && !shows(path))) {
-        return {};
+        value = {};
+    } else if (std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end()) {
+        value = masked_payee(value.cell());
+    } else {
+        mask(path, value);
     }
-    return is_payee ? Json(masked_payee(value.cell())) : seen(path, value);
 }
 
 void Masks::mask_members(Json& object) const {
-    object = seen({}, object);
+    mask({}, object);
 }
 
 void mask_approval(Json& approval) {
@@ -201,7 +198,7 @@ void mask_approval(Json& approval) {
 }
 
 void Masks::mask_cell(std::string_view column, Json& value) const {
-    value = seen_member(std::string(column), value);
+    mask_member(std::string(column), value);
 }
 
 }  // namespace sluice::serve

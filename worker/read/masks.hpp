@@ -30,9 +30,8 @@ public:
     [[nodiscard]] bool shows(const std::string& path) const;
 
 private:
-    [[nodiscard]] reports::Json seen(const std::string& path, const reports::Json& value) const;
-    [[nodiscard]] reports::Json seen_member(const std::string& path,
-                                            const reports::Json& value) const;
+    void mask(const std::string& path, reports::Json& value) const;
+    void mask_member(const std::string& path, reports::Json& value) const;
 
     const std::set<std::string, std::less<>>* shown_;
     bool sees_ledger_;
