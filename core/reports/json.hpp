@@ -66,6 +66,8 @@ public:
 
     /// JSON text on one line, without spaces.
     [[nodiscard]] std::string compact() const;
+    /// Appends compact().
+    void append_to(std::string& out) const;
     /// JSON text as indented() lays it out.
     [[nodiscard]] std::string pretty() const;
     /// Returns the text of a cell of a table or CSV file, not yet quoted: null is empty, a list of
@@ -76,7 +78,6 @@ private:
     enum class Kind : std::uint8_t { kNull, kPlain, kText, kList, kObject };
 
     [[nodiscard]] bool is_word_list() const noexcept;
-    void append_to(std::string& out) const;
 
     Kind kind_ = Kind::kNull;
     std::string text_;  ///< kPlain: as it is written. kText: not quoted.
