@@ -1,7 +1,7 @@
 // Lazy libraries: shared libraries that are loaded when a command first calls one of their
-// functions. libcurl and libpq bring thirty others (LDAP, Kerberos, SSH, GnuTLS ...), which most
-// commands never use: without them a command starts in half the time, and the worker of a store
-// without PostgreSQL has no code in memory that can talk to a network.
+// functions. libcurl and libpq bring 29 others (LDAP, Kerberos, SSH, GnuTLS ...), which most
+// commands never use. Without them a command starts in less time, and the worker of a store without
+// PostgreSQL has none of them in memory.
 #pragma once
 
 #include <atomic>
@@ -39,10 +39,10 @@ public:
 
 protected:
     [[nodiscard]] Function get() const {
-        Function address = address_.load(std::memory_order_relaxed);
+        Function address = address_.load(std::memory_order_acquire);
         if (address == nullptr) {
             address = reinterpret_cast<Function>(library_->function(name_));
-            address_.store(address, std::memory_order_relaxed);
+            address_.store(address, std::memory_order_release);
         }
         return address;
     }
@@ -76,3 +76,9 @@ public:
 };
 
 }  // namespace sluice
+
+/// Defines `name` as the function of that name, which the library's header declares and documents.
+#define SLUICE_LAZY_FUNCTION(library, name)                                 \
+    inline constinit const ::sluice::LazyFunction<decltype(&::name)> name { \
+        library, #name                                                      \
+    }

@@ -9,54 +9,48 @@ namespace sluice::pg {
 
 inline constinit const LazyLibrary kLibpq{"libpq.so.5", "libpq5"};
 
-// libpq documents these functions.
-#define SLUICE_LIBPQ(name)                                        \
-    inline constinit const LazyFunction<decltype(&::name)> name { \
-        kLibpq, #name                                             \
-    }
-SLUICE_LIBPQ(PQbackendPID);
-SLUICE_LIBPQ(PQcancel);
-SLUICE_LIBPQ(PQclear);
-SLUICE_LIBPQ(PQcmdStatus);
-SLUICE_LIBPQ(PQcmdTuples);
-SLUICE_LIBPQ(PQconnectPoll);
-SLUICE_LIBPQ(PQconnectStartParams);
-SLUICE_LIBPQ(PQconnectionNeedsPassword);
-SLUICE_LIBPQ(PQconninfo);
-SLUICE_LIBPQ(PQconninfoFree);
-SLUICE_LIBPQ(PQconninfoParse);
-SLUICE_LIBPQ(PQconsumeInput);
-SLUICE_LIBPQ(PQenterPipelineMode);
-SLUICE_LIBPQ(PQerrorMessage);
-SLUICE_LIBPQ(PQexitPipelineMode);
-SLUICE_LIBPQ(PQfinish);
-SLUICE_LIBPQ(PQflush);
-SLUICE_LIBPQ(PQfname);
-SLUICE_LIBPQ(PQfreeCancel);
-SLUICE_LIBPQ(PQgetCancel);
-SLUICE_LIBPQ(PQgetResult);
-SLUICE_LIBPQ(PQgetisnull);
-SLUICE_LIBPQ(PQgetlength);
-SLUICE_LIBPQ(PQgetvalue);
-SLUICE_LIBPQ(PQisBusy);
-SLUICE_LIBPQ(PQnfields);
-SLUICE_LIBPQ(PQntuples);
-SLUICE_LIBPQ(PQpipelineSync);
-SLUICE_LIBPQ(PQputCopyData);
-SLUICE_LIBPQ(PQputCopyEnd);
-SLUICE_LIBPQ(PQresultErrorField);
-SLUICE_LIBPQ(PQresultErrorMessage);
-SLUICE_LIBPQ(PQresultStatus);
-SLUICE_LIBPQ(PQsendPrepare);
-SLUICE_LIBPQ(PQsendQuery);
-SLUICE_LIBPQ(PQsendQueryParams);
-SLUICE_LIBPQ(PQsendQueryPrepared);
-SLUICE_LIBPQ(PQsetErrorVerbosity);
-SLUICE_LIBPQ(PQsetNoticeReceiver);
-SLUICE_LIBPQ(PQsetnonblocking);
-SLUICE_LIBPQ(PQsocket);
-SLUICE_LIBPQ(PQstatus);
-SLUICE_LIBPQ(PQtransactionStatus);
-#undef SLUICE_LIBPQ
+SLUICE_LAZY_FUNCTION(kLibpq, PQbackendPID);
+SLUICE_LAZY_FUNCTION(kLibpq, PQcancel);
+SLUICE_LAZY_FUNCTION(kLibpq, PQclear);
+SLUICE_LAZY_FUNCTION(kLibpq, PQcmdStatus);
+SLUICE_LAZY_FUNCTION(kLibpq, PQcmdTuples);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconnectPoll);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconnectStartParams);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconnectionNeedsPassword);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconninfo);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconninfoFree);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconninfoParse);
+SLUICE_LAZY_FUNCTION(kLibpq, PQconsumeInput);
+SLUICE_LAZY_FUNCTION(kLibpq, PQenterPipelineMode);
+SLUICE_LAZY_FUNCTION(kLibpq, PQerrorMessage);
+SLUICE_LAZY_FUNCTION(kLibpq, PQexitPipelineMode);
+SLUICE_LAZY_FUNCTION(kLibpq, PQfinish);
+SLUICE_LAZY_FUNCTION(kLibpq, PQflush);
+SLUICE_LAZY_FUNCTION(kLibpq, PQfname);
+SLUICE_LAZY_FUNCTION(kLibpq, PQfreeCancel);
+SLUICE_LAZY_FUNCTION(kLibpq, PQgetCancel);
+SLUICE_LAZY_FUNCTION(kLibpq, PQgetResult);
+SLUICE_LAZY_FUNCTION(kLibpq, PQgetisnull);
+SLUICE_LAZY_FUNCTION(kLibpq, PQgetlength);
+SLUICE_LAZY_FUNCTION(kLibpq, PQgetvalue);
+SLUICE_LAZY_FUNCTION(kLibpq, PQisBusy);
+SLUICE_LAZY_FUNCTION(kLibpq, PQnfields);
+SLUICE_LAZY_FUNCTION(kLibpq, PQntuples);
+SLUICE_LAZY_FUNCTION(kLibpq, PQpipelineSync);
+SLUICE_LAZY_FUNCTION(kLibpq, PQputCopyData);
+SLUICE_LAZY_FUNCTION(kLibpq, PQputCopyEnd);
+SLUICE_LAZY_FUNCTION(kLibpq, PQresultErrorField);
+SLUICE_LAZY_FUNCTION(kLibpq, PQresultErrorMessage);
+SLUICE_LAZY_FUNCTION(kLibpq, PQresultStatus);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsendPrepare);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsendQuery);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsendQueryParams);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsendQueryPrepared);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsetErrorVerbosity);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsetNoticeReceiver);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsetnonblocking);
+SLUICE_LAZY_FUNCTION(kLibpq, PQsocket);
+SLUICE_LAZY_FUNCTION(kLibpq, PQstatus);
+SLUICE_LAZY_FUNCTION(kLibpq, PQtransactionStatus);
 
 }  // namespace sluice::pg
