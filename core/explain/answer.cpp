@@ -170,7 +170,7 @@ void say_pending(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
 
 OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledger) {
     OrderAnswer answer;
-    answer.status = order_status(e.order, now, ledger);
+    answer.status = OrderJudge(ledger).status(e.order, now);
     if (answer.status == "waiting") {
         answer.since = e.order.ordered_at;
         answer.sentence = waiting_words(e);

@@ -12,6 +12,7 @@
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice {
 namespace {
@@ -405,7 +406,7 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     explain_accruals(out, ledger);
     explain_payouts(out, ledger);
     explain_device(out);
-    out.blocked_by = blocked_by(out.order, ledger);
+    out.blocked_by = OrderJudge(ledger).blocked_by(out.order);
     return out;
 }
 

@@ -38,7 +38,7 @@ bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorN
 
 }  // namespace
 
-Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) const {
+Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) {
     const StandingRefunds refunds(order.refunds);
     const Attribution* given = order.live ? &order.position()->attribution : nullptr;
     const CommissionAmount commission = commission_amount(order);
@@ -60,14 +60,14 @@ Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) 
             order.cancelled_at,
             order.ordered_at.to_string(),
             order.version.to_string(),
-            order_status(order, now, ledger_),
-            blocked_by(order, ledger_),
+            judge_.status(order, now),
+            judge_.blocked_by(order),
             payouts_of(order),
             text_or_null(nodes_.of(order.last_node))};
 }
 
 void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out) {
-    const OrderRows rows(ledger);
+    OrderRows rows(ledger);
     for (const ShopRow& shop : shops_of(ledger, filter)) {
         ledger.scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
             if (belongs(order, filter, rows.creators()) && filter.covers(order.ordered_at)) {

@@ -18,26 +18,27 @@ public:
 
     /// Returns false to end the scan.
     bool add(const Row& part) {
-        if (sum_ && same_sum_(*sum_, part)) {
-            add_columns(*sum_, part);
+        if (is_filled_ && same_sum_(sum_, part)) {
+            add_columns(sum_, part);
             return true;
         }
         const bool more = finish();
         sum_ = part;
-        sum_->node = 0;
+        sum_.node = 0;
+        is_filled_ = true;
         return more;
     }
     bool finish() {
-        more_ = more_ && (!sum_ || visit_(*sum_));
-        sum_.reset();
+        more_ = more_ && (!is_filled_ || visit_(sum_));
+        is_filled_ = false;
         return more_;
     }
 
 private:
     SameSum same_sum_;
     const Visitor<Row>& visit_;
-    std::optional<Row> sum_;
-    bool more_ = true;
+    Row sum_;
+    bool is_filled_ = false, more_ = true;
 };
 
 void scan_months(LedgerReader& ledger, const MonthlySum& first, KeyRange range,

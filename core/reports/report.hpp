@@ -19,6 +19,7 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/row_output.hpp"
+#include "core/statements/statements.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -76,12 +77,13 @@ struct Report {
 /// Builds the rows of orders. Reads the names of creators and nodes once.
 class OrderRows {
 public:
-    explicit OrderRows(LedgerReader& ledger) : ledger_(ledger), creators_(ledger), nodes_(ledger) {}
-    [[nodiscard]] Row row(const ShopRow& shop, const OrderState& order, Timestamp now) const;
+    explicit OrderRows(LedgerReader& ledger) : judge_(ledger), creators_(ledger), nodes_(ledger) {}
+    [[nodiscard]] Row row(const ShopRow& shop, const OrderState& order, Timestamp now);
+    [[nodiscard]] OrderJudge& judge() noexcept { return judge_; }
     [[nodiscard]] const CreatorNames& creators() const noexcept { return creators_; }
 
 private:
-    LedgerReader& ledger_;
+    OrderJudge judge_;
     CreatorNames creators_;
     NodeNames nodes_;
 };

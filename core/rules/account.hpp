@@ -39,7 +39,5 @@ struct AccountSettings {
 /// Returns true if a hold on the creator applies in the program.
 [[nodiscard]] bool is_held(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
                            const ProgramId& program);
-/// Returns what blocks the order now: HOLD, CREATOR_HOLD, and kinds of anomalies.
-[[nodiscard]] std::vector<std::string> blocked_by(const OrderState& order, LedgerReader& ledger);
 
 }  // namespace sluice

@@ -31,15 +31,69 @@ std::optional<std::string_view> commission_state(const Position& position, Ledge
     return found ? std::optional<std::string_view>("paid") : std::nullopt;
 }
 
-bool is_cleared(const OrderState& order, const Position& position, Timestamp now,
-                LedgerReader& ledger) {
-    const std::optional<ProgramRow> row = ledger.program(position.attribution.program);
-    return has_active_payout(position) || (row && row->program.clears_at(order.ordered_at) <= now);
-}
-
 }  // namespace
 
-std::string_view order_status(const OrderState& order, Timestamp now, LedgerReader& ledger) {
+bool OrderJudge::is_creator_held(const OrderState& order) {
+    constexpr std::size_t kHoldsMax = 4096;  // an export of every order meets every creator
+    const Position* position = order.position();
+    if (position == nullptr) {
+        return false;
+    }
+    if (holds_.size() >= kHoldsMax) {
+        holds_.clear();
+    }
+    const Attribution& given = position->attribution;
+    const auto [found, added] =
+        holds_.try_emplace({order.key.account, given.creator, given.program});
+    if (added) {
+        found->second = is_held(ledger_, order.key.account, given.creator, given.program);
+    }
+    return found->second;
+}
+
+std::uint32_t OrderJudge::open_anomalies(const OrderState& order) {
+    const std::uint32_t open = order.anomalies_showing & ~order.anomalies_acknowledged;
+    if (open == 0) {
+        return 0;
+    }
+    const auto [found, added] = blocking_.try_emplace(order.key.account);
+    if (added) {
+        found->second = account_settings(ledger_, order.key.account).blocking;
+    }
+    return open & found->second;
+}
+
+std::vector<std::string> OrderJudge::blocked_by(const OrderState& order) {
+    std::vector<std::string> blocks;
+    if (order.has(kOrderHeld)) {
+        blocks.emplace_back("HOLD");
+    }
+    if (is_creator_held(order)) {
+        blocks.emplace_back("CREATOR_HOLD");
+    }
+    const std::uint32_t open = open_anomalies(order);
+    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
+        const auto kind = static_cast<AnomalyKind>(number);
+        if ((open & bit(kind)) != 0) {
+            blocks.emplace_back(to_string(kind));
+        }
+    }
+    return blocks;
+}
+
+bool OrderJudge::is_cleared(const OrderState& order, Timestamp now) {
+    const Position& position = *order.position();
+    if (has_active_payout(position)) {
+        return true;
+    }
+    const auto [found, added] = programs_.try_emplace(position.attribution.program);
+    if (added) {
+        found->second = ledger_.program(position.attribution.program);
+    }
+    return found->second && found->second->program.clears_at(order.ordered_at) <= now;
+}
+
+std::string_view OrderJudge::status(const OrderState& order, Timestamp now) {
     const Position* position = order.position();
     if (position == nullptr) {
         return order.has(kOrderBarred) ? "detached" : "waiting";
@@ -50,13 +104,13 @@ std::string_view order_status(const OrderState& order, Timestamp now, LedgerRead
     if (order.cancelled_at) {
         return "cancelled";
     }
-    if (const auto state = commission_state(*position, ledger)) {
+    if (const auto state = commission_state(*position, ledger_)) {
         return *state;
     }
-    if (!blocked_by(order, ledger).empty()) {
+    if (order.has(kOrderHeld) || is_creator_held(order) || open_anomalies(order) != 0) {
         return "blocked";
     }
-    return is_cleared(order, *position, now, ledger) ? "payable" : "pending";
+    return is_cleared(order, now) ? "payable" : "pending";
 }
 
 AllocatedOfOrder allocated_of_order(const OrderState& order, LedgerReader& ledger) {

@@ -2,11 +2,14 @@
 // an instant (rules J2, H1, P1, S3).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -89,11 +92,28 @@ struct Statement {
 
 // ---- One order ----------------------------------------------------------------------------------
 
-/// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
-/// blocked, pending and payable. `paid` and `in_payout` refer to COMMISSION items in active
-/// payouts.
-[[nodiscard]] std::string_view order_status(const OrderState& order, Timestamp now,
-                                            LedgerReader& ledger);
+/// Says what blocks orders, and their status. Keeps what it reads, because many orders share
+/// policies, programs and creators: for one snapshot of a ledger.
+class OrderJudge {
+public:
+    explicit OrderJudge(LedgerReader& ledger) : ledger_(ledger) {}
+    /// Returns HOLD, CREATOR_HOLD, and kinds of anomalies.
+    [[nodiscard]] std::vector<std::string> blocked_by(const OrderState& order);
+    /// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
+    /// blocked, pending and payable. `paid` and `in_payout` refer to COMMISSION items in active
+    /// payouts.
+    [[nodiscard]] std::string_view status(const OrderState& order, Timestamp now);
+
+private:
+    [[nodiscard]] bool is_creator_held(const OrderState& order);
+    [[nodiscard]] std::uint32_t open_anomalies(const OrderState& order);
+    [[nodiscard]] bool is_cleared(const OrderState& order, Timestamp now);
+
+    LedgerReader& ledger_;
+    std::map<AccountNumber, std::uint32_t> blocking_;  ///< Bits of the anomaly kinds that block.
+    std::map<ProgramId, std::optional<ProgramRow>> programs_;
+    std::map<std::tuple<AccountNumber, CreatorId, ProgramId>, bool> holds_;
+};
 
 /// Amounts of the order in active payouts, by currency.
 struct AllocatedOfOrder {

@@ -1,9 +1,9 @@
 #include "core/values/timestamp.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
+#include <cstdint>
+#include <string>
 
 namespace sluice {
 namespace {
@@ -104,6 +104,16 @@ int read_offset_minutes(Reader& in) noexcept {
     return in.ok ? sign * static_cast<int>(hours * 60 + minutes) : 0;
 }
 
+/// Appends a number with leading zeros. Reports write several instants in each row, so this is not
+/// snprintf.
+/// @param value  Below 10 to the power of `width`.
+void append_digits(std::string& text, std::uint32_t value, std::size_t width) {
+    text.append(width, '0');
+    for (std::size_t at = text.size(); value != 0; value /= 10) {
+        text[--at] = static_cast<char>('0' + value % 10);
+    }
+}
+
 }  // namespace
 
 std::optional<Timestamp> Timestamp::parse(std::string_view text) noexcept {
@@ -133,20 +143,26 @@ std::string Timestamp::to_string() const {
     const std::chrono::sys_seconds instant{std::chrono::seconds{seconds}};
     const auto midnight = std::chrono::floor<std::chrono::days>(instant);
     const std::chrono::year_month_day calendar{midnight};
-    const auto second_of_day = static_cast<int>((instant - midnight).count());
-    std::array<char, 80> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
-                  static_cast<int>(calendar.year()), static_cast<unsigned>(calendar.month()),
-                  static_cast<unsigned>(calendar.day()), second_of_day / 3600,
-                  second_of_day / 60 % 60, second_of_day % 60);
-    std::string result = text.data();
-    if (nanos != 0) {
-        std::snprintf(text.data(), text.size(), ".%09u", nanos);
-        std::string_view fraction = text.data();
-        fraction.remove_suffix(fraction.size() - 1 - fraction.find_last_not_of('0'));
-        result += fraction;
+    const auto second_of_day = static_cast<std::uint32_t>((instant - midnight).count());
+    const int year = static_cast<int>(calendar.year());
+    std::string text;
+    text.reserve(sizeof("YYYY-MM-DDTHH:MM:SS.123456789Z"));
+    if (year >= 0 && year <= 9999) {
+        append_digits(text, static_cast<std::uint32_t>(year), 4);
+    } else {
+        text += std::to_string(year);  // kEndOfTime, or a damaged row
     }
-    return result + "Z";
+    append_digits(text += '-', static_cast<unsigned>(calendar.month()), 2);
+    append_digits(text += '-', static_cast<unsigned>(calendar.day()), 2);
+    append_digits(text += 'T', second_of_day / 3600, 2);
+    append_digits(text += ':', second_of_day / 60 % 60, 2);
+    append_digits(text += ':', second_of_day % 60, 2);
+    if (nanos != 0) {
+        append_digits(text += '.', nanos, 9);
+        text.resize(text.find_last_not_of('0') + 1);
+    }
+    text += 'Z';
+    return text;
 }
 
 std::uint32_t month_of(Timestamp at) {

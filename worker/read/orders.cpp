@@ -28,14 +28,14 @@ struct OrderFilter {
     std::optional<bool> attributed;
     std::optional<Timestamp> from, to;
 
-    [[nodiscard]] bool covers(const OrderState& order, const Read& read) const {
+    [[nodiscard]] bool covers(const OrderState& order, Timestamp now, OrderJudge& judge) const {
         const Attribution* given = order.live ? &order.position()->attribution : nullptr;
         return (!creator || (given != nullptr && given->creator == *creator)) &&
                (!program || (given != nullptr && given->program == *program)) &&
                (!attributed || *attributed == (given != nullptr)) &&
                (!from || *from <= order.ordered_at) && (!to || order.ordered_at < *to) &&
                (!code || has_code(order, code_digest(*code))) &&
-               (!status || order_status(order, read.now, read.ledger) == *status);
+               (!status || judge.status(order, now) == *status);
     }
 };
 
@@ -75,7 +75,7 @@ std::optional<reports::OrderPlace> order_place_of(const Read& read) {
 /// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
 Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
     constexpr std::size_t kPlacesAtOnce = 128;
-    const reports::OrderRows rows(read.ledger);
+    reports::OrderRows rows(read.ledger);
     std::map<ShopNumber, ShopRow> shops;
     for (const ShopRow& shop : shops_of(read)) {
         shops.emplace(shop.shop, shop);
@@ -94,7 +94,7 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
             }
             limit.read_one(place_key(order.key, order.ordered_at));
             const auto shop = shops.find(order.key.shop);
-            if (shop != shops.end() && filter.covers(order, read)) {
+            if (shop != shops.end() && filter.covers(order, read.now, rows.judge())) {
                 page.rows.push_back(rows.row(shop->second, order, read.now));
                 limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
             }
@@ -134,7 +134,7 @@ Page list_orders(Read& read) {
     if (sort != "id") {
         return list_orders_by_time(read, filter, sort.starts_with('-'));
     }
-    const reports::OrderRows rows(read.ledger);
+    reports::OrderRows rows(read.ledger);
     ReadLimit limit(read);
     Page page;
     visit_shops(read, page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
@@ -146,7 +146,7 @@ Page list_orders(Read& read) {
                                        return false;
                                    }
                                    limit.read_one(shop_key(shop, order.key.order_id.view()));
-                                   if (filter.covers(order, read)) {
+                                   if (filter.covers(order, read.now, rows.judge())) {
                                        page.rows.push_back(rows.row(shop, order, read.now));
                                        limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
                                    }

@@ -22,7 +22,7 @@ constexpr std::size_t kHitsMax = 20;
 /// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
 public:
-    explicit Hits(Read& read) : read_(read), names_(read.ledger) {}
+    explicit Hits(Read& read) : read_(read), judge_(read.ledger), names_(read.ledger) {}
 
     [[nodiscard]] bool is_full() const noexcept { return page_.rows.size() >= kHitsMax; }
     [[nodiscard]] Page take() && { return std::move(page_); }
@@ -35,7 +35,7 @@ public:
         }
     }
     void add_order(const ShopRow& shop, const OrderState& order) {
-        const std::string status(order_status(order, read_.now, read_.ledger));
+        const std::string status(judge_.status(order, read_.now));
         const std::string amount = order.amount + " " + std::string(order.currency.code());
         const std::string creator =
             order.live ? names_.shown(shop.account, order.position()->attribution.creator).str()
@@ -52,6 +52,7 @@ public:
 
 private:
     Read& read_;
+    OrderJudge judge_;
     reports::CreatorNames names_;
     std::set<std::string> seen_;
     Page page_;

@@ -104,8 +104,8 @@ json ExampleExpectations::row_of(const std::string& id) {
     row["refund"] = refunds.amount_sum().to_string();
     row["refund_tax"] = refunds.tax_sum().to_string();
     row["cancelled"] = state.cancelled_at.has_value();
-    row["status"] = std::string(order_status(state, now_, *reader));
-    row["blocked_by"] = blocked_by(state, *reader);
+    row["status"] = std::string(OrderJudge(*reader).status(state, now_));
+    row["blocked_by"] = OrderJudge(*reader).blocked_by(state);
     row["in_payout"] = sums_text(allocated.in_payout);
     row["paid"] = sums_text(allocated.paid);
     row["volume"] = position != nullptr && position->facts.volume

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/statements/statements.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -372,6 +373,61 @@ TEST_P(Explain, AnUnknownOrderIsNotFound) {
         << "nor a shop";
     EXPECT_EQ(explain_order(*books.read(), {{1}, {1}, OrderId("no")}).error().code,
               ErrorCode::kNotFound);
+}
+
+/// Orders of two creators, two programs and two accounts, whose policies block other anomalies.
+void begin_mixed_orders(Books& books) {
+    Program slow = program("slow");
+    slow.clearing_days = 60;
+    books.apply({slow});
+    books.creators({{2, CreatorId("c2"), ProgramId("spring"), "TWO"},
+                    {3, CreatorId("c2"), ProgramId("slow"), "SLOW"}});
+    const auto create = [&books](const char* id, const char* code, const char* amount = "") {
+        OrderText text = order();
+        text.id = id;
+        text.codes = {code};
+        text.amount = amount;
+        books.create(text);
+    };
+    create("held", "SAVE");
+    create("free", "TWO");
+    create("slow", "SLOW");
+    create("loud", "TWO", "1.00");  // less than its lines
+    books.command(Hold{{std::nullopt, CreatorId("c1"), ProgramId("spring")}});
+
+    books.from_shop("shop-9");
+    Program foreign = program("foreign");
+    foreign.account_id = AccountId("other");
+    foreign.account = {2};
+    Policy tolerant;
+    tolerant.account_id = AccountId("other");
+    tolerant.account = {2};
+    tolerant.blocking.emplace();
+    books.command(ProgramApply{{foreign}, {tolerant}});
+    books.creator("c1", "foreign", "SAVE");
+    create("loud", "SAVE", "1.00");
+}
+
+TEST_P(Explain, OneJudgeOfManyOrdersMixesNoCreatorsProgramsOrAccounts) {
+    begin_mixed_orders(books);
+    const auto reader = books.read();
+    OrderJudge judge(*reader);
+    const auto judged = [&](std::uint32_t account, std::uint32_t shop, const char* id) {
+        OrderState order;
+        EXPECT_TRUE(reader->load_order({{account}, {shop}, OrderId(id)}, order)) << id;
+        std::string text(judge.status(order, instant("2026-02-01T00:00:00Z")));
+        for (const std::string& block : judge.blocked_by(order)) {
+            text += " " + block;
+        }
+        return text;
+    };
+    for (int i = 0; i < 2; ++i) {  // what it reads, and what it keeps
+        EXPECT_EQ(judged(1, 1, "held"), "blocked CREATOR_HOLD");
+        EXPECT_EQ(judged(1, 1, "free"), "payable");
+        EXPECT_EQ(judged(1, 1, "slow"), "pending");
+        EXPECT_EQ(judged(1, 1, "loud"), "blocked LINES_EXCEED_AMOUNT");
+        EXPECT_EQ(judged(2, 9, "loud"), "payable");
+    }
 }
 
 TEST_P(Explain, HotOrdersShowEveryEvent) {
