@@ -1,5 +1,6 @@
 """nginx with a shipped login and TLS in front of `sluice serve`."""
 
+import contextlib
 import ssl
 import subprocess
 import urllib.error
@@ -47,7 +48,13 @@ class Site:
         self.sluice, self.login, self.http, self.changes = sluice, login, http, changes
 
     def __enter__(self):
-        self.serve.__enter__()
+        with contextlib.ExitStack() as begun:
+            begun.enter_context(self.serve)
+            self.start_edge()
+            begun.pop_all()
+        return self
+
+    def start_edge(self):
         make_certificates(self.folder)
         http = f"""{self.http}
             server {{
@@ -58,7 +65,6 @@ class Site:
             }}"""
         self.edge = Edge(http, store=self.folder / "store", create=False)
         self.edge.start()
-        return self
 
     def __exit__(self, *error):
         self.edge.__exit__(*error)
