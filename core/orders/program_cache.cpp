@@ -1,7 +1,5 @@
 #include "core/orders/program_cache.hpp"
 
-#include <utility>
-
 namespace sluice {
 
 ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNumber account) {
@@ -64,14 +62,6 @@ bool ProgramCache::asks_for_customer(LedgerReader& ledger, AccountNumber account
 void ProgramCache::clear() noexcept {
     accounts_.clear();
     revision_ = 0;
-}
-
-const ProgramRow* ProgramsByName::find(const ProgramId& id) {
-    const auto [found, added] = rows_.try_emplace(id.str());
-    if (added) {
-        found->second = ledger_.program(id);
-    }
-    return found->second ? &*found->second : nullptr;
 }
 
 }  // namespace sluice

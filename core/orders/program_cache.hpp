@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,18 +43,6 @@ private:
 
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint32_t, Account> accounts_;
-};
-
-/// Programs that the rows of an import name, each read once.
-class ProgramsByName {
-public:
-    explicit ProgramsByName(LedgerReader& ledger) : ledger_(ledger) {}
-    /// Returns nullptr if there is no such program.
-    [[nodiscard]] const ProgramRow* find(const ProgramId& id);
-
-private:
-    LedgerReader& ledger_;
-    std::map<std::string, std::optional<ProgramRow>> rows_;
 };
 
 }  // namespace sluice

@@ -48,6 +48,14 @@ std::uint32_t blocking_kinds(const Policy& policy) {
     return kinds;
 }
 
+const ProgramRow* ProgramsByName::find(const ProgramId& id) {
+    const auto [found, added] = rows_.try_emplace(id.str());
+    if (added) {
+        found->second = ledger_.program(id);
+    }
+    return found->second ? &*found->second : nullptr;
+}
+
 CreatorId first_id(LedgerReader& ledger, AccountNumber account, const CreatorId& given) {
     CreatorAlias alias{account, given, {}};
     return ledger.load(alias) ? alias.creator : given;

@@ -1,10 +1,11 @@
-// Account: its settings, the ids of its creators, and what blocks its orders' payouts (rules H1,
-// H2, J4).
+// Account: its settings and programs, the ids of its creators, and what blocks its orders' payouts
+// (rules H1, H2, J4).
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
@@ -22,6 +23,18 @@ struct AccountSettings {
 [[nodiscard]] AccountSettings account_settings(LedgerReader& ledger, AccountNumber account);
 /// Returns bits of the anomaly kinds that block under a policy.
 [[nodiscard]] std::uint32_t blocking_kinds(const Policy& policy);
+
+/// Programs that rows of one snapshot or transaction name, each read once.
+class ProgramsByName {
+public:
+    explicit ProgramsByName(LedgerReader& ledger) : ledger_(ledger) {}
+    /// Returns nullptr if there is no such program.
+    [[nodiscard]] const ProgramRow* find(const ProgramId& id);
+
+private:
+    LedgerReader& ledger_;
+    std::map<std::string, std::optional<ProgramRow>> rows_;
+};
 
 // A creator that was renamed has several ids. Rows name the first one; commands accept all.
 

@@ -86,11 +86,8 @@ bool OrderJudge::is_cleared(const OrderState& order, Timestamp now) {
     if (has_active_payout(position)) {
         return true;
     }
-    const auto [found, added] = programs_.try_emplace(position.attribution.program);
-    if (added) {
-        found->second = ledger_.program(position.attribution.program);
-    }
-    return found->second && found->second->program.clears_at(order.ordered_at) <= now;
+    const ProgramRow* program = programs_.find(position.attribution.program);
+    return program != nullptr && program->program.clears_at(order.ordered_at) <= now;
 }
 
 std::string_view OrderJudge::status(const OrderState& order, Timestamp now) {

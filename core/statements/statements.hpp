@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice {
 
@@ -96,7 +97,7 @@ struct Statement {
 /// policies, programs and creators: for one snapshot of a ledger.
 class OrderJudge {
 public:
-    explicit OrderJudge(LedgerReader& ledger) : ledger_(ledger) {}
+    explicit OrderJudge(LedgerReader& ledger) : ledger_(ledger), programs_(ledger) {}
     /// Returns HOLD, CREATOR_HOLD, and kinds of anomalies.
     [[nodiscard]] std::vector<std::string> blocked_by(const OrderState& order);
     /// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
@@ -111,7 +112,7 @@ private:
 
     LedgerReader& ledger_;
     std::map<AccountNumber, std::uint32_t> blocking_;  ///< Bits of the anomaly kinds that block.
-    std::map<ProgramId, std::optional<ProgramRow>> programs_;
+    ProgramsByName programs_;
     std::map<std::tuple<AccountNumber, CreatorId, ProgramId>, bool> holds_;
 };
 
