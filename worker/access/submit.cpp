@@ -139,6 +139,10 @@ Status submit(const Frame& frame, const Command& command, const SubmitOptions& o
     return Status::success();
 }
 
+void add_account(Subcommand app, SubmitOptions& target) {
+    add_id(app, "--account", "A", target.account.emplace(), "Account").required();
+}
+
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason) {
     add_value(app, "--key", "K", target.key, parse_admin_id,
               "Idempotency key: repeating the command returns the first result (default: random; "

@@ -25,6 +25,8 @@ struct SubmitOptions {
     std::string reason = {};    ///< --reason
     bool needs_reason = false;  ///< An empty reason is refused.
 };
+/// Adds `--account`, which must be given, to a command that writes.
+void add_account(Subcommand app, SubmitOptions& target);
 /// Adds `--key`, `--ledger` and `--reason` to a command that writes.
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason);
 

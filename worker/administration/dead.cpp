@@ -25,7 +25,7 @@ Json topic_or_null(const DeadLetter& letter) {
     return letter.topic ? Json(to_string(*letter.topic)) : Json();
 }
 
-Status run_list(const Frame& frame, const ListOptions& options) {
+Status run_list_dead(const Frame& frame, const ListOptions& options) {
     return list_rows(
         frame, options,
         {{"seq", Align::kRight}, {"topic"}, {"shop_id"}, {"reason"}, {"attempts", Align::kRight}},
@@ -92,7 +92,7 @@ void declare_dead(Subcommand app) {
     const Subcommand group =
         app.add_group("dead", "Inspect and replay dead letters: inputs that could not be applied");
     auto [list, listed] =
-        add_command(group, "list", "List dead letters with their reasons", run_list);
+        add_command(group, "list", "List dead letters with their reasons", run_list_dead);
     add_list_options(list, listed);
 
     auto [show, shown] = add_command(group, "show", "Show a dead letter with its body", run_show);

@@ -33,23 +33,23 @@ struct PeekCommand {
     Format format = Format::kTable;
 };
 
-struct ExportCommand {
+struct ExportQueueCommand {
     std::string file;
 };
 
 /// The ledger's checkpoint and the attribution that is left.
-struct LedgerPlace {
+struct LedgerProgress {
     LedgerHead head;
     WorkLeft work;
 };
 
-Result<LedgerPlace> place_of(const Frame& frame, const std::string& ledger_url) {
-    LedgerPlace place;
+Result<LedgerProgress> place_of(const Frame& frame, const std::string& ledger_url) {
+    LedgerProgress place;
     Status read = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) {
         place = {ledger.head(), work_left(ledger)};
         return Status::success();
     });
-    return read.ok() ? Result<LedgerPlace>(place) : Result<LedgerPlace>(read.error());
+    return read.ok() ? Result<LedgerProgress>(place) : Result<LedgerProgress>(read.error());
 }
 
 Status run_stats(const Frame& frame, const StatsCommand& command) {
@@ -189,7 +189,7 @@ Status run_peek(const Frame& frame, const PeekCommand& command) {
     return read;
 }
 
-Status run_export(const Frame& frame, const ExportCommand& command) {
+Status run_export_queue(const Frame& frame, const ExportQueueCommand& command) {
     const bool to_stdout = command.file == "-";
     auto file = OutputFile::create(to_stdout ? "/dev/stdout" : command.file);
     if (!file.ok()) {
@@ -321,8 +321,9 @@ void declare_queue(Subcommand app) {
     (void)group.add_command(
         "drop-lanes", "Give up lanes whose files are missing, with their records", run_drop_lanes);
 
-    auto [save, saved] = add_command(
-        group, "export", "Export inputs that are not applied yet, one JSON line each", run_export);
+    auto [save, saved] =
+        add_command(group, "export", "Export inputs that are not applied yet, one JSON line each",
+                    run_export_queue);
     add_file(save, "FILE", "", saved.file, FileUse::kOutput, "Output file; - means standard output")
         .required();
 }

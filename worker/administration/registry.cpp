@@ -19,7 +19,7 @@ namespace {
 
 using store::Registry;
 
-struct ExportCommand {
+struct ExportRegistryCommand {
     std::string file;
     std::string to;  ///< URL, instead of a file.
     bool force = false;
@@ -90,7 +90,7 @@ Status gives_way(const pg::RegistryMark& there, const store::RegistrySnapshot& h
     return Error{ErrorCode::kConflict, which + " is published there already: --force replaces it"};
 }
 
-Status publish(const Exported& exported, const ExportCommand& command) {
+Status publish(const Exported& exported, const ExportRegistryCommand& command) {
     const auto url = pg::Url::parse(command.to);
     if (!url.ok()) {
         return url.error();
@@ -108,7 +108,7 @@ Status publish(const Exported& exported, const ExportCommand& command) {
     return Status::success();
 }
 
-Status run_export(const Frame& frame, const ExportCommand& command) {
+Status run_export_registry(const Frame& frame, const ExportRegistryCommand& command) {
     auto exported = export_text(frame);
     if (!exported.ok()) {
         return exported.error();
@@ -224,8 +224,8 @@ void add_force(Subcommand app, store::MergeFrom& from) {
 void declare_registry(Subcommand app) {
     const Subcommand group =
         app.add_group("registry", "Share accounts, shops and tokens between the nodes of a fleet");
-    auto [out, exported] =
-        add_command(group, "export", "Export the registry, with encrypted secrets", run_export);
+    auto [out, exported] = add_command(
+        group, "export", "Export the registry, with encrypted secrets", run_export_registry);
     const Option file = add_file(out, "FILE", "", exported.file, FileUse::kOutput,
                                  "Output file; - means standard output");
     const Option to = add_text(out, "--to", "URL", exported.to,

@@ -24,7 +24,7 @@ struct CreateCommand {
     Format format = Format::kTable;
 };
 
-struct ListCommand {
+struct ListTokensCommand {
     std::optional<AccountId> account;
     Format format = Format::kTable;
 };
@@ -94,7 +94,7 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     return token->published;
 }
 
-Status list_tokens(const Frame& frame, const ListCommand& command) {
+Status list_tokens(const Frame& frame, const ListTokensCommand& command) {
     auto rows =
         ask_registry(frame, [&](Registry& registry) { return registry.tokens(command.account); });
     if (!rows.ok()) {

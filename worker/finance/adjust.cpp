@@ -21,10 +21,6 @@ Result<Money> parse_credit(std::string_view text) {
     return *money;
 }
 
-void add_account(Subcommand app, SubmitOptions& target) {
-    add_id(app, "--account", "A", target.account.emplace(), "Account").required();
-}
-
 void declare_adjust(Subcommand app) {
     auto [adjust, adjusted] = add_command(
         app, "adjust", "Post a manual correction of an order's commission", run_written<Adjust>);

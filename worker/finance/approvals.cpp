@@ -20,12 +20,12 @@ namespace sluice::cli {
 
 namespace {
 
-struct ListCommand {
+struct ListApprovalsCommand {
     AccountId account;
     ListOptions list;
 };
 
-struct ShowCommand {
+struct ShowApprovalCommand {
     std::string id;
     SubmitOptions submit;  ///< Account and ledger.
     Format format = Format::kTable;
@@ -41,7 +41,7 @@ struct ApproveCommand {
 // ---- List ---------------------------------------------------------------------------------------
 
 /// Lists commands that wait, then payouts that are closed and not approved.
-Status run_list(const Frame& frame, const ListCommand& command) {
+Status run_list_approvals(const Frame& frame, const ListApprovalsCommand& command) {
     return list_account_rows(frame, command.account, command.list, reports::pending_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_pending(ledger, account, command.account, listing);
@@ -135,7 +135,7 @@ Status print_statement(const Frame& frame, const std::string& id, const SubmitOp
         ReadFrom::kPrimary);
 }
 
-Status run_show(const Frame& frame, const ShowCommand& command) {
+Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command) {
     const auto options = with_account_of(frame, command.id, command.submit);
     if (!options.ok()) {
         return options.error();
@@ -215,7 +215,7 @@ Status run_withdraw(const Frame& frame, const Written<Withdraw>& written) {
 
 void declare_list(Subcommand app, const std::string& name, const std::string& help,
                   Subcommand* declared) {
-    auto [list, listed] = add_command(app, name, help, run_list);
+    auto [list, listed] = add_command(app, name, help, run_list_approvals);
     const Option account = add_id(list, "--account", "A", listed.account, "Account");
     list.require([account] { return account.is_given() ? "" : "--account"; });
     add_list_options(list, listed.list);
@@ -251,8 +251,8 @@ void declare_approvals(Subcommand app) {
     declare_list(app, "approvals", "List commands and payouts that await approval, or show one",
                  &approvals);
     declare_list(approvals, "list", "List commands and payouts that await approval", nullptr);
-    auto [show, shown] =
-        add_command(approvals, "show", "Show what an approval would do, and its digest", run_show);
+    auto [show, shown] = add_command(
+        approvals, "show", "Show what an approval would do, and its digest", run_show_approval);
     add_value(show, "ID", "ID", shown.id, parse_admin_id, "Id, as `approvals` lists it").required();
     add_id_account(show, shown.submit);
     add_ledger(show, shown.submit.ledger_url);

@@ -22,7 +22,7 @@
 namespace sluice::cli {
 namespace {
 
-struct ImportCommand {
+struct ImportBankFileCommand {
     std::string file, debtor;
     bool preview = false;
     Format format = Format::kTable;
@@ -72,7 +72,7 @@ Row row_of(const JudgedLine& judged, bool preview) {
             text_or_null(judged.note)};
 }
 
-void print(const ImportCommand& command, const std::vector<JudgedLine>& judged) {
+void print(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
     Listing listing(command.format, {{"line", Align::kRight},
                                      {"outcome"},
                                      {"end_to_end_id"},
@@ -98,7 +98,7 @@ void print(const ImportCommand& command, const std::vector<JudgedLine>& judged) 
 }
 
 /// Returns an error if a person has to look at a line, or if no line is about this account.
-Status verdict(const ImportCommand& command, const std::vector<JudgedLine>& judged) {
+Status verdict(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
     const JudgedLine* first = nullptr;
     std::size_t count = 0;
     const bool any_match = std::any_of(
@@ -152,7 +152,7 @@ std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<JudgedLi
     return moves;
 }
 
-Status submit_all(const Frame& frame, const ImportCommand& command,
+Status submit_all(const Frame& frame, const ImportBankFileCommand& command,
                   const std::vector<MoveGroup>& moves) {
     std::size_t done = 0;
     for (const MoveGroup& one : moves) {
@@ -178,8 +178,8 @@ std::string name_of(const BankFile::Account& account) {
 
 /// Refuses a report on a bank account that is not the debtor's, or that cannot be compared with it.
 /// A pain.002 may name no account: then it has to answer a message of this account.
-Status check_accounts(const ImportCommand& command, const BankFile& file, AccountNumber account,
-                      LedgerReader& ledger) {
+Status check_accounts(const ImportBankFileCommand& command, const BankFile& file,
+                      AccountNumber account, LedgerReader& ledger) {
     if (command.debtor.empty()) {
         return {};
     }
@@ -211,7 +211,7 @@ Status check_accounts(const ImportCommand& command, const BankFile& file, Accoun
     return {};
 }
 
-Status run_import(const Frame& frame, const ImportCommand& command) {
+Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& command) {
     constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
     const auto account = account_number(frame, *command.submit.account);
     if (!account.ok()) {
@@ -255,11 +255,11 @@ void declare_bank(Subcommand app) {
     auto [imported, command] = add_command(
         group, "import",
         "Settle, fail or return payouts as a file of the bank reports them, and list the rest",
-        run_import);
+        run_import_bank_file);
     add_file(imported, "FILE", "FILE", command.file, FileUse::kInput,
              "ISO 20022 file: pain.002, camt.053 or camt.054")
         .required();
-    add_id(imported, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_account(imported, command.submit);
     add_file(
         imported, "--debtor", "FILE", command.debtor, FileUse::kInput,
         "Debtor's accounts, as for `payout export`: refuse a file on another bank account, or on "

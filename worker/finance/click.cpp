@@ -23,7 +23,7 @@ struct ClickCommand {
     bool strict = false;
 };
 
-struct ListCommand {
+struct ListClicksCommand {
     AccountId account;
     std::optional<ProgramId> program;
     std::optional<CreatorId> creator;
@@ -101,7 +101,7 @@ Status check_creators(const Frame& frame, const ClickCommand& command, const Cli
                                           "nothing was imported"};
 }
 
-Status run_import(const Frame& frame, const ClickCommand& clicks) {
+Status run_import_clicks(const Frame& frame, const ClickCommand& clicks) {
     const ImportOptions& options = clicks.import;
     ClickImport import;
     import.effective_from = options.effective_from;
@@ -113,7 +113,7 @@ Status run_import(const Frame& frame, const ClickCommand& clicks) {
 }
 
 /// Lists clicks. The ledger stores devices as digests only.
-Status run_list(const Frame& frame, const ListCommand& command) {
+Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
     return list_account_rows(
         frame, command.account, command.list,
         {{"device_sha256"},
@@ -160,12 +160,13 @@ void declare_click(Subcommand app) {
         app.add_group("click", "Manage clicks: which device came through which creator's link");
     auto [clicks, imported] = add_command(
         click, "import", "Import clicks: columns svc_anon_id,creator_id,program_id,occurred_at",
-        run_import);
+        run_import_clicks);
     add_import(clicks, imported.import);
     add_flag(clicks, "--strict", imported.strict,
              "Refuse the import if a creator is not in the program (default: warn)");
 
-    auto [list, listed] = add_command(click, "list", "List the clicks of an account", run_list);
+    auto [list, listed] =
+        add_command(click, "list", "List the clicks of an account", run_list_clicks);
     add_id(list, "--account", "A", listed.account, "Account").required();
     add_id(list, "--program", "P", listed.program, "Only clicks of this program");
     add_id(list, "--creator", "C", listed.creator, "Only clicks of this creator");

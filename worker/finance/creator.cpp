@@ -14,13 +14,13 @@ namespace sluice::cli {
 
 namespace {
 
-struct ShowCommand {
+struct ShowCreatorCommand {
     CreatorId creator;
     AccountId account;
     ListOptions list;
 };
 
-struct ListCommand {
+struct ListCreatorsCommand {
     std::optional<ProgramId> program;
     ListOptions list;
 };
@@ -70,7 +70,7 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
     return Status::success();
 }
 
-Status run_import(const Frame& frame, const ImportOptions& options) {
+Status run_import_creators(const Frame& frame, const ImportOptions& options) {
     CreatorImport import;
     import.effective_from = options.effective_from;
     Status read = read_rows(options.file, creator_columns(),
@@ -78,7 +78,7 @@ Status run_import(const Frame& frame, const ImportOptions& options) {
     return read.ok() ? submit_import(frame, options, import) : read;
 }
 
-Status run_show(const Frame& frame, const ShowCommand& command) {
+Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
     const auto account = account_number(frame, command.account);
     if (!account.ok()) {
         return account.error();
@@ -94,7 +94,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     });
 }
 
-Status run_list(const Frame& frame, const ListCommand& command) {
+Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
     return list_rows(
         frame, command.list, reports::creator_columns(),
         [&](LedgerReader& ledger, Listing& listing) {
@@ -137,7 +137,7 @@ void declare_set(Subcommand group) {
     auto [set, command] = add_command(group, "set", "Change a creator's name, payee or group",
                                       run_written<CreatorSet>);
     add_id(set, "C", "C", command.command.creator, "Creator").required();
-    add_id(set, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_account(set, command.submit);
     add_value(set, "--name", "N", command.command.name, parse_profile_text,
               "Name in reports; an empty text removes it");
     add_value(set, "--payee", "REF", command.command.payee, parse_payee,
@@ -161,7 +161,7 @@ void declare_rename(Subcommand group) {
     add_id(rename, "OLD", "OLD", command.command.creator, "Creator").required();
     add_id(rename, "NEW", "NEW", command.command.new_name, "New id, which was never used")
         .required();
-    add_id(rename, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_account(rename, command.submit);
     add_command_options(rename, command.submit, false);
 }
 
@@ -179,15 +179,15 @@ void declare_remove(Subcommand group) {
     add_command_options(remove, command.submit, false);
 }
 
-void declare_listing(Subcommand group) {
+void declare_creator_listing(Subcommand group) {
     auto [show, shown] = add_command(
-        group, "show", "Show a creator with names, programs, codes and holds", run_show);
+        group, "show", "Show a creator with names, programs, codes and holds", run_show_creator);
     add_id(show, "C", "C", shown.creator, "Creator").required();
     add_id(show, "--account", "A", shown.account, "Account").required();
     add_list_options(show, shown.list);
 
-    auto [list, listed] =
-        add_command(group, "list", "List creators with their programs and codes", run_list);
+    auto [list, listed] = add_command(group, "list", "List creators with their programs and codes",
+                                      run_list_creators);
     add_id(list, "--program", "P", listed.program, "Only creators of this program");
     add_list_options(list, listed.list);
 }
@@ -200,12 +200,12 @@ void declare_creator(Subcommand app) {
     auto [import, imported] = add_command(
         group, "import",
         "Import creators: creator_id,program_id[,code,group,valid_from,valid_until,name,payee]",
-        run_import);
+        run_import_creators);
     add_import(import, imported);
     declare_set(group);
     declare_rename(group);
     declare_remove(group);
-    declare_listing(group);
+    declare_creator_listing(group);
 }
 
 }  // namespace sluice::cli

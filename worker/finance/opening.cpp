@@ -16,13 +16,13 @@
 namespace sluice::cli {
 namespace {
 
-struct ImportCommand {
+struct ImportBalancesCommand {
     std::string file;
     Timestamp at;
     SubmitOptions submit;
 };
 
-struct ListCommand {
+struct ListBalancesCommand {
     AccountId account;
     std::optional<ProgramId> program;
     ListOptions list;
@@ -68,7 +68,7 @@ std::string with_file(const std::string& file, const std::string& refusal) {
     return text;
 }
 
-Status run_import(const Frame& frame, const ImportCommand& command) {
+Status run_import_balances(const Frame& frame, const ImportBalancesCommand& command) {
     OpeningImport import;
     import.at = command.at;
     Status read = read_rows(command.file, {{"creator_id", "program_id", "currency", "amount"}},
@@ -85,7 +85,7 @@ Status run_import(const Frame& frame, const ImportCommand& command) {
                : Status(Error{done.error().code, with_file(command.file, done.error().message)});
 }
 
-Status run_list(const Frame& frame, const ListCommand& command) {
+Status run_list_balances(const Frame& frame, const ListBalancesCommand& command) {
     const auto account = account_number(frame, command.account);
     if (!account.ok()) {
         return account.error();
@@ -123,11 +123,11 @@ void declare_opening(Subcommand app) {
         app.add_group("opening", "Take over the balances of an earlier system");
     auto [import, imported] = add_command(
         opening, "import", "Import opening balances: columns creator_id,program_id,currency,amount",
-        run_import);
+        run_import_balances);
     add_file(import, "FILE", "", imported.file, FileUse::kInput,
              "CSV file; all of it is imported, or nothing")
         .required();
-    add_id(import, "--account", "A", imported.submit.account.emplace(), "Account").required();
+    add_account(import, imported.submit);
     add_value(
         import, "--at", "T", imported.at, parse_time,
         "Date of the balances (RFC 3339): orders of their programs from before it earn nothing")
@@ -135,7 +135,7 @@ void declare_opening(Subcommand app) {
     add_command_options(import, imported.submit, false);
 
     auto [list, listed] =
-        add_command(opening, "list", "List the opening balances that stand", run_list);
+        add_command(opening, "list", "List the opening balances that stand", run_list_balances);
     add_id(list, "--account", "A", listed.account, "Account").required();
     add_id(list, "--program", "P", listed.program, "Only balances of this program");
     add_list_options(list, listed.list);

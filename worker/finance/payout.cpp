@@ -19,20 +19,20 @@ namespace sluice::cli {
 namespace {
 
 /// Options of `preview` and `close`.
-struct CloseCommand {
+struct ClosePayoutCommand {
     PayoutClose close;
     SubmitOptions submit;
     Format format = Format::kTable;
 };
 
-struct ShowCommand {
+struct ShowPayoutCommand {
     std::string payout_id;
     AccountId account;
     ListOptions list;
 };
 
 /// Warns about unknown creator ids, because a misspelt filter pays the wrong creators.
-void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const CloseCommand& command) {
+void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const ClosePayoutCommand& command) {
     for (const auto* named : {&command.close.creators, &command.close.excluded}) {
         for (const CreatorId& creator : *named) {
             ReportFilter filter;
@@ -46,7 +46,7 @@ void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const CloseComma
     }
 }
 
-Status run_preview(const Frame& frame, const CloseCommand& command) {
+Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
     const AccountId& account_id = *command.submit.account;
     const auto account = account_number(frame, account_id);
     if (!account.ok()) {
@@ -82,7 +82,8 @@ Status run_preview(const Frame& frame, const CloseCommand& command) {
 }
 
 /// Prints a payout run from the ledger, so that a repeated key prints the first result.
-Status print_payout_run(const Frame& frame, const CloseCommand& command, const std::string& run) {
+Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
+                        const std::string& run) {
     return with_snapshot(
         frame, command.submit.ledger_url,
         [&](LedgerReader& ledger) -> Status {
@@ -105,7 +106,7 @@ Status print_payout_run(const Frame& frame, const CloseCommand& command, const s
         ReadFrom::kPrimary);
 }
 
-Status run_close(const Frame& frame, const CloseCommand& command) {
+Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
     if (command.close.until > now()) {
         return Error{ErrorCode::kInvalid, "--until lies in the future"};
     }
@@ -121,7 +122,7 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
                                     printed.error().message};
 }
 
-Status run_show(const Frame& frame, const ShowCommand& command) {
+Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
     return list_account_rows(
         frame, command.account, command.list, reports::payout_item_columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
@@ -152,12 +153,8 @@ void add_ids(Subcommand app, const std::string& name, const std::string& type,
         help);
 }
 
-void add_account(Subcommand app, SubmitOptions& target) {
-    add_id(app, "--account", "A", target.account.emplace(), "Account").required();
-}
-
 /// Adds the options of `preview` and `close`.
-void add_close_options(Subcommand app, CloseCommand& command) {
+void add_close_options(Subcommand app, ClosePayoutCommand& command) {
     add_account(app, command.submit);
     add_value(app, "--until", "T", command.close.until, parse_time,
               "Cut-off: pay commissions cleared at this time (RFC 3339)")
@@ -193,10 +190,10 @@ const Report& payout_report() {
     std::abort();  // reports() has it
 }
 
-void declare_listing(Subcommand group) {
+void declare_payout_listing(Subcommand group) {
     declare_report_command(group, payout_report(), "list");
 
-    auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show);
+    auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show_payout);
     add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "Payout").required();
     add_id(show, "--account", "A", shown.account, "Account of the payout").required();
     add_list_options(show, shown.list);
@@ -211,8 +208,9 @@ void declare_payout(Subcommand app) {
     add_close_options(preview, previewed);
     add_ledger(preview, previewed.submit.ledger_url);
 
-    auto [close, closed] = add_command(
-        group, "close", "Close payable amounts into payouts, by creator and currency", run_close);
+    auto [close, closed] =
+        add_command(group, "close", "Close payable amounts into payouts, by creator and currency",
+                    run_close_payout);
     add_close_options(close, closed);
     add_value(close, "--expect", "DIGEST", closed.close.expect, parse_admin_id,
               "Refuse unless the result equals the preview with this digest");
@@ -237,7 +235,7 @@ void declare_payout(Subcommand app) {
     declare_move(group, PayoutVerb::kVoid,
                  "Void payouts that were never sent; their items become payable again");
     declare_export(group);
-    declare_listing(group);
+    declare_payout_listing(group);
 }
 
 }  // namespace sluice::cli

@@ -436,7 +436,7 @@ void declare_export(Subcommand group) {
     command.submit.reason = "payout export";
     const Option ids =
         add_texts(app, "ID", "", command.ids, "Payouts, or payout runs for all of their payouts");
-    add_id(app, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_account(app, command.submit);
     add_value(
         app, "--currency", "CUR", command.currency, parse_currency,
         "Only the payouts in this currency of the payout runs (default: a file per currency)");

@@ -19,12 +19,12 @@
 namespace sluice::cli {
 namespace {
 
-struct ListCommand {
+struct ListMonthsCommand {
     AccountId account;
     ListOptions list;
 };
 
-Status run_list(const Frame& frame, const ListCommand& command) {
+Status run_list_months(const Frame& frame, const ListMonthsCommand& command) {
     return list_account_rows(frame, command.account, command.list, reports::period_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_periods(ledger, account, command.account, listing);
@@ -32,7 +32,7 @@ Status run_list(const Frame& frame, const ListCommand& command) {
                              });
 }
 
-struct CloseCommand {
+struct CloseMonthCommand {
     PeriodClose close;
     SubmitOptions submit;
     bool preview = false;
@@ -84,7 +84,7 @@ void print_late(const Late& late, std::FILE* to) {
     }
 }
 
-Status preview(const CloseCommand& command, AccountNumber account, LedgerReader& ledger) {
+Status preview(const CloseMonthCommand& command, AccountNumber account, LedgerReader& ledger) {
     const AccountId& account_id = *command.submit.account;
     const Timestamp at = now();
     const Timestamp until = command.close.until;
@@ -113,7 +113,7 @@ Status preview(const CloseCommand& command, AccountNumber account, LedgerReader&
     return Status::success();
 }
 
-Status run_close(const Frame& frame, const CloseCommand& command) {
+Status run_close_month(const Frame& frame, const CloseMonthCommand& command) {
     if (!command.preview) {
         return submit(frame, command.close, command.submit);
     }
@@ -132,8 +132,8 @@ Status run_close(const Frame& frame, const CloseCommand& command) {
 void declare_period(Subcommand app) {
     const Subcommand group = app.add_group("period", "Close accounting periods");
     auto [close, closed] =
-        add_command(group, "close", "Close the months before a time, permanently", run_close);
-    add_id(close, "--account", "A", closed.submit.account.emplace(), "Account").required();
+        add_command(group, "close", "Close the months before a time, permanently", run_close_month);
+    add_account(close, closed.submit);
     add_value(close, "--until", "T", closed.close.until, parse_time,
               "First instant of a month in UTC (RFC 3339)")
         .required();
@@ -149,7 +149,7 @@ void declare_period(Subcommand app) {
     add_command_options(close, closed.submit, false);
 
     auto [list, listed] =
-        add_command(group, "list", "List the closed periods of an account", run_list);
+        add_command(group, "list", "List the closed periods of an account", run_list_months);
     add_id(list, "--account", "A", listed.account, "Account").required();
     add_list_options(list, listed.list);
 }

@@ -19,7 +19,7 @@ struct ApplyCommand {
     DryRunOptions dry_run;
 };
 
-struct ShowCommand {
+struct ShowProgramCommand {
     ProgramId program;
     ListOptions list;
 };
@@ -33,7 +33,7 @@ Status run_apply(const Frame& frame, const ApplyCommand& command) {
     return submit_or_try(frame, apply.value(), command.submit, command.dry_run);
 }
 
-Status run_show(const Frame& frame, const ShowCommand& command) {
+Status run_show_program(const Frame& frame, const ShowProgramCommand& command) {
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const std::optional<ProgramRow> row = ledger.program(command.program);
         if (!row) {
@@ -46,7 +46,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     });
 }
 
-Status run_list(const Frame& frame, const ListOptions& options) {
+Status run_list_programs(const Frame& frame, const ListOptions& options) {
     return list_rows(frame, options, reports::program_columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
                          ledger.scan_programs([&](const ProgramRow& row) {
@@ -74,11 +74,11 @@ void declare_program(Subcommand app) {
     declare_program_preview(group);
 
     auto [show, shown] = add_command(
-        group, "show", "Show a program with its rules and the account's policy", run_show);
+        group, "show", "Show a program with its rules and the account's policy", run_show_program);
     add_id(show, "P", "P", shown.program, "Program").required();
     add_list_options(show, shown.list);
 
-    auto [list, listed] = add_command(group, "list", "List programs", run_list);
+    auto [list, listed] = add_command(group, "list", "List programs", run_list_programs);
     add_list_options(list, listed);
 }
 

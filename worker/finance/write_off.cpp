@@ -90,7 +90,7 @@ Status run_write_off(const Frame& frame, const WriteOffCommand& command) {
 void declare_write_off(Subcommand app) {
     auto [off, command] = add_command(
         app, "write-off", "Give up what a creator owes: a balance below 0", run_write_off);
-    add_id(off, "--account", "A", command.submit.account.emplace(), "Account").required();
+    add_account(off, command.submit);
     add_id(off, "--creator", "C", command.write_off.creator, "Creator").required();
     add_id(off, "--program", "P", command.write_off.program, "Program").required();
     const Option amount =
