@@ -34,9 +34,10 @@ namespace fs = std::filesystem;
 }
 
 /// Returns true for codes that LMDB may return while another process opens or closes the
-/// environment.
+/// environment. One of 0.9.27 to 0.9.31 that waited for the last process to close it takes the
+/// mutexes that this process destroyed (ITS#10095); opened again, it initializes them.
 bool may_pass(int rc) noexcept {
-    return rc == EAGAIN || rc == EACCES || rc == MDB_INVALID;
+    return rc == EAGAIN || rc == EACCES || rc == MDB_INVALID || rc == kLockFileDamaged;
 }
 
 /// How often, and after which pauses, a file is opened that another process may be initializing.
@@ -146,32 +147,36 @@ Status Environment::open_files(const EnvironmentOptions& options) {
         return lock_file.error();
     }
     lock_file_ = std::move(*lock_file);
-    int rc = 0;
-    for (int tries = 0; tries < kTriesMax; ++tries) {
-        MDB_env* env = nullptr;
-        if (rc = mdb_env_create(&env); rc != 0) {
-            break;
-        }
-        mdb_env_set_assert(env, &end_on_damage);
-        if ((rc = mdb_env_set_maxdbs(env, options.databases_max)) == 0 &&
-            (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
-            (rc = mdb_env_set_mapsize(env, options.map_bytes)) == 0 &&
-            (rc = mdb_env_open(env, folder_.c_str(), flags, 0600)) == 0) {
-            env_ = env;
-            pid_ = ::getpid();
-            break;
-        }
-        mdb_env_close(env);
-        if (!may_pass(rc)) {
-            break;
-        }
+    int rc = open_once(options, flags);
+    for (int tries = 1; tries < kTriesMax && may_pass(rc); ++tries) {
         std::this_thread::sleep_for(kBetweenTries);
+        rc = open_once(options, flags);
     }
-    if (rc == 0) {
+    return rc == 0 ? check_length() : Status(error(rc, "open"));
+}
+
+int Environment::open_once(const EnvironmentOptions& options, unsigned flags) {
+    MDB_env* env = nullptr;
+    int rc = mdb_env_create(&env);
+    if (rc != 0) {
+        return rc;
+    }
+    mdb_env_set_assert(env, &end_on_damage);
+    if ((rc = mdb_env_set_maxdbs(env, options.databases_max)) == 0 &&
+        (rc = mdb_env_set_maxreaders(env, kReadersMax)) == 0 &&
+        (rc = mdb_env_set_mapsize(env, options.map_bytes)) == 0 &&
+        (rc = mdb_env_open(env, folder_.c_str(), flags, 0600)) == 0) {
+        env_ = env;
         lock_file_.set_readers_max(readers_max());
         rc = check_lock_file();
     }
-    return rc == 0 ? check_length() : Status(error(rc, "open"));
+    if (rc != 0) {
+        env_ = nullptr;
+        mdb_env_close(env);
+        return rc;
+    }
+    pid_ = ::getpid();
+    return 0;
 }
 
 Status Environment::check_length() {

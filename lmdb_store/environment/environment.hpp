@@ -118,6 +118,7 @@ private:
     Environment() = default;
     [[nodiscard]] static Table& table();
     [[nodiscard]] Status open_files(const EnvironmentOptions& options);
+    [[nodiscard]] int open_once(const EnvironmentOptions& options, unsigned flags);
     [[nodiscard]] Status check_length();
     [[nodiscard]] Status identify_files(const class Txn& snapshot);
     /// Counts a transaction, so that the map stays. Returns false if the map was lost.

@@ -3,12 +3,17 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lmdb.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "lmdb_store/environment/environment.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
@@ -21,7 +26,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kReadersAt = 56;
 constexpr std::array<std::uint64_t, 2> kKindsAt{24, 80};
 
-/// The lock file of a store that another process uses: it holds the lock that LMDB takes.
+/// The lock file of a store that another process has open.
 class LockFileInUse : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -29,11 +34,12 @@ protected:
         ASSERT_EQ(::pipe(ready.data()), 0);
         child_ = ::fork();
         if (child_ == 0) {
-            const int fd = ::open(path_.c_str(), O_RDWR);
-            struct flock lock {};
-            lock.l_type = F_RDLCK;
-            lock.l_len = 1;
-            const char held = ::fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+            MDB_env* env = nullptr;
+            const std::string folder = store_.paths().queue;
+            const char held = mdb_env_create(&env) == 0 &&
+                                      mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600) == 0
+                                  ? 'y'
+                                  : 'n';
             ::_exit(::write(ready[1], &held, 1) == 1 && ::pause() == 0 ? 0 : 1);
         }
         char held = 'n';
@@ -101,6 +107,65 @@ TEST_F(LockFileInUse, MayHoldAnythingOnceNoProcessUsesIt) {
     const auto opened = Environment::open({.folder = store_.paths().queue});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     EXPECT_EQ((*opened)->check_lock_file(), 0);
+}
+
+/// Waits until a process waits for a lock of the file, ten seconds at most.
+bool is_awaited(ino_t file) {
+    const std::string inode = ":" + std::to_string(file) + " ";
+    for (int tries = 0; tries < 1000; ++tries) {
+        std::ifstream locks("/proc/locks");
+        for (std::string line; std::getline(locks, line);) {
+            if (line.find("-> POSIX") != std::string::npos &&
+                line.find(inode) != std::string::npos) {
+                return true;
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
+// LMDB 0.9.27 to 0.9.31 (ITS#10095): the last process destroys the mutexes while it holds the lock
+// for itself, and one that waits for the lock then believes that they are initialized.
+TEST_F(LockFileInUse, IsInitializedAgainIfItsLastUserDestroyedItMeanwhile) {
+    end_user();
+    struct stat info {};
+    ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+    { ASSERT_TRUE(Environment::open({.folder = store_.paths().queue}).ok()); }
+    for (const std::uint64_t at : kKindsAt) {
+        damage(at, std::uint32_t{0x90});  // as before the last user destroyed them
+    }
+    std::array<int, 2> ready{};
+    ASSERT_EQ(::pipe(ready.data()), 0);
+    child_ = ::fork();
+    if (child_ == 0) {
+        const int fd = ::open(path_.c_str(), O_RDWR);
+        struct flock lock {};
+        lock.l_type = F_WRLCK;
+        lock.l_len = 1;
+        const char held = ::fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+        const bool opened = ::write(ready[1], &held, 1) == 1 && is_awaited(info.st_ino);
+        const std::uint32_t destroyed = ~std::uint32_t{0};
+        for (const std::uint64_t at : kKindsAt) {
+            if (::pwrite(fd, &destroyed, sizeof(destroyed), static_cast<off_t>(at)) < 0) {
+                ::_exit(2);
+            }
+        }
+        ::_exit(opened ? 0 : 1);
+    }
+    char held = 'n';
+    ASSERT_EQ(::read(ready[0], &held, 1), 1);
+    ASSERT_EQ(held, 'y');
+    ::close(ready[0]);
+    ::close(ready[1]);
+    const auto opened = Environment::open({.folder = store_.paths().queue});
+    int status = -1;
+    ::waitpid(child_, &status, 0);
+    child_ = 0;
+    EXPECT_EQ(status, 0) << "the environment did not wait for the lock";
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WriteTxn writer;
+    EXPECT_EQ(writer.begin(**opened), 0);
 }
 
 TEST_F(LockFileInUse, IsNotUsedAfterItWasDamaged) {
