@@ -14,8 +14,8 @@ import threading
 import pytest
 
 from harness import orders, paths
+from harness.chromium import CHROMIUM
 
-CHROMIUM = shutil.which("chromium") or "chromium"
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
     sluice_rate_limit 100000 3600s;
@@ -60,7 +60,7 @@ class Page(html.parser.HTMLParser):
 
 def browse(profile, url, *extra):
     command = [
-        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        CHROMIUM, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
         "--no-first-run", "--hide-scrollbars", f"--user-data-dir={profile}", "--enable-logging=stderr",
         "--v=0", "--virtual-time-budget=6000", "--window-size=1200,1700", *extra, url,
     ]

@@ -6,13 +6,13 @@ import fcntl
 import json
 import os
 import select
-import shutil
 import subprocess
 import time
 
 from harness import paths
 
-CHROMIUM = shutil.which("chromium") or "chromium"
+# Chromium without its windows: less than half of the processor time of `chromium --headless`.
+CHROMIUM = "chromium-headless-shell"
 KEYS = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
 SHIFT = 8
 
@@ -40,8 +40,10 @@ class Browser:
     def __enter__(self):
         child_reads, self.writes = _pipe()
         self.reads, child_writes = _pipe()
+        # Only the whole Chromium obeys policies.
+        program = ["chromium", "--headless=new"] if self.policies else [CHROMIUM]
         arguments = [
-            CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            *program, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
             "--hide-scrollbars", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank",
         ]
         redirected = f'exec "$0" "$@" 3<&{child_reads} 4>&{child_writes} {child_reads}<&- {child_writes}>&-'

@@ -8,12 +8,11 @@ import base64
 import html
 import json
 import re
-import shutil
 import subprocess
 
 from harness import http1, paths
+from harness.chromium import CHROMIUM
 
-CHROMIUM = shutil.which("chromium") or "chromium"
 
 # Configuration of an edge's server; @PORT@ is the TCP port on which the harness checks that nginx listens.
 SERVER = """
@@ -102,7 +101,7 @@ def exchange(edge, rounds):
     (edge.folder / "page.html").write_text(PAGE % json.dumps(rounds))
     origin = f"127.0.0.1:{edge.port}"
     command = [
-        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        CHROMIUM, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
         "--no-first-run", f"--user-data-dir={edge.folder}/profile", "--virtual-time-budget=60000",
         f"--origin-to-force-quic-on={origin}",
         f"--ignore-certificate-errors-spki-list={_key_digest(edge.folder)}",
