@@ -1,5 +1,6 @@
 """Deliveries of `sluice notify run` to real HTTPS receivers."""
 
+import re
 import socket
 import threading
 import time
@@ -192,7 +193,7 @@ def broken(kind):
 
 
 @pytest.mark.parametrize("kind, error", [
-    ("closed", "returned nothing"), ("no http", "unsupported protocol"), ("slow", "timeout"), ("endless head", ""),
+    ("closed", "returned nothing|receiving data"), ("no http", "unsupported protocol"), ("slow", "timeout"), ("endless head", ""),
 ])
 def test_an_answer_that_does_not_come_is_a_failure(site, kind, error):
     with Receiver(site.folder, broken(kind)) as receiver:
@@ -201,7 +202,7 @@ def test_an_answer_that_does_not_come_is_a_failure(site, kind, error):
         with site.run(receiver) as notify:
             shown = site.wait_for("erp", failed=1)
             grown = int(open(f"/proc/{notify.process.pid}/statm").read().split()[1]) * 4096
-    assert error in shown["last_error"].lower() and shown["last_error"]
+    assert re.search(error, shown["last_error"].lower()) and shown["last_error"]
     assert grown < 200 << 20
 
 

@@ -143,7 +143,7 @@ class Load(threading.Thread):
     """Orders on a connection each, so that none meets a connection that a quitting worker closes."""
 
     def __init__(self, merchant):
-        super().__init__()
+        super().__init__(daemon=True)  # a test that fails does not wait for it
         self.merchant, self.on, self.accepted, self.odd = merchant, True, [], []
 
     def run(self):
@@ -157,15 +157,18 @@ class Load(threading.Thread):
 
 
 def build_id(module):
-    return re.search(rb"(\d+\.\d+\.\d+ \([0-9a-z.-]+\))\0", module.read_bytes()).group(1)
+    """The version, and the commit unless it was built from a release's archive."""
+    version = re.search(r"VERSION (\S+)", (paths.ROOT / "CMakeLists.txt").read_text().partition("project(")[2]).group(1)
+    wanted = rb"\0(" + re.escape(version).encode() + rb"(?: \([0-9a-z.-]+\))?)\0"
+    return re.search(wanted, module.read_bytes()).group(1)
 
 
 def other_build(source, target):
     """The same module under another build id, put in place as a package does it."""
     old = build_id(source)
-    new = old.replace(b"(", b"[").replace(b")", b"]")
+    new = old.replace(b".", b",")
     new_file = target.with_suffix(".new")
-    new_file.write_bytes(source.read_bytes().replace(old, new))
+    new_file.write_bytes(source.read_bytes().replace(b"\0" + old + b"\0", b"\0" + new + b"\0"))
     new_file.rename(target)
     return old.decode(), new.decode()
 
