@@ -93,13 +93,13 @@ inline void resume(ngx_http_request_t* r) noexcept {
 
 /// Returns the wall clock, in whole milliseconds.
 [[nodiscard]] inline Timestamp loop_time() noexcept {
-    const ngx_time_t* now = ngx_timeofday();
+    const volatile ngx_time_t* now = ngx_cached_time;
     return {now->sec, static_cast<std::uint32_t>(now->msec) * 1'000'000u};
 }
 
 /// Returns milliseconds since 1970.
 [[nodiscard]] inline std::uint64_t loop_wall_ms() noexcept {
-    const ngx_time_t* now = ngx_timeofday();
+    const volatile ngx_time_t* now = ngx_cached_time;
     return static_cast<std::uint64_t>(now->sec) * 1000u + now->msec;
 }
 

@@ -114,7 +114,7 @@ private:
         } else if (column.kind == ColumnKind::kBytes) {
             next_().bytes(*static_cast<const std::string*>(value));
         } else {
-            with_value(column.kind, value, [this](const auto& known) { field(known); });
+            with_value(column.kind, value, [this](const auto& known) { this->field(known); });
         }
     }
     template <class Value>

@@ -233,6 +233,21 @@ std::optional<std::uint32_t> live_of(const Field& field) {
     return static_cast<std::uint32_t>(number - 1);
 }
 
+// An order that is written is const, and has nothing to read.
+template <class Order>
+void read_live(Order& state, const Field& field) {
+    if constexpr (!std::is_const_v<Order>) {
+        state.live = live_of(field);
+    }
+}
+
+template <class Order>
+void read_events(Order& state, const Field& field) {
+    if constexpr (!std::is_const_v<Order>) {
+        unpack_events(to_text(field), state.events);
+    }
+}
+
 template <class Order>
 void all_columns(auto& columns, Order& state) {
     columns("version", state.version);
@@ -253,11 +268,7 @@ void all_columns(auto& columns, Order& state) {
     columns("anomalies_acknowledged", state.anomalies_acknowledged);
     columns.special(
         "live", [&state](RowWriter& out) { state.live ? out.u4(*state.live + 1) : out.null(); },
-        [&state](const Field& field) {
-            if constexpr (!std::is_const_v<Order>) {
-                state.live = live_of(field);
-            }
-        });
+        [&state](const Field& field) { read_live(state, field); });
     position_columns(columns, state.positions);
     if (state.live && *state.live >= state.positions.size()) {
         throw_damaged("it has no position " + std::to_string(*state.live + 1));
@@ -269,11 +280,7 @@ void all_columns(auto& columns, Order& state) {
         [&state](RowWriter& out) {
             out.bytes(pack_events(state.events.data(), state.events.size()));
         },
-        [&state](const Field& field) {
-            if constexpr (!std::is_const_v<Order>) {
-                unpack_events(to_text(field), state.events);
-            }
-        });
+        [&state](const Field& field) { read_events(state, field); });
     columns("events_count", state.events_count);
     columns("duplicates_count", state.duplicates_count);
     columns.list(state.other_groups)("other_groups", std::identity());

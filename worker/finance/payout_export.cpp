@@ -469,26 +469,26 @@ void declare_export(Subcommand group) {
     add_value(app, "--again", "ID", command.again, parse_admin_id,
               "Write the kept bytes of this message again; nothing is marked as sent")
         .excludes(ids);
-    app.require([&command = command, form, columns]() -> std::string {
-        if (columns.is_given() && command.form != PaymentForm::kCsv) {
+    app.require([&given = command, form, columns]() -> std::string {
+        if (columns.is_given() && given.form != PaymentForm::kCsv) {
             return "--form csv, for --columns,";
         }
-        if (!command.execution_date.empty() && command.form != PaymentForm::kPain) {
+        if (!given.execution_date.empty() && given.form != PaymentForm::kPain) {
             return "--form pain.001, for --execution-date,";
         }
-        if (!command.again.empty()) {
+        if (!given.again.empty()) {
             return {};
         }
-        if (command.ids.empty()) {
+        if (given.ids.empty()) {
             return "ID or --again";
         }
         if (!form.is_given()) {
             return "--form";
         }
-        if (command.payees.empty()) {
+        if (given.payees.empty()) {
             return "--payees";
         }
-        return command.form == PaymentForm::kPain && command.debtor.empty() ? "--debtor" : "";
+        return given.form == PaymentForm::kPain && given.debtor.empty() ? "--debtor" : "";
     });
     add_command_options(app, command.submit, false);
 }

@@ -124,14 +124,15 @@ bool is_continuation(char c) {
 
 std::string masked_payee(std::string_view payee) {
     constexpr std::string_view kDots = "••••";
-    constexpr std::size_t kShown = 4, kShortest = 8;
+    constexpr std::size_t kShownAtEnd = 4, kShortest = 8;
     const auto count =
         std::count_if(payee.begin(), payee.end(), [](char c) { return !is_continuation(c); });
     if (static_cast<std::size_t>(count) < kShortest) {
         return std::string(kDots);
     }
     std::size_t at = payee.size();
-    for (std::size_t shown = 0; shown < kShown; shown += is_continuation(payee[at]) ? 0U : 1U) {
+    for (std::size_t shown = 0; shown < kShownAtEnd;
+         shown += is_continuation(payee[at]) ? 0U : 1U) {
         --at;
     }
     return std::string(kDots) + std::string(payee.substr(at));

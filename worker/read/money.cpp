@@ -173,13 +173,13 @@ Json show_payout(Read& read) {
 }
 
 Json newest_payouts(Read& read, const CreatorId& creator) {
-    constexpr std::size_t kShown = 10;
+    constexpr std::size_t kNewest = 10;
     reports::PayoutListing listing;
     listing.account = read.grant.account;
     listing.creator = creator;
     const auto ids = reports::payout_ids(read.ledger, listing, kRowsReadMax);
     std::vector<Payout> payouts;
-    for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kShown; ++id) {
+    for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kNewest; ++id) {
         Payout payout;
         payout.payout_id = *id;
         if (read.ledger.load(payout)) {

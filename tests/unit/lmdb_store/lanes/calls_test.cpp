@@ -36,7 +36,7 @@ protected:
                                                                    {kLmdb, EIO},
                                                                    {kLmdb, MDB_MAP_FULL},
                                                                    {kLmdb, ENOMEM}})) {
-            struck += fail_each([&, family = family, error = error](int nth) {
+            struck += fail_each([&, which = family, why = error](int nth) {
                 const std::string name = std::to_string(++events_);
                 std::optional<Lane> lane(std::in_place, *queue_);
                 EXPECT_TRUE(lane->ok());
@@ -46,12 +46,12 @@ protected:
                 if (!owned) {
                     lane.reset();
                 }
-                FailingCall call(family, nth, error);
+                FailingCall call(which, nth, why);
                 act();
                 call.disarm();
                 lane.reset();
                 start_anew();
-                EXPECT_EQ(bodies_from(1), expected_) << call.name() << " " << error;
+                EXPECT_EQ(bodies_from(1), expected_) << call.name() << " " << why;
                 return call.struck() && !HasFailure();
             });
         }

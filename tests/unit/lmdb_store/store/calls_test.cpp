@@ -101,12 +101,12 @@ TEST(StoreCallsTest, AnUnreadableBulkFileIsNotReportedAsDamage) {
     ASSERT_TRUE(file.ok());
     for (const auto& [error, code] :
          {std::pair{EIO, ErrorCode::kIo}, std::pair{EACCES, ErrorCode::kPermission}}) {
-        EXPECT_GE(fail_each([&, error = error, code = code](int nth) {
-                      FailingCall call(kSystem, nth, error);
+        EXPECT_GE(fail_each([&, why = error, expected = code](int nth) {
+                      FailingCall call(kSystem, nth, why);
                       const auto body = read_bulk(store.paths(), file->ref());
                       call.disarm();
                       EXPECT_EQ(body.ok(), !call.struck()) << call.name();
-                      EXPECT_TRUE(body.ok() || body.error().code == code) << call.name();
+                      EXPECT_TRUE(body.ok() || body.error().code == expected) << call.name();
                       return call.struck();
                   }),
                   3);
