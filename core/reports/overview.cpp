@@ -65,7 +65,8 @@ std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attenti
     }
     Attention first{before.account, kind, before.since, {}, {}};
     if (kind < before.kind) {
-        first.shop.value = std::numeric_limits<std::uint32_t>::max();
+        // The largest of PostgreSQL's integers; a larger one is negative there.
+        first.shop.value = std::numeric_limits<std::int32_t>::max();
         return {first, {2, 4}};
     }
     return {first, {2, 3}};
