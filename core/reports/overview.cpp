@@ -1,7 +1,6 @@
 #include "core/reports/overview.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -58,18 +57,19 @@ bool is_newer(const Attention& a, const Attention& b) {
            std::tie(a.since, a.kind, a.shop, a.order_id);
 }
 
+Timestamp just_after(Timestamp at) {
+    constexpr std::uint32_t kLast = 999'999'999;
+    return at.nanos == kLast ? Timestamp{at.seconds + 1, 0} : Timestamp{at.seconds, at.nanos + 1};
+}
+
 /// Returns where the rows of `kind` begin that come after `before` in the list.
 std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attention& before) {
     if (kind == before.kind) {
         return {before, {2, 5}};
     }
-    Attention first{before.account, kind, before.since, {}, {}};
-    if (kind < before.kind) {
-        // The largest of PostgreSQL's integers; a larger one is negative there.
-        first.shop.value = std::numeric_limits<std::int32_t>::max();
-        return {first, {2, 4}};
-    }
-    return {first, {2, 3}};
+    // At the same instant, lower kinds come after `before`, and higher ones came before it.
+    const Timestamp since = kind < before.kind ? just_after(before.since) : before.since;
+    return {Attention{before.account, kind, since, {}, {}}, {2, 3}};
 }
 
 }  // namespace
