@@ -27,7 +27,7 @@ struct ShopCommand {
     AccountId account;
 };
 
-struct ListShopsCommand {
+struct RegistryListCommand {
     Format format = Format::kTable;
     std::optional<AccountId> account;
 };
@@ -72,7 +72,7 @@ Json limit_or_null(const std::optional<RateLimit>& limit) {
     return limit ? Json(to_string(*limit)) : Json();
 }
 
-Status list_accounts(const Frame& frame, const ListShopsCommand& command) {
+Status list_accounts(const Frame& frame, const RegistryListCommand& command) {
     auto rows = ask_registry(frame, [](Registry& registry) { return registry.accounts(); });
     if (!rows.ok()) {
         return rows.error();
@@ -87,7 +87,7 @@ Status list_accounts(const Frame& frame, const ListShopsCommand& command) {
     return Status::success();
 }
 
-Status list_shops(const Frame& frame, const ListShopsCommand& command) {
+Status list_shops(const Frame& frame, const RegistryListCommand& command) {
     auto rows =
         ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
     if (!rows.ok()) {
