@@ -30,21 +30,26 @@ constexpr std::array<std::uint64_t, 2> kKindsAt{24, 80};
 class LockFileInUse : public ::testing::Test {
 protected:
     void SetUp() override {
+        start_user([this] {
+            MDB_env* env = nullptr;
+            const std::string folder = store_.paths().queue;
+            return mdb_env_create(&env) == 0 &&
+                   mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600) == 0;
+        });
+    }
+    /// Starts a process that does `begin`, and `then` after this has returned.
+    template <class Begin, class Then = int (*)()>
+    void start_user(Begin begin, Then then = ::pause) {
         std::array<int, 2> ready{};
         ASSERT_EQ(::pipe(ready.data()), 0);
         child_ = ::fork();
         if (child_ == 0) {
-            MDB_env* env = nullptr;
-            const std::string folder = store_.paths().queue;
-            const char held = mdb_env_create(&env) == 0 &&
-                                      mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600) == 0
-                                  ? 'y'
-                                  : 'n';
-            ::_exit(::write(ready[1], &held, 1) == 1 && ::pause() == 0 ? 0 : 1);
+            const char begun = begin() ? 'y' : 'n';
+            ::_exit(::write(ready[1], &begun, 1) == 1 ? then() : 1);
         }
-        char held = 'n';
-        ASSERT_EQ(::read(ready[0], &held, 1), 1);
-        ASSERT_EQ(held, 'y');
+        char begun = 'n';
+        ASSERT_EQ(::read(ready[0], &begun, 1), 1);
+        ASSERT_EQ(begun, 'y');
         ::close(ready[0]);
         ::close(ready[1]);
     }
@@ -135,29 +140,23 @@ TEST_F(LockFileInUse, IsInitializedAgainIfItsLastUserDestroyedItMeanwhile) {
     for (const std::uint64_t at : kKindsAt) {
         damage(at, std::uint32_t{0x90});  // as before the last user destroyed them
     }
-    std::array<int, 2> ready{};
-    ASSERT_EQ(::pipe(ready.data()), 0);
-    child_ = ::fork();
-    if (child_ == 0) {
-        const int fd = ::open(path_.c_str(), O_RDWR);
+    const int fd = ::open(path_.c_str(), O_RDWR);
+    const auto take_lock = [fd] {
         struct flock lock {};
         lock.l_type = F_WRLCK;
         lock.l_len = 1;
-        const char held = ::fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
-        const bool opened = ::write(ready[1], &held, 1) == 1 && is_awaited(info.st_ino);
-        const std::uint32_t destroyed = ~std::uint32_t{0};
-        for (const std::uint64_t at : kKindsAt) {
-            if (::pwrite(fd, &destroyed, sizeof(destroyed), static_cast<off_t>(at)) < 0) {
-                ::_exit(2);
-            }
+        return ::fcntl(fd, F_SETLK, &lock) == 0;
+    };
+    start_user(take_lock, [&] {
+        constexpr std::uint32_t kDestroyed = ~std::uint32_t{0};
+        bool done = is_awaited(info.st_ino);
+        for (const std::uint64_t at : kKindsAt) {  // by this fd: damage() would drop the lock
+            done =
+                ::pwrite(fd, &kDestroyed, sizeof(kDestroyed), static_cast<off_t>(at)) > 0 && done;
         }
-        ::_exit(opened ? 0 : 1);
-    }
-    char held = 'n';
-    ASSERT_EQ(::read(ready[0], &held, 1), 1);
-    ASSERT_EQ(held, 'y');
-    ::close(ready[0]);
-    ::close(ready[1]);
+        return done ? 0 : 1;
+    });
+    ::close(fd);
     const auto opened = Environment::open({.folder = store_.paths().queue});
     int status = -1;
     ::waitpid(child_, &status, 0);
