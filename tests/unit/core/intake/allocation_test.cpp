@@ -1,6 +1,7 @@
 // A warm hot path allocates nothing for a valid request.
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ using test::allocation_count;
 
 TEST(AllocationRules, TheCounterCounts) {
     const std::size_t before = allocation_count();
-    const std::vector<int> one(100);
+    void* const memory = ::operator new(100);  // clang leaves out an allocation that nothing needs
     EXPECT_EQ(allocation_count(), before + 1);
-    EXPECT_EQ(one.size(), 100U);
+    ::operator delete(memory);
 }
 
 TEST(AllocationRules, AValidOrderAllocatesNothingOnceWarm) {
