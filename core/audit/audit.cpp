@@ -11,7 +11,6 @@ void audit_approvals(LedgerReader& ledger, Findings& findings) {
         if (row.state == ApprovalState::kPending || !row.body.empty()) {
             rows.push_back(row);
         }
-        return true;
     });
     for (const PendingApproval& row : rows) {
         if (const std::optional<std::string> damage = damage_of(row, ledger)) {

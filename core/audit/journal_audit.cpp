@@ -26,10 +26,7 @@ public:
     JournalAudit(LedgerReader& ledger, Findings& findings) : ledger_(ledger), findings_(findings) {}
 
     JournalFacts run() {
-        ledger_.scan_heads([this](const LedgerHead& head) {
-            numbers_[head.node] = head.number;
-            return true;
-        });
+        ledger_.scan_heads([this](const LedgerHead& head) { numbers_[head.node] = head.number; });
         ledger_.scan_journal(1, [this](const JournalGroup& group) {
             follow(group);
             for (const JournalEntry& entry : group.entries) {
@@ -200,7 +197,6 @@ private:
             findings_.compare('a', "table heads, node " + head.node, "its next entry",
                               head.next_entry, "the entries that are there",
                               found == next_.end() ? std::uint64_t{1} : found->second);
-            return true;
         });
         ledger_.scan_chains([this](const NodeChain& stored) {
             const auto found = chains_.find({stored.account, stored.node});
@@ -214,7 +210,6 @@ private:
                                   " of its account, the journal elsewhere");
             }
             chains_.erase({stored.account, stored.node});
-            return true;
         });
         for (const auto& [key, chain] : chains_) {
             findings_.add('a', "table journal, account " + std::to_string(key.first.value),
@@ -230,7 +225,6 @@ private:
             findings_.compare('b', name, "in_payout", row.in_payout, "its postings", sum.in_payout);
             findings_.compare('b', name, "paid", row.paid, "its postings", sum.paid);
             sums_.erase(row.key);
-            return true;
         });
         for (const auto& [key, sum] : sums_) {
             if (!sum.is_zero()) {

@@ -32,7 +32,6 @@ public:
             if (use.kind != LimitKind::kAttribution) {
                 sum_of({use.account, use.kind, use.creator, use.currency}).stored += use.amount;
             }
-            return true;
         });
         for (const auto& [key, sum] : sums_) {
             const auto& [account, kind, creator, currency] = key;
@@ -55,7 +54,6 @@ private:
     void read_approved() {
         ledger_.scan(PendingApproval{}, {}, [this](const PendingApproval& row) {
             approved_.emplace(row.account, row.command_id);
-            return true;
         });
     }
 
@@ -66,7 +64,6 @@ private:
                 sum_of({payout.account, LimitKind::kPayout, payout.creator, payout.currency})
                     .right += payout.amount;
             }
-            return true;
         });
     }
 
@@ -76,7 +73,6 @@ private:
                 sum_of({row.account, LimitKind::kAdjust, row.creator, row.currency}).right +=
                     row.amount.is_negative() ? -row.amount : row.amount;
             }
-            return true;
         });
     }
 

@@ -23,7 +23,6 @@ std::map<OpeningKey, Standing> standing_openings(LedgerReader& ledger) {
             standing[{row.account, row.program, row.creator, row.currency}] = {row.command_id,
                                                                                row.sale_at};
         }
-        return true;
     });
     return standing;
 }

@@ -106,10 +106,7 @@ public:
 private:
     void visit_orders() {
         std::vector<ShopRow> shops;
-        ledger_.scan_shops([&shops](const ShopRow& shop) {
-            shops.push_back(shop);
-            return true;
-        });
+        ledger_.scan_shops([&shops](const ShopRow& shop) { shops.push_back(shop); });
         for (const ShopRow& shop : shops) {
             findings_.guard('d', [&] {
                 ledger_.scan_orders(shop.account, shop.shop, [&](const OrderState& state) {
@@ -225,7 +222,6 @@ private:
                     add_to(*active, item.line, row.currency, item.amount);
                 }
             }
-            return true;
         });
     }
 
@@ -259,7 +255,6 @@ private:
             if (row.is_credit()) {
                 credits.push_back(row);
             }
-            return true;
         });
         for (const MoneyCommand& credit : credits) {
             if (findings_.wanted()) {
@@ -294,10 +289,7 @@ private:
     /// Every expected row was loaded before, so a higher count means an unexpected row.
     void check_open_count() {
         std::uint64_t stored = 0;
-        ledger_.scan(OpenAmount{}, {}, [&stored](const OpenAmount& /*row*/) {
-            ++stored;
-            return true;
-        });
+        ledger_.scan(OpenAmount{}, {}, [&stored](const OpenAmount& /*row*/) { ++stored; });
         findings_.compare('e', "table open", "its number of rows", stored, "orders and credits",
                           open_count_);
     }
@@ -329,7 +321,6 @@ private:
             left.orders -= part.orders;
             left.attributed -= part.attributed;
             orders += part.orders;
-            return true;
         };
         ledger_.scan(OrderDay{}, {}, take_out);
         for (const auto& [key, left] : days_) {
@@ -342,10 +333,8 @@ private:
             }
         }
         std::uint64_t all_orders = 0;
-        ledger_.scan_heads([&all_orders](const LedgerHead& head) {
-            all_orders += head.totals.orders;
-            return true;
-        });
+        ledger_.scan_heads(
+            [&all_orders](const LedgerHead& head) { all_orders += head.totals.orders; });
         findings_.compare('d', "table order_days", "the number of orders", orders, "the heads",
                           Decimal(static_cast<Int128>(all_orders), 0));
     }

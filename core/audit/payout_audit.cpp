@@ -140,10 +140,7 @@ private:
         PayoutItem first;
         first.payout_id = payout.payout_id;
         std::vector<PayoutItem> items;
-        ledger_.scan(first, {1, 1}, [&items](const PayoutItem& item) {
-            items.push_back(item);
-            return true;
-        });
+        ledger_.scan(first, {1, 1}, [&items](const PayoutItem& item) { items.push_back(item); });
         Sums by_program;
         Decimal sum = zero_amount(payout.currency);
         ItemsDigest items_digest;
@@ -181,10 +178,8 @@ private:
         PayoutPart first;
         first.payout_id = payout.payout_id;
         Sums parts;
-        ledger_.scan(first, {1, 1}, [&parts](const PayoutPart& part) {
-            parts[part.program] += part.amount;
-            return true;
-        });
+        ledger_.scan(first, {1, 1},
+                     [&parts](const PayoutPart& part) { parts[part.program] += part.amount; });
         return parts;
     }
 

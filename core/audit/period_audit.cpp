@@ -41,16 +41,12 @@ void audit_period(LedgerReader& ledger, const Period& period, const std::optiona
             findings.add('f', row_name(computed),
                          "the row is missing, though the period has entries");
         }
-        return true;
     });
     PeriodSum first;
     first.account = period.account;
     first.until = period.until;
     std::uint64_t stored_rows = 0;
-    ledger.scan(first, {2, 2}, [&stored_rows](const PeriodSum& /*row*/) {
-        ++stored_rows;
-        return true;
-    });
+    ledger.scan(first, {2, 2}, [&stored_rows](const PeriodSum& /*row*/) { ++stored_rows; });
     findings.compare('f', row_name(period), "its number of rows", stored_rows, "its entries",
                      computed_rows);
 }
@@ -78,10 +74,7 @@ void audit_accounts(LedgerReader& ledger, const std::map<AccountNumber, Timestam
 
 void audit_periods(LedgerReader& ledger, Findings& findings) {
     std::vector<Period> periods;
-    ledger.scan(Period{}, {}, [&periods](const Period& period) {
-        periods.push_back(period);
-        return true;
-    });
+    ledger.scan(Period{}, {}, [&periods](const Period& period) { periods.push_back(period); });
     std::map<AccountNumber, Timestamp> closed;
     std::optional<Period> before;
     for (const Period& period : periods) {

@@ -46,7 +46,6 @@ void SumAudit::check(LedgerReader& ledger, Findings& findings) {
         add_columns(
             months_[{part.account, part.month, part.creator, part.program, part.currency}].stored,
             part);
-        return true;
     });
     for (const auto& [key, sum] : months_) {
         const auto& [account, month, creator, program, currency] = key;
@@ -60,7 +59,6 @@ void SumAudit::check(LedgerReader& ledger, Findings& findings) {
 void SumAudit::check_days(LedgerReader& ledger, Findings& findings) {
     ledger.scan(DailySum{}, {}, [this](const DailySum& part) {
         add_columns(days_[{part.account, part.day, part.program, part.currency}].stored, part);
-        return true;
     });
     for (const auto& [key, sum] : days_) {
         const auto& [account, day, program, currency] = key;
@@ -79,14 +77,8 @@ void audit_open_sums(LedgerReader& ledger, Findings& findings) {
             add_columns(sum->second, part);
         }
     };
-    ledger.scan(OpenHours{}, {}, [&add](const OpenHours& part) {
-        add(part);
-        return true;
-    });
-    ledger.scan(OpenAmount{}, {}, [&add](const OpenAmount& row) {
-        add(taken_hours(row));
-        return true;
-    });
+    ledger.scan(OpenHours{}, {}, [&add](const OpenHours& part) { add(part); });
+    ledger.scan(OpenAmount{}, {}, [&add](const OpenAmount& row) { add(taken_hours(row)); });
     for (const auto& [key, left] : sums) {
         HourReader hours(left.hours);
         for (HourSum one; hours.next(one);) {

@@ -112,7 +112,6 @@ void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
         hold.creator = e.order.position()->attribution.creator;
         ledger.scan(hold, {2, 2}, [&answer](const CreatorHold& row) {
             answer.since = answer.since ? std::min(*answer.since, row.held_at) : row.held_at;
-            return true;
         });
         answer.command = CommandLine("sluice release")
                              .with("--account", e.shop.account_id.view())

@@ -49,7 +49,6 @@ void explain_events(Explanation& out, LedgerReader& ledger) {
     const auto add = [&](const EventTrace& trace) {
         out.events.push_back({trace, nodes.of(trace.node), words_of(trace, out.events.empty()),
                               anomalies_of(trace.anomalies)});
-        return true;
     };
     for (const EventTrace& trace : out.order.events) {
         add(trace);
@@ -367,10 +366,8 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
             first.program = position.attribution.program;
             first.shop_id = out.shop.shop_id;
             first.order_id = out.order.key.order_id;
-            ledger.scan(first, {4, 4}, [&payout](const PayoutItem& item) {
-                payout.items.push_back(item);
-                return true;
-            });
+            ledger.scan(first, {4, 4},
+                        [&payout](const PayoutItem& item) { payout.items.push_back(item); });
             out.payouts.push_back(std::move(payout));
         }
     }

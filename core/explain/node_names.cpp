@@ -7,10 +7,7 @@
 namespace sluice {
 
 NodeNames::NodeNames(LedgerReader& ledger) {
-    ledger.scan_heads([this](const LedgerHead& head) {
-        names_.emplace(head.number, head.node);
-        return true;
-    });
+    ledger.scan_heads([this](const LedgerHead& head) { names_.emplace(head.number, head.node); });
 }
 
 std::string NodeNames::of(std::uint32_t number) const {
@@ -30,7 +27,6 @@ std::map<SequenceNumber, InputPlace> inputs_at(LedgerReader& ledger,
                                                                         next->value - inputs - 1}});
         }
         inputs = last;
-        return true;
     });
     return places;
 }

@@ -326,10 +326,8 @@ void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId&
                    RowOutput& out) {
     const WaitingByState first{account, ApprovalState::kPending, {}};
     std::vector<std::string> waiting;
-    ledger.scan(first, {2, 2}, [&waiting](const WaitingByState& row) {
-        waiting.push_back(row.command_id);
-        return true;
-    });
+    ledger.scan(first, {2, 2},
+                [&waiting](const WaitingByState& row) { waiting.push_back(row.command_id); });
     for (const std::string& id : waiting) {
         PendingApproval row;
         row.account = account;
@@ -338,10 +336,8 @@ void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId&
             out.add(pending_row(row, account_id, totals_of(row, ledger)));
         }
     }
-    scan_payouts_in(ledger, account, PayoutState::kClosed, [&](const Payout& payout) {
-        out.add(pending_row(payout, account_id));
-        return true;
-    });
+    scan_payouts_in(ledger, account, PayoutState::kClosed,
+                    [&](const Payout& payout) { out.add(pending_row(payout, account_id)); });
 }
 
 std::vector<Column> difference_columns() {

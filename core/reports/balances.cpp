@@ -30,7 +30,7 @@ Timestamp negative_since(LedgerReader& ledger, const BalanceKey& key, Timestamp 
     ledger.scan_creator_journal(
         key.account, key.creator, kFirstInstant, now, [&](const JournalGroup& group) {
             if (group.program != key.program) {
-                return true;
+                return;
             }
             const bool was_negative = owed.is_negative();
             for (const JournalEntry& entry : group.entries) {
@@ -39,7 +39,6 @@ Timestamp negative_since(LedgerReader& ledger, const BalanceKey& key, Timestamp 
                 }
             }
             since = owed.is_negative() && !was_negative ? group.accounting_date : since;
-            return true;
         });
     return since;
 }
@@ -124,7 +123,6 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
                             key.currency.code()),
                 balance);
         }
-        return true;
     };
     if (filter.as_of) {
         balances_as_of(ledger, only, now, add);

@@ -169,16 +169,12 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
                       std::size_t limit, std::size_t bytes_max,
                       const std::set<std::string>& without) {
     std::vector<LedgerHead> heads;
-    ledger.scan_heads([&heads](const LedgerHead& head) {
-        heads.push_back(head);
-        return true;
-    });
+    ledger.scan_heads([&heads](const LedgerHead& head) { heads.push_back(head); });
     std::map<std::string, ChainHead> chains;
     ledger.scan_chains([&](const NodeChain& chain) {
         if (chain.account == account) {
             chains.emplace(chain.node, chain.head);
         }
-        return true;
     });
     Changes read;
     read.next = after;
@@ -239,7 +235,6 @@ std::map<AccountNumber, FeedPlace> ends_of_feeds(LedgerReader& ledger) {
         if (chain.head.entries != 0) {
             ends[chain.account][chain.node] = place_of(chain.head.entries, chain.head.hash);
         }
-        return true;
     });
     return ends;
 }
@@ -284,10 +279,7 @@ const std::vector<std::string_view>& change_types() {
 ChangeRows::ChangeRows(LedgerReader& ledger, AccountNumber account,
                        JournalRows::ShowPayee show_payee)
     : ledger_(ledger), rows_(ledger, account, show_payee), columns_(journal_columns()) {
-    ledger.scan_heads([this](const LedgerHead& head) {
-        nodes_[head.node] = head.number;
-        return true;
-    });
+    ledger.scan_heads([this](const LedgerHead& head) { nodes_[head.node] = head.number; });
 }
 
 Json ChangeRows::json(const Change& change) {
@@ -323,7 +315,6 @@ Json ChangeRows::trace_of(const JournalGroup& group) {
             if (event.traceparent) {
                 traces_.try_emplace({event.node, event.seq.value}, *event.traceparent);
             }
-            return true;
         };
         OrderState order;
         if (ledger_.load_order(key, order)) {

@@ -20,7 +20,6 @@ std::vector<ProgramRow> programs_of(LedgerReader& ledger,
         if ((!account || row.program.account == *account) && (!only || row.program.id == *only)) {
             programs.push_back(row);
         }
-        return true;
     });
     return programs;
 }
@@ -58,7 +57,6 @@ public:
             if (own != codes_.end()) {
                 own->second.push_back(code.code);
             }
-            return true;
         });
         CreatorRow profile{first_.account, first_.creator, {}, {}, {}};
         ledger.scan(profile, {1, 2}, [this](const CreatorRow& row) {
@@ -183,7 +181,6 @@ Json months_of(LedgerReader& ledger, AccountNumber account, const CreatorId& cre
     for (int i = 0; i < kMonths; ++i, month = month_before(month)) {
         scan_month(ledger, account, month, creator, [&](const MonthlySum& sum) {
             sums[{sum.month, sum.currency}] += sum;
-            return true;
         });
     }
     Json months = Json::array();
@@ -205,7 +202,6 @@ Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& crea
                              {"valid_from", code.valid_from.to_string()},
                              {"valid_until", code.valid_until}});
         }
-        return true;
     });
     return codes;
 }
@@ -231,7 +227,6 @@ Json aliases_of(LedgerReader& ledger, AccountNumber account, const CreatorId& cr
         if (row.creator == creator) {
             names.push_back(row.alias.str());
         }
-        return true;
     });
     return names;
 }
@@ -246,7 +241,6 @@ Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& crea
                          {"actor", row.actor},
                          {"reason", row.reason},
                          {"held_at", row.held_at.to_string()}});
-        return true;
     });
     return holds;
 }

@@ -19,7 +19,6 @@ void list_held_creators(LedgerReader& ledger, AccountNumber account, const Accou
         if (!creator || hold.creator == *creator) {
             holds.push_back(hold);
         }
-        return true;
     });
     for (const CreatorHold& hold : holds) {
         out.add({account_id.str(), Json(), Json(), shown_id(ledger, account, hold.creator).str(),
@@ -50,10 +49,8 @@ void list_held_orders(LedgerReader& ledger, AccountNumber account, const Account
     std::map<ShopNumber, std::set<OrderId>> held;
     Attention first;
     first.account = account;
-    ledger.scan(first, {2, 2}, [&held](const Attention& row) {
-        held[row.shop].insert(row.order_id);
-        return true;
-    });
+    ledger.scan(first, {2, 2},
+                [&held](const Attention& row) { held[row.shop].insert(row.order_id); });
     ReportFilter filter;
     filter.account = account_id;
     OrderState order;

@@ -59,7 +59,6 @@ JournalRows::JournalRows(LedgerReader& ledger, const std::optional<AccountNumber
             std::string& known = payees_[{row.account, row.creator, to_hex(payee_digest(*payee))}];
             known = known.empty() || is_forgotten_payee(known) ? *payee : known;
         }
-        return true;
     });
 }
 
@@ -109,7 +108,6 @@ void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
         for (std::size_t i = 0; i < group.entries.size() && rows.covers(group, filter); ++i) {
             out.add(rows.row(group, i, referred.of(group, i)));
         }
-        return true;
     });
 }
 

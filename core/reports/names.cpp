@@ -7,18 +7,12 @@ namespace sluice::reports {
 /// Finds an account by its shops, programs or settings.
 std::map<AccountNumber, AccountId> account_ids(LedgerReader& ledger) {
     std::map<AccountNumber, AccountId> ids;
-    ledger.scan_shops([&ids](const ShopRow& shop) {
-        ids.emplace(shop.account, shop.account_id);
-        return true;
-    });
+    ledger.scan_shops([&ids](const ShopRow& shop) { ids.emplace(shop.account, shop.account_id); });
     ledger.scan_programs([&ids](const ProgramRow& row) {
         ids.emplace(row.program.account, row.program.account_id);
-        return true;
     });
-    ledger.scan(AccountRow{}, {}, [&ids](const AccountRow& row) {
-        ids.emplace(row.account, row.account_id);
-        return true;
-    });
+    ledger.scan(AccountRow{}, {},
+                [&ids](const AccountRow& row) { ids.emplace(row.account, row.account_id); });
     return ids;
 }
 
@@ -64,7 +58,6 @@ CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const Creator
 CreatorNames::CreatorNames(LedgerReader& ledger) {
     ledger.scan(CreatorAlias{}, {}, [this](const CreatorAlias& row) {
         first_[{row.account, row.alias}] = row.creator;
-        return true;
     });
     for (const auto& [alias, creator] : first_) {
         CreatorRow row{alias.first, creator, {}, {}, {}};

@@ -73,7 +73,6 @@ void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp no
             if (belongs(order, filter, rows.creators()) && filter.covers(order.ordered_at)) {
                 out.add(rows.row(shop, order, now));
             }
-            return true;
         });
     }
 }
@@ -106,10 +105,9 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
             if (!filter.covers(anomaly.recorded_at) ||
                 (filter.creator &&
                  !(ledger.load_order(anomaly.order, order) && belongs(order, filter, names)))) {
-                return true;
+                return;
             }
             out.add(anomaly_row(shop, anomaly, blocking));
-            return true;
         });
     }
 }

@@ -78,10 +78,7 @@ OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint
     OrderDay sum;
     sum.account = account;
     sum.day = day;
-    ledger.scan(OrderDay(sum), {2, 2}, [&sum](const OrderDay& part) {
-        add_columns(sum, part);
-        return true;
-    });
+    ledger.scan(OrderDay(sum), {2, 2}, [&sum](const OrderDay& part) { add_columns(sum, part); });
     const auto count = [](const Decimal& number) {
         return static_cast<std::uint64_t>(std::max<Int128>(number.unscaled(), 0));
     };
@@ -143,7 +140,6 @@ Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_
                                .try_emplace(sum.currency, EarnedByMonth{zero, zero})
                                .first->second;
             months.*column += sum.earned;
-            return true;
         });
     };
     add(month, &EarnedByMonth::this_month);
@@ -159,7 +155,6 @@ std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
     // Between the parts of two nodes a count may be below 0, which wraps around and back.
     ledger.scan(first, {1, 1}, [&counts](const AttentionCount& part) {
         counts[part.kind] += part.begun - part.ended;
-        return true;
     });
     std::erase_if(counts, [](const auto& count) { return count.second == 0; });
     return counts;

@@ -57,17 +57,13 @@ void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history
         }
         if (history) {
             ledger.scan(PayeeChange{account, {}, {}, {}, {}, {}, {}, {}}, {1, 1},
-                        [&changes](const PayeeChange& change) {
-                            changes.push_back(change);
-                            return true;
-                        });
+                        [&changes](const PayeeChange& change) { changes.push_back(change); });
             continue;
         }
         ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
             if (filter.covers(names, account, row.creator)) {
                 out.add(payee_row(names, account_id, row));
             }
-            return true;
         });
     }
     for (const PayeeChange& change : changes) {

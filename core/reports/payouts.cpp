@@ -170,10 +170,7 @@ Row payout_item_row(const PayoutItem& item) {
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out) {
     PayoutItem first;
     first.payout_id = payout.payout_id;
-    ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) {
-        out.add(payout_item_row(item));
-        return true;
-    });
+    ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) { out.add(payout_item_row(item)); });
 }
 
 void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
@@ -189,10 +186,7 @@ std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
     std::vector<Skipped> rows;
     Skipped first;
     first.payout_run = run;
-    ledger.scan(first, {1, 1}, [&rows](const Skipped& row) {
-        rows.push_back(row);
-        return true;
-    });
+    ledger.scan(first, {1, 1}, [&rows](const Skipped& row) { rows.push_back(row); });
     return rows;
 }
 

@@ -16,7 +16,6 @@ void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId&
     ledger.scan(first, {1, 1}, [&](const Period& row) {
         out.add({account_id.str(), row.until.to_string(), row.closed_at.to_string(), row.closed_by,
                  row.command_id});
-        return true;
     });
 }
 

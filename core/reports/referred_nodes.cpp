@@ -46,12 +46,9 @@ std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::
         }
     }
     if (referred.node().empty()) {
-        ledger.scan_creator_journal(group.account, group.creator, {},
-                                    group.accounting_date.plus_seconds(1),
-                                    [&referred](const JournalGroup& one) {
-                                        referred.look_at(one);
-                                        return true;
-                                    });
+        ledger.scan_creator_journal(
+            group.account, group.creator, {}, group.accounting_date.plus_seconds(1),
+            [&referred](const JournalGroup& one) { referred.look_at(one); });
     }
     return referred.node();
 }
@@ -67,7 +64,6 @@ ReferredNodes::ReferredNodes(LedgerReader& ledger) {
         if (row.is_credit() && !row.reversed_by.empty()) {
             reversed_.emplace(row.reversed_by, row.command_id);
         }
-        return true;
     });
     ledger.scan_journal(1, [this](const JournalGroup& group) {
         for (const JournalEntry& entry : group.entries) {
@@ -75,7 +71,6 @@ ReferredNodes::ReferredNodes(LedgerReader& ledger) {
                 writers_.try_emplace(key_of(group, entry, entry.refers_to));
             }
         }
-        return true;
     });
     if (!writers_.empty()) {
         find_writers(ledger);
@@ -102,7 +97,6 @@ void ReferredNodes::find_writers(LedgerReader& ledger) {
                 wanted->second.push_back({group.node, group.event_seq});
             }
         }
-        return true;
     });
 }
 
@@ -118,7 +112,6 @@ void ReferredNodes::keep_first(LedgerReader& ledger) {
                 }
             }
         }
-        return true;
     });
     for (auto& [key, writers] : writers_) {
         std::sort(writers.begin(), writers.end(),

@@ -13,7 +13,6 @@ void write_products(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
             std::vector<JsonMember> members = json_members(record.json);
             members.insert(members.begin(), {"shop_id", shop_id});
             out.add_raw(members);
-            return true;
         });
     }
 }
@@ -40,7 +39,6 @@ std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) 
             (!filter.account || *filter.account == shop.account_id)) {
             shops.push_back(shop);
         }
-        return true;
     });
     return shops;
 }

@@ -47,7 +47,7 @@ std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, 
         const bool wanted = account != accounts.end() && is_approval(group) &&
                             (!filter.account || *filter.account == account->second);
         if (!wanted || group.command_id == last) {
-            return true;
+            return;
         }
         last = group.command_id;
         SignedApproval row;
@@ -62,7 +62,6 @@ std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, 
         out.add({account->second.str(), group.command_id, subject, group.actor,
                  group.recorded_at.to_string(), fingerprint_of(found),
                  verifies ? Json(verdict) : Json()});
-        return true;
     });
     return verifies ? faults : 0;
 }

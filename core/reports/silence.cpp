@@ -73,10 +73,7 @@ std::optional<Silence> silence_of(LedgerReader& ledger, AccountNumber account, S
     ShopMinutes first;
     first.account = account;
     first.shop = shop;
-    ledger.scan(first, {2, 2}, [&days](const ShopMinutes& row) {
-        days.add(row);
-        return true;
-    });
+    ledger.scan(first, {2, 2}, [&days](const ShopMinutes& row) { days.add(row); });
     return days.silence();
 }
 
@@ -96,7 +93,6 @@ void scan_silences(LedgerReader& ledger,
             shop = row.shop;
         }
         days.add(row);
-        return true;
     });
     end();
 }

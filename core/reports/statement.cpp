@@ -56,10 +56,8 @@ std::vector<Column> statement_csv_columns() {
 
 ShopNames shop_names(LedgerReader& ledger) {
     ShopNames names;
-    ledger.scan_shops([&names](const ShopRow& shop) {
-        names.emplace(shop.shop.value, shop.shop_id.str());
-        return true;
-    });
+    ledger.scan_shops(
+        [&names](const ShopRow& shop) { names.emplace(shop.shop.value, shop.shop_id.str()); });
     return names;
 }
 
@@ -69,7 +67,6 @@ StatementPage::StatementPage(LedgerReader& ledger, const ShopNames& shops, const
     statement_ = read_statement(ledger, of.account, creator, of.month.from, of.month.to,
                                 [this](const std::pair<const JournalGroup*, std::size_t>& at) {
                                     add(*at.first, at.second);
-                                    return true;
                                 });
     for (const auto& [key, sums] : statement_.sums) {
         add_sums(key.first, key.second, sums);

@@ -84,10 +84,7 @@ AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Tim
         PeriodSum first;
         first.account = account;
         first.until = *period;
-        ledger.scan(first, {2, 2}, [&reader](const PeriodSum& row) {
-            reader.open_with(row);
-            return true;
-        });
+        ledger.scan(first, {2, 2}, [&reader](const PeriodSum& row) { reader.open_with(row); });
     }
     DailySum first;
     first.account = account;

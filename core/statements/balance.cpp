@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -32,7 +31,7 @@ using Creators = const std::vector<CreatorId>*;
 /// Visits rows of a program in the order of their keys, from `first` on, until `visit` returns
 /// false.
 void visit_rows(LedgerReader& ledger, OpenHours first, Creators creators,
-                const std::function<bool(const OpenHours&)>& visit) {
+                const Visitor<OpenHours>& visit) {
     constexpr unsigned kPassedMax = 16;  // then a new search costs less
     for (bool goes_on = true; goes_on;) {
         unsigned passed = 0;
@@ -154,10 +153,8 @@ private:
         }
         first.span = until.span;
         first.creator = creators == nullptr ? CreatorId() : creators->front();
-        visit_rows(ledger_, first, creators, [&](const OpenHours& row) {
-            add_hours_of(row, until, blocking, is_divided);
-            return true;
-        });
+        visit_rows(ledger_, first, creators,
+                   [&](const OpenHours& row) { add_hours_of(row, until, blocking, is_divided); });
         if (is_divided) {
             add_divided(program, creators, until, blocking);
         }
@@ -265,7 +262,6 @@ private:
             if (!later.changed(row)) {
                 add_row(row);
             }
-            return true;
         });
         for (const OpenAmount& row : later.open_then(program.id)) {
             add_row(row);
@@ -339,7 +335,6 @@ private:
         first.account = account;
         ledger_.scan(first, {1, 1}, [this](const CreatorHold& row) {
             holds_.insert({row.account, row.creator, row.program});
-            return true;
         });
     }
 
@@ -383,7 +378,6 @@ std::vector<Program> programs_of(LedgerReader& ledger,
         if (!account || row.program.account == *account) {
             programs.push_back(row.program);
         }
-        return true;
     });
     return programs;
 }

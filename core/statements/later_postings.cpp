@@ -11,10 +11,8 @@ namespace sluice {
 
 LaterPostings::LaterPostings(LedgerReader& ledger, AccountNumber account, Timestamp at)
     : account_(account) {
-    ledger.scan_account_journal(account, at, kEndOfTime, [this](const JournalGroup& group) {
-        add(group);
-        return true;
-    });
+    ledger.scan_account_journal(account, at, kEndOfTime,
+                                [this](const JournalGroup& group) { add(group); });
     find_credits(ledger);
     find_items(ledger);
     for (const auto& [unit, change] : units_) {
@@ -110,14 +108,13 @@ void LaterPostings::find_items(LedgerReader& ledger) {
         ledger.scan(first, {1, 1}, [&, owner = creator](const PayoutItem& item) {
             if (item.kind != ItemKind::kCredit) {
                 units_.try_emplace({item.program, owner, item.shop, item.order_id});
-                return true;
+                return;
             }
             Change& change = units_[{item.program, owner, ShopNumber{}, OrderId(item.line.view())}];
             if (was_closed != was_reopened) {  // closed and ended since: not active at either time
                 change.allocated += was_closed ? item.amount : -item.amount;
                 change.items += was_closed ? 1 : -1;
             }
-            return true;
         });
     }
 }

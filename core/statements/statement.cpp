@@ -23,7 +23,6 @@ void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
     ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
         StatementSums& sums = sums_of(statement, row.program, row.currency);
         sums.opening = sums.closing = row.closing_owed;
-        return true;
     });
 }
 
