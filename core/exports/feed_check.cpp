@@ -1,9 +1,6 @@
 #include "core/exports/feed_check.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,82 +16,50 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Returns a member's value of the type that is asked for. Throws Malformed if it has another.
-template <class Value>
-Value get(const element& value) {
-    Value result;
-    if (value.get(result) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return result;
-}
-
-element field(const element& object, std::string_view name) {
-    element value;
-    if (object[name].get(value) != simdjson::SUCCESS) {
-        throw Malformed{};
-    }
-    return value;
-}
-
-std::string_view text_of(const element& value) {
-    return get<std::string_view>(value);
-}
-
-std::uint64_t number_of(const element& value) {
-    return get<std::uint64_t>(value);
-}
-
-std::uint32_t number32_of(const element& value) {
-    const std::uint64_t number = number_of(value);
-    if (number > std::numeric_limits<std::uint32_t>::max()) {
-        throw Malformed{};
-    }
-    return static_cast<std::uint32_t>(number);
-}
-
-Timestamp instant_of(const element& value) {
-    return require(Timestamp::parse(text_of(value)));
-}
-
 /// Members that all entries of a change have in common.
-constexpr std::array<std::string_view, 13> kCommon{
+constexpr std::array<const char*, 13> kCommon{
     "node",    "event_seq", "command_id", "account_id",  "program_id",      "creator_id",
     "shop_id", "order_id",  "payout_id",  "recorded_at", "accounting_date", "note",
     "actor"};
 
+/// Returns a member's value of the type that is asked for. Throws Malformed if it has another.
+template <class Value>
+Value get(const MemberReader& object, const char* name) {
+    Value value{};
+    object(name, value);
+    return value;
+}
+
 /// Returns an empty text for null.
-std::string text_or_empty(const element& object, std::string_view name) {
-    const element value = field(object, name);
-    return value.is_null() ? std::string() : std::string(text_of(value));
+std::string text_or_empty(const MemberReader& object, const char* name) {
+    std::optional<std::string> text;
+    object.or_null(name, text);
+    return text.value_or("");
 }
 
-Digest256 digest_of(const element& value) {
-    return require(parse_hex_digest(text_of(value), HexCase::kLowerOnly));
-}
-
-JournalReason reason_of(std::string_view name) {
+std::optional<JournalReason> parse_reason(std::string_view name) {
     for (unsigned number = 0; number <= 0xFF; ++number) {
         const auto reason = static_cast<JournalReason>(number);
         if (is_valid(reason) && to_string(reason) == name) {
             return reason;
         }
     }
-    throw Malformed{};
+    return std::nullopt;
 }
 
-JournalEntry entry_of(const element& row) {
+JournalEntry entry_of(const MemberReader& row) {
     JournalEntry entry;
     entry.line = LineItemId(text_or_empty(row, "line_item_id"));
-    entry.reason = reason_of(text_of(field(row, "reason")));
+    row("reason", entry.reason, parse_reason);
     if (!is_memo(entry.reason)) {
-        entry.currency = require(Currency::parse(text_of(field(row, "currency"))));
-        entry.amount = require(Decimal::parse_signed(text_of(field(row, "amount"))));
-    } else if (!field(row, "currency").is_null() || !field(row, "amount").is_null()) {
+        row("currency", entry.currency, Currency::parse);
+        row("amount", entry.amount, Decimal::parse_signed);
+    } else if (!row.member("currency").is_null() || !row.member("amount").is_null()) {
         throw Malformed{};
     }
-    const element refers_to = field(row, "refers_to");
-    entry.refers_to = refers_to.is_null() ? 0 : number_of(refers_to);
+    std::optional<std::uint64_t> refers_to;
+    row.or_null("refers_to", refers_to);
+    entry.refers_to = refers_to.value_or(0);
     return entry;
 }
 
@@ -108,11 +73,11 @@ struct ParsedChange {
 
 /// Compares an entry with the change and the change's first entry. Returns the member that
 /// differs, or an empty text.
-std::string difference(const element& row, const element& first_row, const JournalGroup& group,
-                       std::size_t index) {
-    for (const std::string_view name : kCommon) {
-        if (simdjson::minify(field(row, name)) != simdjson::minify(field(first_row, name))) {
-            return std::string(name);
+std::string difference(const MemberReader& row, const MemberReader& first_row,
+                       const JournalGroup& group, std::size_t index) {
+    for (const char* const name : kCommon) {
+        if (simdjson::minify(row.member(name)) != simdjson::minify(first_row.member(name))) {
+            return name;
         }
     }
     const DebitCredit accounts = debit_credit_of(group.entries[index].reason);
@@ -124,13 +89,13 @@ std::string difference(const element& row, const element& first_row, const Journ
         ledger_account_name(accounts.credit, group.payout_id)) {
         return "credit_account";
     }
-    if (number_of(field(row, "entry")) != group.first_entry + index) {
+    if (get<std::uint64_t>(row, "entry") != group.first_entry + index) {
         return "entry";
     }
-    if (number_of(field(row, "first")) != reports::first_change(group)) {
+    if (get<std::uint64_t>(row, "first") != reports::first_change(group)) {
         return "first";
     }
-    if (number_of(field(row, "last")) != group.last_change) {
+    if (get<std::uint64_t>(row, "last") != group.last_change) {
         return "last";
     }
     const bool is_last = index + 1 == group.entries.size();
@@ -138,51 +103,53 @@ std::string difference(const element& row, const element& first_row, const Journ
                                                                                         : "hash";
 }
 
-void read_common(const element& row, JournalGroup& group) {
-    group.first_entry = number_of(field(row, "entry"));
-    group.event_seq.value = number_of(field(row, "event_seq"));
+void read_common(const MemberReader& row, JournalGroup& group) {
+    row("entry", group.first_entry);
+    row("event_seq", group.event_seq);
     group.command_id = text_or_empty(row, "command_id");
     group.order_id = OrderId(text_or_empty(row, "order_id"));
     group.program = ProgramId(text_or_empty(row, "program_id"));
     group.creator = CreatorId(text_or_empty(row, "creator_id"));
     group.payout_id = text_or_empty(row, "payout_id");
-    group.recorded_at = instant_of(field(row, "recorded_at"));
-    group.accounting_date = instant_of(field(row, "accounting_date"));
+    row("recorded_at", group.recorded_at);
+    row("accounting_date", group.accounting_date);
     group.note = text_or_empty(row, "note");
     group.actor = text_or_empty(row, "actor");
 }
 
-ParsedChange parse(const element& change) {
+ParsedChange parse(const MemberReader& change) {
     ParsedChange parsed;
     JournalGroup& group = parsed.group;
-    group.node = text_of(field(change, "node"));
-    group.account.value = number32_of(field(change, "account_number"));
-    group.shop.value = number32_of(field(change, "shop_number"));
-    group.hash = digest_of(field(change, "hash"));
-    group.last_change = number_of(field(change, "last"));
-    parsed.first = number_of(field(change, "first"));
-    parsed.previous_hash = digest_of(field(change, "previous_hash"));
-    const auto rows = get<simdjson::dom::array>(field(change, "entries"));
-    if (rows.size() == 0 || parsed.first == 0) {
+    change("node", group.node);
+    change("account_number", group.account.value);
+    change("shop_number", group.shop.value);
+    change("hash", group.hash, HexDigest());
+    change("last", group.last_change);
+    change("first", parsed.first);
+    change("previous_hash", parsed.previous_hash, HexDigest());
+    simdjson::dom::array rows;
+    if (change.member("entries").get(rows) != simdjson::SUCCESS || rows.size() == 0 ||
+        parsed.first == 0) {
         throw Malformed{};
     }
-    read_common(rows.at(0).value(), group);
+    const MemberReader first_row(rows.at(0).value());
+    read_common(first_row, group);
     for (const element row : rows) {
-        group.entries.push_back(entry_of(row));
+        group.entries.push_back(entry_of(MemberReader(row)));
         parsed.is_masked =
             parsed.is_masked || group.entries.back().reason == JournalReason::kMemoPayeeChanged;
     }
     std::size_t index = 0;
     for (const element row : rows) {
         if (parsed.inconsistent.empty()) {
-            parsed.inconsistent = difference(row, rows.at(0).value(), group, index++);
+            parsed.inconsistent = difference(MemberReader(row), first_row, group, index++);
         }
     }
-    if (text_of(field(rows.at(0).value(), "node")) != group.node) {
+    if (get<std::string>(first_row, "node") != group.node) {
         parsed.inconsistent = "node";
-    } else if (text_of(field(change, "timestamp")) != group.recorded_at.to_string()) {
+    } else if (get<std::string>(change, "timestamp") != group.recorded_at.to_string()) {
         parsed.inconsistent = "timestamp";
-    } else if (text_of(field(change, "type")) != reports::change_type(group)) {
+    } else if (get<std::string>(change, "type") != reports::change_type(group)) {
         parsed.inconsistent = "type";
     } else if (group.last_change + 1 != parsed.first + group.entries.size()) {
         parsed.inconsistent = "last";
@@ -234,7 +201,7 @@ Error fault(const std::string& text) {
 Status FeedCheck::add(const element& given) {
     ParsedChange change;
     try {
-        change = parse(given);
+        change = parse(MemberReader(given));
     } catch (const Malformed&) {
         return fault("is no change of the feed: a member is missing or has a wrong value");
     }

@@ -1,75 +1,36 @@
 // The tables of the journal: its entries, what they refer to, and the changes of the feed.
 #include "core/journal/journal.hpp"
 
-#include <map>
-#include <string>
-
-#include "core/explain/node_names.hpp"
-#include "core/exports/tables.hpp"
+#include "core/exports/table_writer.hpp"
 #include "core/reports/referred_nodes.hpp"
-#include "core/reports/report.hpp"
 
 namespace sluice::exports {
-namespace {
 
-class JournalWriter {
-public:
-    using enum ExportTableId;
-
-    JournalWriter(LedgerReader& ledger, ExportFormat format, ExportOutput& out)
-        : ledger_(ledger), out_(out), accounts_(reports::account_ids(ledger)) {
-        for (const ExportTableId table : change_tables()) {
-            lines_.try_emplace(table, format, export_table(table).columns);
-        }
-        for (const ShopRow& shop : reports::shops_of(ledger, {})) {
-            shops_.emplace(shop.shop, shop.shop_id);
-        }
-    }
-
-    bool write_all();
-    bool write_changes(const ChangesSince& since);
-
-private:
-    ExportLine& line(ExportTableId table) { return lines_.at(table); }
-    /// Passes the line on. Every scan ends with the export.
-    void add(ExportTableId table) { goes_on_ = goes_on_ && out_.add(table, line(table).end()); }
-
-    void add_group(const JournalGroup& group);
-    void add_entry(const JournalGroup& group, std::size_t index);
-    void add_reference(const JournalGroup& group, std::size_t index, const std::string& node);
-    void add_change(const reports::Change& change, reports::Json json);
-
-    LedgerReader& ledger_;
-    ExportOutput& out_;
-    std::map<AccountNumber, AccountId> accounts_;
-    std::map<ShopNumber, ShopId> shops_;
-    std::map<ExportTableId, ExportLine> lines_;
-    bool goes_on_ = true;
-};
-
-bool JournalWriter::write_all() {
-    const reports::ReferredNodes referred(ledger_);
-    ledger_.scan_journal(1, [&](const JournalGroup& group) {
-        for (std::size_t i = 0; i < group.entries.size(); ++i) {
-            add_reference(group, i, referred.of(group, i));
-        }
-        add_group(group);
-        return goes_on_;
-    });
-    return goes_on_;
-}
-
-void JournalWriter::add_group(const JournalGroup& group) {
+/// @param node_of  Returns the node that wrote what the entry with this index refers to.
+template <class NodeOf>
+void TableWriter::add_group(const JournalGroup& group, NodeOf&& node_of) {
     for (std::size_t i = 0; i < group.entries.size(); ++i) {
+        add_reference(group, i, node_of(i));
         add_entry(group, i);
     }
 }
 
-void JournalWriter::add_entry(const JournalGroup& group, std::size_t index) {
+void TableWriter::write_journal() {
+    if (!goes_on_) {
+        return;
+    }
+    const reports::ReferredNodes referred(ledger_);
+    ledger_.scan_journal(1, [&](const JournalGroup& group) {
+        add_group(group, [&](std::size_t index) { return referred.of(group, index); });
+        return goes_on_;
+    });
+}
+
+void TableWriter::add_entry(const JournalGroup& group, std::size_t index) {
     const JournalEntry& entry = group.entries[index];
     const DebitCredit accounts = debit_credit_of(entry.reason);
     const auto account = accounts_.find(group.account);
-    const auto shop = shops_.find(group.shop);
+    const auto shop = shop_ids_.find(group.shop);
     ExportLine& row =
         line(kJournal)
             .text(group.node)
@@ -77,7 +38,7 @@ void JournalWriter::add_entry(const JournalGroup& group, std::size_t index) {
             .integer(group.event_seq.value)
             .text_or_null(group.command_id)
             .text_or_null(account == accounts_.end() ? std::string_view() : account->second.view())
-            .text_or_null(shop == shops_.end() ? std::string_view() : shop->second.view())
+            .text_or_null(shop == shop_ids_.end() ? std::string_view() : shop->second.view())
             .text_or_null(group.order_id.view())
             .text_or_null(entry.line.view())
             .text_or_null(group.creator.view())
@@ -99,9 +60,8 @@ void JournalWriter::add_entry(const JournalGroup& group, std::size_t index) {
     add(kJournal);
 }
 
-/// @param node  Node that wrote the entry that `refers_to` names.
-void JournalWriter::add_reference(const JournalGroup& group, std::size_t index,
-                                  const std::string& node) {
+void TableWriter::add_reference(const JournalGroup& group, std::size_t index,
+                                const std::string& node) {
     if (group.entries[index].refers_to != 0) {
         line(kJournalReferences)
             .text(group.node)
@@ -112,7 +72,7 @@ void JournalWriter::add_reference(const JournalGroup& group, std::size_t index,
     }
 }
 
-bool JournalWriter::write_changes(const ChangesSince& since) {
+bool TableWriter::write_changes(const ChangesSince& since) {
     constexpr std::size_t kAtOnce = 1000;
     constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20U;
     const std::size_t nodes = NodeNames(ledger_).count();
@@ -128,11 +88,9 @@ bool JournalWriter::write_changes(const ChangesSince& since) {
         }
         for (const reports::Change& change : read.changes) {
             add_change(change, rows.json(change));
-            add_group(change.group);
-            for (std::size_t i = 0; i < change.group.entries.size(); ++i) {
-                add_reference(change.group, i,
-                              reports::referred_node(ledger_, change.group, i, nodes));
-            }
+            add_group(change.group, [&](std::size_t index) {
+                return reports::referred_node(ledger_, change.group, index, nodes);
+            });
         }
         more = read.more;
         place = std::move(read.next);
@@ -140,7 +98,7 @@ bool JournalWriter::write_changes(const ChangesSince& since) {
     return goes_on_;
 }
 
-void JournalWriter::add_change(const reports::Change& change, reports::Json json) {
+void TableWriter::add_change(const reports::Change& change, reports::Json json) {
     ExportLine& row = line(kChanges);
     for (const ExportColumn& column : export_table(kChanges).columns) {
         const reports::Json& value = json[column.name];
@@ -155,15 +113,9 @@ void JournalWriter::add_change(const reports::Change& change, reports::Json json
     add(kChanges);
 }
 
-}  // namespace
-
-bool write_journal(LedgerReader& ledger, ExportFormat format, ExportOutput& out) {
-    return JournalWriter(ledger, format, out).write_all();
-}
-
 bool write_changes(LedgerReader& ledger, ExportFormat format, const ChangesSince& since,
                    ExportOutput& out) {
-    return JournalWriter(ledger, format, out).write_changes(since);
+    return TableWriter(ledger, format, out).write_changes(since);
 }
 
 }  // namespace sluice::exports

@@ -59,10 +59,6 @@ public:
 [[nodiscard]] bool write_tables(LedgerReader& ledger, ExportFormat format, Timestamp now,
                                 ExportOutput& out);
 
-/// Writes the rows of kJournal and kJournalReferences.
-/// @return false if `out` ended the export
-[[nodiscard]] bool write_journal(LedgerReader& ledger, ExportFormat format, ExportOutput& out);
-
 /// Names changes of an account that are to be written.
 struct ChangesSince {
     AccountNumber account;

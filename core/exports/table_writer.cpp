@@ -1,24 +1,16 @@
-#include "core/exports/tables.hpp"
+#include "core/exports/table_writer.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 
 #include "core/commands/ids.hpp"
-#include "core/explain/node_names.hpp"
 #include "core/json/slices.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
-#include "core/reports/names.hpp"
-#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/statements/statements.hpp"
 
 namespace sluice::exports {
 namespace {
-
-// ---- Values -------------------------------------------------------------------------------------
 
 /// Returns the active payouts whose COMMISSION items are the order's commission (P2).
 std::vector<std::string> commission_payouts(const OrderState& order, Currency currency) {
@@ -51,67 +43,7 @@ const LineAccrual* accrual_of(const Position& position, const LineItemId& line, 
     return found == position.accruals.end() ? nullptr : &*found;
 }
 
-// ---- Rows ---------------------------------------------------------------------------------------
-
-class TableWriter {
-public:
-    using enum ExportTableId;
-
-    TableWriter(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out)
-        : ledger_(ledger),
-          format_(format),
-          now_(now),
-          out_(out),
-          accounts_(reports::account_ids(ledger)) {
-        for (const ExportTable& table : export_tables()) {
-            lines_.emplace_back(format, table.columns);
-        }
-        shops_ = reports::shops_of(ledger, {});
-    }
-
-    bool write_all() {
-        write_orders();
-        write_journal();
-        write_balances();
-        write_payouts();
-        write_payout_items();
-        write_anomalies();
-        write_products();
-        write_periods();
-        return goes_on_;
-    }
-
-private:
-    ExportLine& line(ExportTableId table) { return lines_[static_cast<std::size_t>(table)]; }
-    /// Passes the line on. Every scan ends with the export.
-    bool add(ExportTableId table) {
-        goes_on_ = goes_on_ && out_.add(table, line(table).end());
-        return goes_on_;
-    }
-
-    void write_orders();
-    void add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes);
-    void add_positions(const ShopRow& shop, const OrderState& order);
-    void add_commissions(const ShopRow& shop, const OrderState& order);
-    void write_journal();
-    void write_balances();
-    void write_payouts();
-    void add_payout(const Payout& payout, const std::string& name, const std::string& node);
-    void write_payout_items();
-    void write_anomalies();
-    void write_products();
-    void add_product(const ShopRow& shop, const CatalogRecord& record);
-    void write_periods();
-
-    LedgerReader& ledger_;
-    ExportFormat format_;
-    Timestamp now_;
-    ExportOutput& out_;
-    std::map<AccountNumber, AccountId> accounts_;
-    std::vector<ShopRow> shops_;
-    std::vector<ExportLine> lines_;  ///< One for each of export_tables().
-    bool goes_on_ = true;
-};
+}  // namespace
 
 void TableWriter::write_orders() {
     const NodeNames nodes(ledger_);
@@ -211,15 +143,11 @@ void TableWriter::add_commissions(const ShopRow& shop, const OrderState& order) 
     }
 }
 
-void TableWriter::write_journal() {
-    goes_on_ = goes_on_ && exports::write_journal(ledger_, format_, out_);
-}
-
-void TableWriter::write_balances() {
+void TableWriter::write_balances(Timestamp now) {
     if (!goes_on_) {
         return;
     }
-    balances_at(ledger_, std::nullopt, now_, [this](const BalanceAt& balance) {
+    balances_at(ledger_, std::nullopt, now, [this](const BalanceAt& balance) {
         const auto account = accounts_.find(balance.key.account);
         if (account == accounts_.end()) {
             return true;
@@ -254,22 +182,20 @@ void TableWriter::write_payouts() {
         });
         all_read = payouts.size() < kAtOnce;
         for (const Payout& payout : payouts) {
-            add_payout(payout, reports::profile_of(ledger_, payout.account, payout.creator).name,
-                       nodes.of(payout.payout_id));
+            add_payout(payout, nodes.of(payout.payout_id));
         }
         first.payout_id = payouts.empty() ? first.payout_id : payouts.back().payout_id;
     }
 }
 
-void TableWriter::add_payout(const Payout& payout, const std::string& name,
-                             const std::string& node) {
+void TableWriter::add_payout(const Payout& payout, const std::string& node) {
     const auto account = accounts_.find(payout.account);
     line(kPayouts)
         .text(payout.payout_id)
         .text(payout_run_of(payout.payout_id))
         .text_or_null(account == accounts_.end() ? std::string_view() : account->second.view())
         .text(payout.creator.view())
-        .text_or_null(name)
+        .text_or_null(reports::profile_of(ledger_, payout.account, payout.creator).name)
         .text_or_null(payout.payee)
         .text(payout.currency.code())
         .amount(payout.amount)
@@ -409,10 +335,8 @@ void TableWriter::write_periods() {
     }
 }
 
-}  // namespace
-
 bool write_tables(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out) {
-    return TableWriter(ledger, format, now, out).write_all();
+    return TableWriter(ledger, format, out).write_all(now);
 }
 
 }  // namespace sluice::exports
