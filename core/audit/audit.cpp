@@ -4,7 +4,9 @@
 #include "core/audit/parts.hpp"
 
 namespace sluice {
+namespace {
 
+/// Checks pending commands against their memo entries (h).
 void audit_approvals(LedgerReader& ledger, Findings& findings) {
     std::vector<PendingApproval> rows;
     ledger.scan(PendingApproval{}, {}, [&rows](const PendingApproval& row) {
@@ -19,32 +21,20 @@ void audit_approvals(LedgerReader& ledger, Findings& findings) {
     }
 }
 
+}  // namespace
+
 std::vector<AuditFinding> audit_ledger(LedgerReader& ledger, std::size_t findings_max) {
     Findings findings(findings_max);
     JournalFacts facts;
     ItemFacts items;
     findings.guard('a', [&] { facts = audit_journal(ledger, findings); });
-    if (findings.wanted()) {
-        findings.guard('c', [&] { items = audit_payouts(ledger, facts, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('d', [&] { audit_orders(ledger, facts, items, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('e', [&] { audit_open_sums(ledger, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('d', [&] { audit_openings(ledger, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('f', [&] { audit_periods(ledger, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('h', [&] { audit_approvals(ledger, findings); });
-    }
-    if (findings.wanted()) {
-        findings.guard('i', [&] { audit_limits(ledger, findings); });
-    }
+    findings.guard('c', [&] { items = audit_payouts(ledger, facts, findings); });
+    findings.guard('d', [&] { audit_orders(ledger, facts, items, findings); });
+    findings.guard('e', [&] { audit_open_sums(ledger, findings); });
+    findings.guard('d', [&] { audit_openings(ledger, findings); });
+    findings.guard('f', [&] { audit_periods(ledger, findings); });
+    findings.guard('h', [&] { audit_approvals(ledger, findings); });
+    findings.guard('i', [&] { audit_limits(ledger, findings); });
     return std::move(findings).take();
 }
 

@@ -42,9 +42,12 @@ public:
                     text_of(computed));
         }
     }
-    /// Runs a part. A damaged row that it meets becomes a finding.
+    /// Runs a part, if more findings are wanted. A damaged row that it meets becomes a finding.
     template <class Part>
     void guard(char rule, Part&& part) {
+        if (!wanted()) {
+            return;
+        }
         try {
             part();
         } catch (const LedgerFailure& failure) {

@@ -241,10 +241,7 @@ private:
     void check_open(const OpenAmount& open) {
         ++open_count_;
         OpenAmount stored = open;
-        std::optional<OpenAmount> found;
-        if (ledger_.load(stored)) {
-            found = stored;
-        }
+        const auto found = ledger_.load(stored) ? std::optional(stored) : std::nullopt;
         findings_.compare('e', row_name(open), "it", text_of(found), "order or credit",
                           text_of(std::optional(open)));
     }

@@ -103,8 +103,6 @@ void audit_open_sums(LedgerReader& ledger, Findings& findings);
 void audit_periods(LedgerReader& ledger, Findings& findings);
 /// Checks opening balances and the dates of their programs against what imports posted (d).
 void audit_openings(LedgerReader& ledger, Findings& findings);
-/// Checks pending commands against their memo entries (h).
-void audit_approvals(LedgerReader& ledger, Findings& findings);
 /// Checks what counts against the limits of payouts and adjustments (i).
 void audit_limits(LedgerReader& ledger, Findings& findings);
 

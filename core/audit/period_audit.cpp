@@ -10,23 +10,18 @@ namespace {
 
 void compare_sums(const PeriodSum& stored, const PeriodSum& computed, Findings& findings) {
     const std::string name = row_name(computed);
-    const char* source = "its entries";
-    findings.compare('f', name, "opening of owed", stored.opening_owed, source,
-                     computed.opening_owed);
-    findings.compare('f', name, "opening of in_payout", stored.opening_in_payout, source,
-                     computed.opening_in_payout);
-    findings.compare('f', name, "opening of paid", stored.opening_paid, source,
-                     computed.opening_paid);
-    findings.compare('f', name, "its sums by reason", stored.reasons, source, computed.reasons);
-    findings.compare('f', name, "closing of owed", stored.closing_owed, source,
-                     computed.closing_owed);
-    findings.compare('f', name, "closing of in_payout", stored.closing_in_payout, source,
-                     computed.closing_in_payout);
-    findings.compare('f', name, "closing of paid", stored.closing_paid, source,
-                     computed.closing_paid);
-    findings.compare('f', name, "its number of entries", stored.entries, source, computed.entries);
-    findings.compare('f', name, "its digest", to_hex(stored.digest), source,
-                     to_hex(computed.digest));
+    const auto compare = [&](const char* what, const auto& of_stored, const auto& of_computed) {
+        findings.compare('f', name, what, of_stored, "its entries", of_computed);
+    };
+    compare("opening of owed", stored.opening_owed, computed.opening_owed);
+    compare("opening of in_payout", stored.opening_in_payout, computed.opening_in_payout);
+    compare("opening of paid", stored.opening_paid, computed.opening_paid);
+    compare("its sums by reason", stored.reasons, computed.reasons);
+    compare("closing of owed", stored.closing_owed, computed.closing_owed);
+    compare("closing of in_payout", stored.closing_in_payout, computed.closing_in_payout);
+    compare("closing of paid", stored.closing_paid, computed.closing_paid);
+    compare("its number of entries", stored.entries, computed.entries);
+    compare("its digest", to_hex(stored.digest), to_hex(computed.digest));
 }
 
 void audit_period(LedgerReader& ledger, const Period& period, const std::optional<Timestamp>& from,
