@@ -37,6 +37,15 @@ public:
     Json(std::initializer_list<Member> members);
     [[nodiscard]] static Json object() { return Json(std::initializer_list<Member>{}); }
     [[nodiscard]] static Json array(std::initializer_list<Json> items = {});
+    /// Returns a list of what `each` makes of the rows.
+    template <class Rows, class Each>
+    [[nodiscard]] static Json list(const Rows& rows, Each&& each) {
+        Json list = array();
+        for (const auto& row : rows) {
+            list.push_back(each(row));
+        }
+        return list;
+    }
 
     /// Returns the value of valid JSON text. Numbers stay as they were written.
     [[nodiscard]] static Json from_text(std::string_view text);

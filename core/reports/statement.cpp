@@ -2,7 +2,6 @@
 
 #include "core/journal/journal.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/account_month.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -13,11 +12,7 @@ Row boundary(const ProgramId& program, Currency currency, const char* name, Time
 }
 
 Json objects(const std::vector<Column>& columns, const std::vector<Row>& rows) {
-    Json list = Json::array();
-    for (const Row& row : rows) {
-        list.push_back(object_of(columns, row));
-    }
-    return list;
+    return Json::list(rows, [&columns](const Row& row) { return object_of(columns, row); });
 }
 
 }  // namespace
@@ -164,9 +159,9 @@ std::vector<Column> trial_balance_columns() {
             {"closing", Align::kRight}};
 }
 
-std::map<Currency, BookTotals> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
-                                                   RowOutput& out) {
-    std::map<Currency, BookTotals> totals;
+std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
+                                                  RowOutput& out) {
+    std::map<Currency, BookMonth> totals;
     const AccountMonth months = read_account_month(ledger, of.account, of.month.from, of.month.to);
     for (const auto& [key, month] : months) {
         for (const auto& [name, book] :
@@ -175,7 +170,7 @@ std::map<Currency, BookTotals> write_trial_balance(LedgerReader& ledger, const A
             out.add({of.account_id.str(), of.month.name, key.first.str(), key.second.code(), name,
                      book->opening.to_string(), book->debit.to_string(), book->credit.to_string(),
                      book->closing.to_string()});
-            BookTotals& sums = totals.try_emplace(key.second).first->second;
+            BookMonth& sums = totals.try_emplace(key.second).first->second;
             sums.opening += book->opening;
             sums.debit += book->debit;
             sums.credit += book->credit;

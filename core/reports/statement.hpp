@@ -81,14 +81,9 @@ struct AccountMonthOf {
 
 [[nodiscard]] std::vector<Column> trial_balance_columns();
 
-/// The sums over all programs and ledger accounts of a currency.
-struct BookTotals {
-    Decimal opening, debit, credit, closing;
-};
-
-/// Writes the trial balance: every ledger account by program and currency. Returns the sums by
-/// currency. Throws LedgerFailure.
-std::map<Currency, BookTotals> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
-                                                   RowOutput& out);
+/// Writes the trial balance: every ledger account by program and currency. Returns the sums over
+/// all programs and ledger accounts, by currency. Throws LedgerFailure.
+std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
+                                                  RowOutput& out);
 
 }  // namespace sluice::reports

@@ -1,8 +1,5 @@
 #include "core/statements/later_postings.hpp"
 
-#include <cstdint>
-#include <utility>
-
 #include "core/journal/journal.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"

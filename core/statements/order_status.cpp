@@ -110,21 +110,4 @@ std::string_view OrderJudge::status(const OrderState& order, Timestamp now) {
     return is_cleared(order, now) ? "payable" : "pending";
 }
 
-AllocatedOfOrder allocated_of_order(const OrderState& order, LedgerReader& ledger) {
-    AllocatedOfOrder allocated;
-    for (const Position& position : order.positions) {
-        for (const PositionPayout& payout : position.payouts) {
-            if (!payout.active) {
-                continue;
-            }
-            auto& sums = state_of(payout.payout_id, ledger) == PayoutState::kPaid
-                             ? allocated.paid
-                             : allocated.in_payout;
-            sums.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
-                payout.amount;
-        }
-    }
-    return allocated;
-}
-
 }  // namespace sluice

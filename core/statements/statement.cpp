@@ -2,6 +2,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 
@@ -15,19 +16,7 @@ StatementSums& sums_of(Statement& statement, const ProgramId& program, Currency 
         .first->second;
 }
 
-void open_with(Statement& statement, LedgerReader& ledger, Timestamp period) {
-    PeriodSum first;
-    first.account = statement.account;
-    first.until = period;
-    first.creator = statement.creator;
-    ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
-        StatementSums& sums = sums_of(statement, row.program, row.currency);
-        sums.opening = sums.closing = row.closing_owed;
-    });
-}
-
-}  // namespace
-
+/// Returns the end of the last period that was closed at or before `at`.
 std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account, Timestamp at) {
     std::optional<Timestamp> last;
     Period first;
@@ -41,6 +30,54 @@ std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account
     });
     return last;
 }
+
+// ---- The books of an account --------------------------------------------------------------------
+
+ProgramMonth empty_month(Currency currency) {
+    const Decimal zero = zero_amount(currency);
+    const BookMonth book{zero, zero, zero, zero};
+    return {book, book, book, book, {zero, zero, zero, zero, zero}, 0, 0};
+}
+
+void open(BookMonth& book, const Decimal& change) {
+    book.opening += change;
+    book.closing += change;
+}
+
+void add(BookMonth& book, const Turnover& turnover, bool in_month) {
+    const Decimal change = turnover.debit - turnover.credit;
+    if (!in_month) {
+        open(book, change);
+        return;
+    }
+    book.debit += turnover.debit;
+    book.credit += turnover.credit;
+    book.closing += change;
+}
+
+void open_with(ProgramMonth& month, const PeriodSum& row) {
+    open(month.owed, -row.closing_owed);
+    open(month.in_payout, -row.closing_in_payout);
+    open(month.paid, -row.closing_paid);
+    open(month.expense, row.closing_owed + row.closing_in_payout + row.closing_paid);
+}
+
+/// Adds one node's part of a day.
+void add(ProgramMonth& month, const DailySum& day, bool in_month) {
+    add(month.expense, day.expense, in_month);
+    add(month.owed, day.owed, in_month);
+    add(month.in_payout, day.in_payout, in_month);
+    add(month.paid, day.paid, in_month);
+    if (in_month) {
+        month.sums.earned += day.earned;
+        month.sums.adjusted += day.adjusted;
+        month.sums.paid_out += day.paid_out;
+        month.postings += day.postings;
+        month.late_postings += day.late_postings;
+    }
+}
+
+}  // namespace
 
 void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month) {
     const Decimal owed = into(entry, LedgerAccount::kOwed);
@@ -59,16 +96,19 @@ Statement read_statement(LedgerReader& ledger, AccountNumber account, const Crea
                          Timestamp from, Timestamp until,
                          const Visitor<std::pair<const JournalGroup*, std::size_t>>& visit) {
     Statement statement;
-    statement.account = account;
-    statement.creator = creator;
-    statement.from = from;
-    statement.until = until;
     const std::optional<Timestamp> closed_until =
         account_settings(ledger, account).row.closed_until;
     statement.is_closed = closed_until && *closed_until >= until;
     const std::optional<Timestamp> period = last_period(ledger, account, from);
     if (period) {
-        open_with(statement, ledger, *period);
+        PeriodSum first;
+        first.account = account;
+        first.until = *period;
+        first.creator = creator;
+        ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
+            StatementSums& sums = sums_of(statement, row.program, row.currency);
+            sums.opening = sums.closing = row.closing_owed;
+        });
     }
     ledger.scan_creator_journal(
         account, creator, period.value_or(kFirstInstant), until, [&](const JournalGroup& group) {
@@ -86,6 +126,37 @@ Statement read_statement(LedgerReader& ledger, AccountNumber account, const Crea
             return true;
         });
     return statement;
+}
+
+AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Timestamp from,
+                                Timestamp until) {
+    AccountMonth months;
+    const auto of = [&months](const auto& row) -> ProgramMonth& {
+        return months.try_emplace({row.program, row.currency}, empty_month(row.currency))
+            .first->second;
+    };
+    const std::optional<Timestamp> period = last_period(ledger, account, from);
+    if (period) {
+        PeriodSum first;
+        first.account = account;
+        first.until = *period;
+        ledger.scan(first, {2, 2}, [&of](const PeriodSum& row) { open_with(of(row), row); });
+    }
+    DailySum first;
+    first.account = account;
+    first.day = day_of(period.value_or(kFirstInstant));
+    ledger.scan(first, {1, 2},
+                [&, first_day = day_of(from), end = day_of(until)](const DailySum& day) {
+                    if (day.day < end) {
+                        add(of(day), day, day.day >= first_day);
+                    }
+                    return day.day < end;
+                });
+    for (auto& [key, month] : months) {
+        month.sums.opening = -month.owed.opening;
+        month.sums.closing = -month.owed.closing;
+    }
+    return months;
 }
 
 }  // namespace sluice

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -73,14 +72,8 @@ struct StatementSums {
 /// as paid out, the rest as adjusted.
 /// @param in_month  False for a posting before the interval, which the opening balance contains.
 void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month);
-/// Returns the end of the last period that was closed at or before `at`.
-[[nodiscard]] std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account,
-                                                   Timestamp at);
 
 struct Statement {
-    AccountNumber account;
-    CreatorId creator;
-    Timestamp from, until;   ///< The month.
     bool is_closed = false;  ///< A closed statement never changes.
     std::map<std::pair<ProgramId, Currency>, StatementSums> sums;
 };
@@ -90,6 +83,29 @@ struct Statement {
 [[nodiscard]] Statement read_statement(
     LedgerReader& ledger, AccountNumber account, const CreatorId& creator, Timestamp from,
     Timestamp until, const Visitor<std::pair<const JournalGroup*, std::size_t>>& visit);
+
+// ---- The books of an account over an interval, by program and currency (books S2, S3) -----------
+
+/// One ledger account over an interval: opening + debit - credit = closing. A balance that creators
+/// are owed is a credit, so it is negative.
+struct BookMonth {
+    Decimal opening, debit, credit, closing;
+};
+
+/// The books of one program in one currency. The closing balances of the four books add up to 0.
+struct ProgramMonth {
+    BookMonth expense, owed, in_payout, paid;
+    StatementSums sums;          ///< Sums of `owed` over all creators, as statements show them.
+    std::uint64_t postings = 0;  ///< In the interval.
+    /// Postings of the interval that were received before it (S1).
+    std::uint64_t late_postings = 0;
+};
+using AccountMonth = std::map<std::pair<ProgramId, Currency>, ProgramMonth>;
+
+/// Reads the sums of the days in [from, until), and for the opening balances the last closed period
+/// before `from` and the days since. Requires: both are starts of UTC days.
+[[nodiscard]] AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account,
+                                              Timestamp from, Timestamp until);
 
 // ---- One order ----------------------------------------------------------------------------------
 
@@ -115,11 +131,5 @@ private:
     ProgramsByName programs_;
     std::map<std::tuple<AccountNumber, CreatorId, ProgramId>, bool> holds_;
 };
-
-/// Amounts of the order in active payouts, by currency.
-struct AllocatedOfOrder {
-    std::map<Currency, Decimal> in_payout, paid;
-};
-[[nodiscard]] AllocatedOfOrder allocated_of_order(const OrderState& order, LedgerReader& ledger);
 
 }  // namespace sluice

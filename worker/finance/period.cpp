@@ -6,7 +6,7 @@
 #include "core/orders/change.hpp"
 #include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/account_month.hpp"
+#include "core/statements/statements.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"

@@ -28,6 +28,29 @@ std::string sums_text(const std::map<Currency, Decimal>& sums) {
     return text;
 }
 
+/// Amounts of an order in active payouts, by currency.
+struct Allocated {
+    std::map<Currency, Decimal> in_payout, paid;
+};
+
+Allocated allocated_of(const OrderState& order, LedgerReader& ledger) {
+    Allocated allocated;
+    for (const Position& position : order.positions) {
+        for (const PositionPayout& taken : position.payouts) {
+            Payout payout;
+            payout.payout_id = taken.payout_id;
+            if (taken.active) {
+                EXPECT_TRUE(ledger.load(payout)) << taken.payout_id;
+                auto& sums =
+                    payout.state == PayoutState::kPaid ? allocated.paid : allocated.in_payout;
+                sums.try_emplace(taken.currency, zero_amount(taken.currency)).first->second +=
+                    taken.amount;
+            }
+        }
+    }
+    return allocated;
+}
+
 }  // namespace
 
 std::string money(const Decimal& amount, Currency currency) {
@@ -88,7 +111,7 @@ json ExampleExpectations::row_of(const std::string& id) {
     const auto reader = one().read();
     const StandingRefunds refunds(state.refunds);
     const Position* position = state.position();
-    const AllocatedOfOrder allocated = allocated_of_order(state, *reader);
+    const Allocated allocated = allocated_of(state, *reader);
     json row;
     row["creator"] = position != nullptr ? json(shown(position->attribution.creator)) : json();
     row["program"] = position != nullptr ? json(position->attribution.program.str()) : json();

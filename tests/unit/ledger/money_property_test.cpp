@@ -17,7 +17,6 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
-#include "core/statements/account_month.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
 
