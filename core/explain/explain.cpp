@@ -116,10 +116,6 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
 
 // ---- Lines ------------------------------------------------------------------------------------
 
-std::string in_quotes(std::string_view text) {
-    return "\"" + std::string(text) + "\"";
-}
-
 std::string qualifier_words(const Rule& rule) {
     std::string words;
     const auto add = [&words](const std::string& text) {
@@ -170,7 +166,7 @@ std::string rule_words(const Position& position, const FrozenRate& frozen, Ledge
     std::string value, qualifiers, tier;
     if (row && frozen.rule < row->program.rules.size()) {
         const Rule& rule = row->program.rules[frozen.rule];
-        value = rule.value.empty() ? "" : " " + in_quotes(rule.value);
+        value = rule.value.empty() ? "" : " \"" + rule.value + "\"";
         qualifiers = qualifier_words(rule);
         tier = tier_words(rule.tiers, frozen, position.facts);
     }
@@ -205,16 +201,20 @@ std::string refund_words(const OrderLine& line, const Decimal& refunded) {
     return "nothing refunded";
 }
 
+/// Returns what a refund in proportion leaves of a line, or an empty string.
+std::string refund_factor(const OrderLine& line, const Decimal& refunded) {
+    return refund_effect(line.amount, refunded) == RefundEffect::kPartial
+               ? " x (1 - " + refunded.to_string() + " / " + line.amount.to_string() + ")"
+               : "";
+}
+
 std::string calculation_words(const FrozenRate& frozen, const OrderLine& line,
                               const Decimal& refunded, Currency currency) {
     const bool fixed = frozen.rate.kind == RateKind::kFixed;
-    std::string words = fixed ? std::to_string(line.quantity)
-                              : base_amount(frozen.base, line.amount, line.tax).to_string();
-    words += " x " + to_string(frozen.rate);
-    if (refund_effect(line.amount, refunded) == RefundEffect::kPartial) {
-        words += " x (1 - " + refunded.to_string() + " / " + line.amount.to_string() + ")";
-    }
-    return words + " = " + unrounded_commission(frozen, line, refunded, currency);
+    return (fixed ? std::to_string(line.quantity)
+                  : base_amount(frozen.base, line.amount, line.tax).to_string()) +
+           " x " + to_string(frozen.rate) + refund_factor(line, refunded) + " = " +
+           unrounded_commission(frozen, line, refunded, currency);
 }
 
 /// Returns why a line earns nothing whatever its rate, or an empty string.
@@ -251,14 +251,6 @@ Decimal accrued_of_line(const Position& position, const LineItemId& line, Curren
     return zero_amount(currency);
 }
 
-std::string shared_calculation(const std::string& share, const OrderLine& line,
-                               const Decimal& refunded) {
-    return "share " + share +
-           (refund_effect(line.amount, refunded) == RefundEffect::kPartial
-                ? " x (1 - " + refunded.to_string() + " / " + line.amount.to_string() + ")"
-                : "");
-}
-
 ExplainedLine explain_line(const OrderState& order, std::size_t index,
                            const StandingRefunds& refunds, LedgerReader& ledger) {
     ExplainedLine out;
@@ -285,7 +277,7 @@ ExplainedLine explain_line(const OrderState& order, std::size_t index,
     if (out.words.empty()) {
         const std::string share = shared_words(order, *position, index);
         out.calculation = share.empty() ? calculation_words(frozen, line, refunded, order.currency)
-                                        : shared_calculation(share, line, refunded);
+                                        : "share " + share + refund_factor(line, refunded);
         out.rounding = "half to even, " + std::to_string(order.currency.minor_units()) +
                        " digits: " + out.commission.to_string() + " " +
                        std::string(order.currency.code());
