@@ -7,7 +7,6 @@
 
 #include "core/journal/journal.hpp"
 #include "core/reports/report.hpp"
-#include "core/statements/statements.hpp"
 
 namespace sluice::reports {
 namespace {

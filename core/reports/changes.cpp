@@ -1,8 +1,6 @@
 #include "core/reports/changes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
 
 #include "core/journal/journal.hpp"
@@ -80,53 +78,40 @@ std::optional<std::uint64_t> entry_before(LedgerReader& ledger, AccountNumber ac
     return entry;
 }
 
-/// Reads one node's chain.
-class ChainRead {
-public:
-    ChainRead(LedgerReader& ledger, AccountNumber account, std::uint32_t node,
-              const ChainPlace& after)
-        : ledger_(ledger), account_(account), node_(node), after_(after) {}
-
-    /// Appends at most `limit` changes. Returns false if the chain is not the one that the place
-    /// was taken from.
-    [[nodiscard]] bool read(const ChainHead& chain, std::size_t limit, std::size_t bytes_max,
-                            NodeChanges& out) {
-        if (after_.change > chain.entries) {
-            return false;
-        }
-        if (after_.change == chain.entries) {
-            return after_.change == 0 || place_of(0, chain.hash).hash == after_.hash;
-        }
-        const std::optional<std::uint64_t> from =
-            entry_before(ledger_, account_, node_, after_.change);
-        bool is_known = after_.change == 0;
-        Digest256 hash{};
-        std::size_t bytes = 0, count = 0;
-        paged(ledger_).scan_chain(
-            account_, node_, from.value_or(0), [&](const JournalGroup& group) {
-                if (group.last_change <= after_.change) {
-                    hash = group.hash;
-                    is_known = is_known || (group.last_change == after_.change &&
-                                            place_of(0, hash).hash == after_.hash);
-                    return true;
-                }
-                if (!is_known || count == limit || (count != 0 && bytes >= bytes_max)) {
-                    return false;
-                }
-                out.push_back({group, std::exchange(hash, group.hash)});
-                bytes += bytes_of(group);
-                ++count;
-                return true;
-            });
-        return is_known;
+/// Appends at most `limit` changes of one node's chain that come after a place. Returns false if
+/// the chain is not the one that the place was taken from.
+bool read_chain(LedgerReader& ledger, AccountNumber account, const LedgerHead& node,
+                const ChainHead& head, const ChainPlace& after, std::size_t limit,
+                std::size_t bytes_max, NodeChanges& out) {
+    if (after.change > head.entries) {
+        return false;
     }
-
-private:
-    LedgerReader& ledger_;
-    AccountNumber account_;
-    std::uint32_t node_;
-    const ChainPlace& after_;
-};
+    if (after.change == head.entries) {
+        return after.change == 0 || place_of(0, head.hash).hash == after.hash;
+    }
+    const std::optional<std::uint64_t> from =
+        entry_before(ledger, account, node.number, after.change);
+    bool is_known = after.change == 0;
+    Digest256 hash{};
+    std::size_t bytes = 0, count = 0;
+    paged(ledger).scan_chain(
+        account, node.number, from.value_or(0), [&](const JournalGroup& group) {
+            if (group.last_change <= after.change) {
+                hash = group.hash;
+                is_known = is_known || (group.last_change == after.change &&
+                                        place_of(0, hash).hash == after.hash);
+                return true;
+            }
+            if (!is_known || count == limit || (count != 0 && bytes >= bytes_max)) {
+                return false;
+            }
+            out.push_back({group, std::exchange(hash, group.hash)});
+            bytes += bytes_of(group);
+            ++count;
+            return true;
+        });
+    return is_known;
+}
 
 /// Returns the node with the next change that was received first, or nullptr after the last one.
 /// The changes of a node keep their order, whatever its clock did.
@@ -188,9 +173,9 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
         }
         const auto place = after.find(heads[i].node);
         const ChainPlace from = place == after.end() ? ChainPlace{} : place->second;
-        ChainRead chain(ledger, account, heads[i].number, from);
-        read.diverged =
-            !chain.read(chains[heads[i].node], limit, bytes_max, nodes[i]) || read.diverged;
+        read.diverged = !read_chain(ledger, account, heads[i], chains[heads[i].node], from, limit,
+                                    bytes_max, nodes[i]) ||
+                        read.diverged;
     }
     merge(nodes, limit, bytes_max, read);
     for (const auto& [node, chain] : chains) {

@@ -1,12 +1,12 @@
 #include "core/reports/creators.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 
-#include "core/reports/names.hpp"
-#include "core/reports/overview.hpp"
+#include "core/ledger/command_rows.hpp"
+#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 
 namespace sluice::reports {
@@ -23,15 +23,6 @@ std::vector<ProgramRow> programs_of(LedgerReader& ledger,
     });
     return programs;
 }
-
-using EarnedAmounts = std::map<Currency, EarnedByMonth>;
-
-/// A row with its amounts, by which rows are sorted.
-struct Member {
-    MemberPlace place;
-    Row row;
-    EarnedAmounts earned;
-};
 
 Json earned_list(const EarnedAmounts& earned) {
     Json list = Json::array();
@@ -70,7 +61,7 @@ public:
         add_earned(ledger, month_before(month_of(now)), &EarnedByMonth::last_month);
     }
 
-    [[nodiscard]] Member member(const ProgramRow& program, const Membership& row) const {
+    [[nodiscard]] MemberRow member(const ProgramRow& program, const Membership& row) const {
         const auto found = profiles_.find(row.creator);
         const CreatorRow profile = found == profiles_.end() ? CreatorRow{} : found->second;
         const CreatorId& shown = profile.shown_as.empty() ? row.creator : profile.shown_as;
@@ -86,20 +77,19 @@ public:
 
 private:
     void add_earned(LedgerReader& ledger, std::uint32_t month, Decimal EarnedByMonth::*column) {
-        scan_month_from(ledger, first_.account, month, first_.creator,
-                        [this, column](const MonthlySum& sum) {
-                            if (last_ < sum.creator) {
-                                return false;
-                            }
-                            if (sum.program == first_.program) {
-                                const Decimal zero = zero_amount(sum.currency);
-                                earned_[sum.creator]
-                                        .try_emplace(sum.currency, EarnedByMonth{zero, zero})
-                                        .first->second.*
-                                    column += sum.earned;
-                            }
-                            return true;
-                        });
+        const auto visit = [this, column](const MonthlySum& sum) {
+            if (last_ < sum.creator) {
+                return false;
+            }
+            if (sum.program == first_.program) {
+                const Decimal zero = zero_amount(sum.currency);
+                EarnedAmounts& earned = earned_[sum.creator];
+                earned.try_emplace(sum.currency, EarnedByMonth{zero, zero}).first->second.*column +=
+                    sum.earned;
+            }
+            return true;
+        };
+        scan_month(ledger, first_.account, month, first_.creator, visit, {2, 3});
     }
 
     Membership first_;
@@ -112,7 +102,7 @@ private:
 /// Adds at most `max` members of a program that come after `after`.
 void add_members(LedgerReader& ledger, const ProgramRow& program,
                  const std::optional<CreatorId>& after, std::size_t max, Timestamp now,
-                 std::vector<Member>& members) {
+                 std::vector<MemberRow>& members) {
     Membership first;
     first.account = program.program.account;
     first.program = program.program.id;
@@ -136,9 +126,9 @@ void add_members(LedgerReader& ledger, const ProgramRow& program,
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 /// Returns the currencies of the members' amounts, the one with the largest sum first.
-std::vector<Currency> currencies_of(const std::vector<Member>& members) {
+std::vector<Currency> currencies_of(const std::vector<MemberRow>& members) {
     std::map<Currency, Decimal> sums;
-    for (const Member& member : members) {
+    for (const MemberRow& member : members) {
         for (const auto& [currency, months] : member.earned) {
             sums[currency] += months.this_month;
         }
@@ -154,13 +144,13 @@ std::vector<Currency> currencies_of(const std::vector<Member>& members) {
 
 /// Amounts of different currencies are compared with nothing, so a later currency decides only
 /// between members who earned the same in those before it.
-void sort_by_earned(std::vector<Member>& members) {
+void sort_by_earned(std::vector<MemberRow>& members) {
     const std::vector<Currency> currencies = currencies_of(members);
-    const auto this_month = [](const Member& member, Currency currency) {
+    const auto this_month = [](const MemberRow& member, Currency currency) {
         const auto found = member.earned.find(currency);
         return found == member.earned.end() ? Decimal() : found->second.this_month;
     };
-    std::stable_sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    std::stable_sort(members.begin(), members.end(), [&](const MemberRow& a, const MemberRow& b) {
         for (const Currency currency : currencies) {
             const Decimal of_a = this_month(a, currency);
             const Decimal of_b = this_month(b, currency);
@@ -170,6 +160,12 @@ void sort_by_earned(std::vector<Member>& members) {
         }
         return false;
     });
+}
+
+/// Returns `2026-01` for 202601.
+std::string month_text(std::uint32_t month) {
+    const std::string digits = std::to_string(1'000'000 + month).substr(1);
+    return digits.substr(0, 4) + "-" + digits.substr(4);
 }
 
 /// Returns the sums of the last twelve months, by month and currency.
@@ -245,6 +241,74 @@ Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& crea
     return holds;
 }
 
+// ---- Holds --------------------------------------------------------------------------------------
+
+void list_held_creators(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                        const std::optional<CreatorId>& creator, RowOutput& out) {
+    std::vector<CreatorHold> holds;
+    CreatorHold first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
+        if (!creator || hold.creator == *creator) {
+            holds.push_back(hold);
+        }
+    });
+    for (const CreatorHold& hold : holds) {
+        out.add({account_id.str(), Json(), Json(), shown_id(ledger, account, hold.creator).str(),
+                 text_or_null(hold.program.view()), hold.actor, hold.held_at.to_string(),
+                 hold.reason});
+    }
+}
+
+/// The memo entry of the hold has who, when and why.
+Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
+    Json held_by, held_at, reason;
+    for (const JournalGroup& group : ledger.order_journal(order)) {
+        for (const JournalEntry& entry : group.entries) {
+            if (entry.reason == JournalReason::kMemoHeld) {
+                held_by = group.actor;
+                held_at = group.recorded_at.to_string();
+                reason = group.note;
+            }
+        }
+    }
+    return {shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str(), Json(), Json(),
+            std::move(held_by),    std::move(held_at), std::move(reason)};
+}
+
+/// Reads only the orders that are held, from the list of what needs attention.
+void list_held_orders(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                      const std::optional<CreatorId>& creator, RowOutput& out) {
+    std::map<ShopNumber, std::set<OrderId>> held;
+    Attention first;
+    first.account = account;
+    ledger.scan(first, {2, 2},
+                [&held](const Attention& row) { held[row.shop].insert(row.order_id); });
+    ReportFilter filter;
+    filter.account = account_id;
+    OrderState order;
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        for (const OrderId& id : held[shop.shop]) {
+            const bool is_there = ledger.load_order({account, shop.shop, id}, order);
+            const bool covered =
+                !creator || (order.live && order.position()->attribution.creator == *creator);
+            if (is_there && covered) {
+                out.add(held_order_row(ledger, shop, order));
+            }
+        }
+    }
+}
+
+// ---- Payees -------------------------------------------------------------------------------------
+
+/// Returns the actor who approved the command, or null.
+Json approver_of(LedgerReader& ledger, const PayeeChange& change) {
+    PendingApproval row;
+    row.account = change.account;
+    row.command_id = change.command_id;
+    return ledger.load(row) && row.state == ApprovalState::kApproved ? Json(row.ended_by) : Json();
+}
+
 }  // namespace
 
 std::vector<Column> creator_columns() {
@@ -254,12 +318,12 @@ std::vector<Column> creator_columns() {
             {"earned"}};
 }
 
-void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
+void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& only, Timestamp now,
                     RowOutput& out) {
-    for (const ProgramRow& program : programs_of(ledger, listing.account, listing.program)) {
-        std::vector<Member> members;
+    for (const ProgramRow& program : programs_of(ledger, std::nullopt, only)) {
+        std::vector<MemberRow> members;
         add_members(ledger, program, std::nullopt, kNoLimit, now, members);
-        for (const Member& member : members) {
+        for (const MemberRow& member : members) {
             out.add(member.row);
         }
     }
@@ -267,12 +331,12 @@ void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timesta
 
 void write_best_creators(LedgerReader& ledger, AccountNumber account,
                          const std::optional<ProgramId>& program, Timestamp now, RowOutput& out) {
-    std::vector<Member> members;
+    std::vector<MemberRow> members;
     for (const ProgramRow& row : programs_of(ledger, account, program)) {
         add_members(ledger, row, std::nullopt, kNoLimit, now, members);
     }
     sort_by_earned(members);
-    for (const Member& member : members) {
+    for (const MemberRow& member : members) {
         out.add(member.row);
     }
 }
@@ -281,7 +345,7 @@ std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account
                                      const std::optional<ProgramId>& program,
                                      const std::optional<MemberPlace>& after, std::size_t max,
                                      Timestamp now) {
-    std::vector<Member> members;
+    std::vector<MemberRow> members;
     for (const ProgramRow& row : programs_of(ledger, account, program)) {
         const bool goes_on = after && after->program == row.program.id;
         if ((after && row.program.id < after->program) || members.size() == max) {
@@ -290,12 +354,7 @@ std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account
         add_members(ledger, row, goes_on ? std::optional(after->creator) : std::nullopt,
                     max - members.size(), now, members);
     }
-    std::vector<MemberRow> rows;
-    rows.reserve(members.size());
-    for (Member& member : members) {
-        rows.push_back({std::move(member.place), std::move(member.row)});
-    }
-    return rows;
+    return members;
 }
 
 Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
@@ -316,6 +375,77 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"programs", memberships_of(ledger, account, first)},
                 {"holds", holds_of(ledger, account, first)},
                 {"months", months_of(ledger, account, first, now)}};
+}
+
+std::vector<Column> hold_columns() {
+    return {{"account_id", Align::kLeft, false},
+            {"shop_id"},
+            {"order_id"},
+            {"creator_id"},
+            {"program_id"},
+            {"held_by"},
+            {"held_at"},
+            {"reason"}};
+}
+
+void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                 const std::optional<CreatorId>& creator, RowOutput& out) {
+    list_held_creators(ledger, account, account_id, creator, out);
+    list_held_orders(ledger, account, account_id, creator, out);
+}
+
+std::vector<Column> payee_columns(bool history) {
+    if (!history) {
+        return {{"account_id"}, {"creator_id"}, {"name"}, {"payee"}, {"payee_since"}};
+    }
+    return {{"account_id"}, {"creator_id"}, {"changed_at"}, {"old_payee"},  {"new_payee"},
+            {"actor"},      {"reason"},     {"command_id"}, {"approved_by"}};
+}
+
+Row payee_row(const CreatorNames& names, const AccountId& account_id, const CreatorRow& row) {
+    return {account_id.str(), names.shown(row.account, row.creator).str(), text_or_null(row.name),
+            text_or_null(row.payee), row.payee_since};
+}
+
+Row payee_change_row(LedgerReader& ledger, const CreatorNames& names, const AccountId& account_id,
+                     const PayeeChange& change) {
+    return {account_id.str(),
+            names.shown(change.account, change.creator).str(),
+            change.changed_at.to_string(),
+            text_or_null(change.old_payee),
+            text_or_null(change.new_payee),
+            change.actor,
+            text_or_null(change.reason),
+            change.command_id,
+            approver_of(ledger, change)};
+}
+
+void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
+    std::vector<PayeeChange> changes;
+    for (const auto& entry : accounts) {
+        const AccountNumber account = entry.first;
+        const AccountId& account_id = entry.second;
+        if (filter.account && *filter.account != account_id) {
+            continue;
+        }
+        if (history) {
+            ledger.scan(PayeeChange{account, {}, {}, {}, {}, {}, {}, {}}, {1, 1},
+                        [&changes](const PayeeChange& change) { changes.push_back(change); });
+            continue;
+        }
+        ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
+            if (filter.covers(names, account, row.creator)) {
+                out.add(payee_row(names, account_id, row));
+            }
+        });
+    }
+    for (const PayeeChange& change : changes) {
+        if (filter.covers(names, change.account, change.creator)) {
+            out.add(payee_change_row(ledger, names, accounts.at(change.account), change));
+        }
+    }
 }
 
 }  // namespace sluice::reports

@@ -9,20 +9,16 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
 #include "core/reports/row_output.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice::reports {
 
 [[nodiscard]] std::vector<Column> creator_columns();
-/// Members of a program, or of all.
-struct CreatorListing {
-    std::optional<AccountNumber> account;  ///< Absent means every account.
-    std::optional<ProgramId> program;
-};
-/// Lists the members by program and first id, with what they earned in the program this month and
-/// last.
-void write_creators(LedgerReader& ledger, const CreatorListing& listing, Timestamp now,
+/// Lists the members of a program, or of all programs of every account, by program and first id,
+/// with what they earned in the program this month and last.
+void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& only, Timestamp now,
                     RowOutput& out);
 /// Lists the members of one account by the earnings of this month, the largest first.
 void write_best_creators(LedgerReader& ledger, AccountNumber account,
@@ -33,10 +29,11 @@ struct MemberPlace {
     ProgramId program;
     CreatorId creator;  ///< First id.
 };
-/// A row, and where it is.
+/// A row, where it is, and its amounts.
 struct MemberRow {
     MemberPlace place;
     Row row;
+    EarnedAmounts earned;
 };
 /// Returns the rows of at most `max` members that come after `after`, from ranges of the tables.
 [[nodiscard]] std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account,

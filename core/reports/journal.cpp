@@ -6,6 +6,7 @@
 #include "core/reports/changes.hpp"
 #include "core/reports/referred_nodes.hpp"
 #include "core/reports/report.hpp"
+#include "core/reports/statement.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -48,10 +49,10 @@ Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& a
 
 JournalRows::JournalRows(LedgerReader& ledger, const std::optional<AccountNumber>& only,
                          ShowPayee show_payee)
-    : names_(ledger), accounts_(account_ids(ledger)), show_payee_(show_payee) {
-    for (const ShopRow& shop : shops_of(ledger, {})) {
-        shops_.emplace(shop.shop.value, shop.shop_id.str());
-    }
+    : names_(ledger),
+      accounts_(account_ids(ledger)),
+      shops_(shop_names(ledger)),
+      show_payee_(show_payee) {
     PayeeChange first;
     first.account = only.value_or(AccountNumber{});
     ledger.scan(first, {only ? 1U : 0U, only ? 1U : 0U}, [this](const PayeeChange& row) {

@@ -1,7 +1,6 @@
 #include "core/reports/lists.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/ledger/list_rows.hpp"
@@ -14,19 +13,6 @@ namespace {
 /// Rows of a list that are read before what they name.
 constexpr std::size_t kRowsAtOnce = 500;
 
-template <class Row>
-void set_place(Row& row, const OrderPlace& place) {
-    row.ordered_at = place.ordered_at;
-    row.shop = place.shop;
-    row.order_id = place.order_id;
-}
-
-template <class Row>
-bool is_at(const Row& row, const OrderPlace& place) {
-    return row.ordered_at == place.ordered_at && row.shop == place.shop &&
-           row.order_id == place.order_id;
-}
-
 /// @param row  Its first `same` key columns are set; time, shop and order follow them.
 template <class Row>
 std::vector<OrderPlace> places_of(LedgerReader& ledger, Row row, unsigned same,
@@ -35,15 +21,18 @@ std::vector<OrderPlace> places_of(LedgerReader& ledger, Row row, unsigned same,
     const auto add = [&](const Row& found) {
         const bool in_range = (!listing.from || *listing.from <= found.ordered_at) &&
                               (!listing.to || found.ordered_at < *listing.to);
-        if (in_range && !(listing.after && is_at(found, *listing.after))) {
-            places.push_back({found.ordered_at, found.shop, found.order_id});
+        OrderPlace place{found.ordered_at, found.shop, found.order_id};
+        if (in_range && listing.after != place) {
+            places.push_back(std::move(place));
         }
         return in_range && places.size() < max;
     };
     KeyRange range{same, same};
     const std::optional<Timestamp>& bound = listing.newest_first ? listing.to : listing.from;
     if (listing.after) {
-        set_place(row, *listing.after);
+        row.ordered_at = listing.after->ordered_at;
+        row.shop = listing.after->shop;
+        row.order_id = listing.after->order_id;
         range.from = same + 3;
     } else if (bound) {
         row.ordered_at = *bound;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@ struct OrderPlace {
     Timestamp ordered_at;
     ShopNumber shop;
     OrderId order_id;
+    friend bool operator==(const OrderPlace&, const OrderPlace&) = default;
 };
 
 /// Orders of an account by the time of the sale, shop and order.

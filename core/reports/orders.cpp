@@ -1,15 +1,12 @@
 // report orders, report anomalies
 #include <set>
 
-#include "core/explain/node_names.hpp"
 #include "core/journal/journal.hpp"
-#include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
-#include "core/statements/statements.hpp"
 
 namespace sluice::reports {
 namespace {

@@ -10,9 +10,10 @@ namespace sluice::reports {
 namespace {
 
 /// Joins the parts of the nodes, which follow one another.
-template <class Row, class SameSum>
+template <class Row>
 class Joined {
 public:
+    using SameSum = bool (*)(const Row&, const Row&);
     Joined(SameSum same_sum, const Visitor<Row>& visit) : same_sum_(same_sum), visit_(visit) {}
 
     /// Returns false to end the scan.
@@ -39,17 +40,6 @@ private:
     Row sum_;
     bool is_filled_ = false, more_ = true;
 };
-
-void scan_months(LedgerReader& ledger, const MonthlySum& first, KeyRange range,
-                 const Visitor<MonthlySum>& visit) {
-    Joined<MonthlySum, bool (*)(const MonthlySum&, const MonthlySum&)> sums(
-        [](const MonthlySum& a, const MonthlySum& b) {
-            return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
-        },
-        visit);
-    ledger.scan(first, range, [&sums](const MonthlySum& part) { return sums.add(part); });
-    (void)sums.finish();
-}
 
 /// Rows of all kinds have this order; those of one kind have it in their table.
 bool is_newer(const Attention& a, const Attention& b) {
@@ -87,7 +77,7 @@ OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint
 
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit) {
-    Joined<DailySum, bool (*)(const DailySum&, const DailySum&)> sums(
+    Joined<DailySum> sums(
         [](const DailySum& a, const DailySum& b) {
             return a.day == b.day && a.program == b.program && a.currency == b.currency;
         },
@@ -101,46 +91,31 @@ void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first,
 }
 
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                const Visitor<MonthlySum>& visit) {
-    MonthlySum first;
-    first.account = account;
-    first.month = month;
-    scan_months(ledger, first, {2, 2}, visit);
-}
-
-void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                const CreatorId& creator, const Visitor<MonthlySum>& visit) {
-    MonthlySum first;
-    first.account = account;
-    first.month = month;
-    first.creator = creator;
-    scan_months(ledger, first, {3, 3}, visit);
-}
-
-void scan_month_from(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                     const CreatorId& creator, const Visitor<MonthlySum>& visit) {
+                const CreatorId& creator, const Visitor<MonthlySum>& visit, KeyRange range) {
+    Joined<MonthlySum> sums(
+        [](const MonthlySum& a, const MonthlySum& b) {
+            return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
+        },
+        visit);
     MonthlySum first;
     first.account = account;
     first.month = month;
     first.creator = creator;
-    scan_months(ledger, first, {2, 3}, visit);
-}
-
-std::string month_text(std::uint32_t month) {
-    const std::string digits = std::to_string(1'000'000 + month).substr(1);
-    return digits.substr(0, 4) + "-" + digits.substr(4);
+    ledger.scan(first, range, [&sums](const MonthlySum& part) { return sums.add(part); });
+    (void)sums.finish();
 }
 
 Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month) {
     Earned earned;
     const auto add = [&](std::uint32_t of, Decimal EarnedByMonth::*column) {
-        scan_month(ledger, account, of, [&](const MonthlySum& sum) {
+        const auto visit = [&](const MonthlySum& sum) {
             const Decimal zero = zero_amount(sum.currency);
             auto& months = earned[{sum.program, sum.creator}]
                                .try_emplace(sum.currency, EarnedByMonth{zero, zero})
                                .first->second;
             months.*column += sum.earned;
-        });
+        };
+        scan_month(ledger, account, of, {}, visit, {2, 2});
     };
     add(month, &EarnedByMonth::this_month);
     add(month_before(month), &EarnedByMonth::last_month);

@@ -28,31 +28,26 @@ struct OrdersOfDay {
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit);
 
-/// Visits the sums of a month (202601), by creator, program and currency. A visited row has node 0.
-void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                const Visitor<MonthlySum>& visit);
-/// Likewise, from this creator on.
+/// Visits the sums of a creator's month (202601), by program and currency. A visited row has node
+/// 0.
 /// @param creator  First id.
-void scan_month_from(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                     const CreatorId& creator, const Visitor<MonthlySum>& visit);
-/// Likewise, of this creator alone.
-/// @param creator  First id.
+/// @param range    Of the key: {2, 3} for the creators from this one on, {2, 2} for all.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
-                const CreatorId& creator, const Visitor<MonthlySum>& visit);
+                const CreatorId& creator, const Visitor<MonthlySum>& visit,
+                KeyRange range = {3, 3});
 
 /// Returns the month before: 202512 for 202601.
 [[nodiscard]] constexpr std::uint32_t month_before(std::uint32_t month) noexcept {
     return month % 100 == 1 ? month - 100 + 11 : month - 1;
 }
-/// Returns `2026-01` for 202601.
-[[nodiscard]] std::string month_text(std::uint32_t month);
 
 /// Amounts that a creator earned in this month and in the last one, by currency.
 struct EarnedByMonth {
     Decimal this_month, last_month;
 };
+using EarnedAmounts = std::map<Currency, EarnedByMonth>;
 /// By program and first id of the creator.
-using Earned = std::map<std::pair<ProgramId, CreatorId>, std::map<Currency, EarnedByMonth>>;
+using Earned = std::map<std::pair<ProgramId, CreatorId>, EarnedAmounts>;
 /// Returns what the creators of the account earned in each program.
 /// @param month  This month.
 [[nodiscard]] Earned earned_by_month(LedgerReader& ledger, AccountNumber account,

@@ -8,21 +8,11 @@
 namespace sluice::reports {
 namespace {
 
-Json names_of(const std::vector<PayoutPart>& parts) {
-    Json names = Json::array();
-    for (const PayoutPart& part : parts) {
-        names.push_back(part.program.str());
-    }
-    return names;
-}
-
 /// A payout that is only planned has no parts yet.
 Json parts_list(const std::vector<PayoutPart>& parts) {
-    Json list = Json::array();
-    for (const PayoutPart& part : parts) {
-        list.push_back({{"program_id", part.program.str()}, {"amount", part.amount.to_string()}});
-    }
-    return list;
+    return Json::list(parts, [](const PayoutPart& part) {
+        return Json{{"program_id", part.program.str()}, {"amount", part.amount.to_string()}};
+    });
 }
 
 }  // namespace
@@ -39,7 +29,7 @@ Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accoun
             shown.str(),
             text_or_null(profile.name),
             text_or_null(payout.payee),
-            names_of(parts),
+            Json::list(parts, [](const PayoutPart& part) { return part.program.str(); }),
             payout.currency.code(),
             payout.amount.to_string(),
             to_string(payout.state),

@@ -1,8 +1,5 @@
 #include "core/reports/periods.hpp"
 
-#include "core/ledger/account_rows.hpp"
-#include "core/reports/names.hpp"
-
 namespace sluice::reports {
 
 std::vector<Column> period_columns() {

@@ -6,19 +6,13 @@ namespace sluice::reports {
 namespace {
 
 Json amounts_of(const std::vector<Money>& amounts) {
-    Json list = Json::array();
-    for (const Money& money : amounts) {
-        list.push_back(to_string(money));
-    }
-    return list;
+    return Json::list(amounts, [](const Money& money) { return to_string(money); });
 }
 
 Json tiers_of(const std::vector<Tier>& tiers) {
-    Json list = Json::array();
-    for (const Tier& tier : tiers) {
-        list.push_back({{"from", to_string(tier.from)}, {"rate", to_string(tier.rate)}});
-    }
-    return list;
+    return Json::list(tiers, [](const Tier& tier) {
+        return Json{{"from", to_string(tier.from)}, {"rate", to_string(tier.rate)}};
+    });
 }
 
 Json rule_of(const Rule& rule) {
@@ -64,14 +58,6 @@ std::vector<Column> program_columns() {
 
 Row program_row(const ProgramRow& row) {
     const Program& program = row.program;
-    Json precedence = Json::array();
-    for (const AttributionType type : program.precedence) {
-        precedence.push_back(to_string(type));
-    }
-    Json rules = Json::array();
-    for (const Rule& rule : program.rules) {
-        rules.push_back(rule_of(rule));
-    }
     return {program.id.str(),
             program.account_id.str(),
             program.shops,
@@ -80,12 +66,12 @@ Row program_row(const ProgramRow& row) {
             program.late_days,
             program.window_days,
             to_string(program.base),
-            std::move(precedence),
+            Json::list(program.precedence, [](AttributionType type) { return to_string(type); }),
             program.clearing_days,
             to_string(program.default_rate),
             tiers_of(program.default_tiers),
             amounts_of(program.max_per_order),
-            std::move(rules),
+            Json::list(program.rules, rule_of),
             row.version,
             row.applied_at.to_string()};
 }

@@ -3,54 +3,36 @@
 #include <algorithm>
 
 namespace sluice::reports {
-namespace {
 
-/// Finds the node that wrote the entry that `refers_to` names: the earliest with an entry of the
-/// same line under this number.
-class ReferredEntry {
-public:
-    ReferredEntry(const JournalGroup& group, std::size_t index)
-        : group_(group), entry_(group.entries[index]) {}
-
-    void look_at(const JournalGroup& one) {
-        const std::uint64_t place = entry_.refers_to - one.first_entry;
-        const bool fits = one.shop == group_.shop && one.order_id == group_.order_id &&
-                          one.program == group_.program && one.creator == group_.creator &&
-                          place < one.entries.size() && one.entries[place].line == entry_.line;
-        if (fits && (node_.empty() || one.recorded_at < recorded_at_)) {
-            node_ = one.node;
-            recorded_at_ = one.recorded_at;
-        }
-    }
-    [[nodiscard]] const std::string& node() const noexcept { return node_; }
-
-private:
-    const JournalGroup& group_;
-    const JournalEntry& entry_;
-    std::string node_;
-    Timestamp recorded_at_;
-};
-
-}  // namespace
-
+/// The earliest group with an entry of the same line under this number has written it.
 std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::size_t index,
                           std::size_t nodes) {
-    if (group.entries[index].refers_to == 0 || nodes == 1) {
-        return group.entries[index].refers_to == 0 ? std::string() : group.node;
+    const JournalEntry& entry = group.entries[index];
+    if (entry.refers_to == 0 || nodes == 1) {
+        return entry.refers_to == 0 ? std::string() : group.node;
     }
-    ReferredEntry referred(group, index);
+    std::string node;
+    Timestamp recorded_at;
+    const auto look_at = [&](const JournalGroup& one) {
+        const std::uint64_t place = entry.refers_to - one.first_entry;
+        const bool fits = one.shop == group.shop && one.order_id == group.order_id &&
+                          one.program == group.program && one.creator == group.creator &&
+                          place < one.entries.size() && one.entries[place].line == entry.line;
+        if (fits && (node.empty() || one.recorded_at < recorded_at)) {
+            node = one.node;
+            recorded_at = one.recorded_at;
+        }
+    };
     OrderState order;
     if (ledger.load_order({group.account, group.shop, group.order_id}, order)) {
-        for (const JournalGroup& one : ledger.order_journal(order)) {
-            referred.look_at(one);
-        }
+        const std::vector<JournalGroup> journal = ledger.order_journal(order);
+        std::for_each(journal.begin(), journal.end(), look_at);
     }
-    if (referred.node().empty()) {
-        ledger.scan_creator_journal(
-            group.account, group.creator, {}, group.accounting_date.plus_seconds(1),
-            [&referred](const JournalGroup& one) { referred.look_at(one); });
+    if (node.empty()) {
+        ledger.scan_creator_journal(group.account, group.creator, {},
+                                    group.accounting_date.plus_seconds(1), look_at);
     }
-    return referred.node();
+    return node;
 }
 
 ReferredNodes::ReferredNodes(LedgerReader& ledger) {

@@ -8,6 +8,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/reports/json.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice::reports {
 
@@ -20,13 +21,8 @@ struct Column {
 };
 
 /// Takes the rows of a listing, one at a time.
-class RowOutput {
+class RowOutput : public Interface {
 public:
-    RowOutput() = default;
-    RowOutput(const RowOutput&) = delete;
-    RowOutput& operator=(const RowOutput&) = delete;
-    virtual ~RowOutput() = default;
-
     virtual void add(const Row& row) = 0;
     /// Adds a row whose values are JSON text already.
     virtual void add_raw(const std::vector<JsonMember>& row) = 0;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "core/ledger/overview_rows.hpp"

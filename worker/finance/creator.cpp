@@ -95,16 +95,15 @@ Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
 }
 
 Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
-    return list_rows(
-        frame, command.list, reports::creator_columns(),
-        [&](LedgerReader& ledger, Listing& listing) {
-            if (command.program && !ledger.program(*command.program)) {
-                return Status(
-                    Error{ErrorCode::kNotFound, "there is no program " + command.program->str()});
-            }
-            reports::write_creators(ledger, {std::nullopt, command.program}, now(), listing);
-            return Status::success();
-        });
+    return list_rows(frame, command.list, reports::creator_columns(),
+                     [&](LedgerReader& ledger, Listing& listing) {
+                         if (command.program && !ledger.program(*command.program)) {
+                             return Status(Error{ErrorCode::kNotFound,
+                                                 "there is no program " + command.program->str()});
+                         }
+                         reports::write_creators(ledger, command.program, now(), listing);
+                         return Status::success();
+                     });
 }
 
 Result<std::string> parse_code(std::string_view text) {
