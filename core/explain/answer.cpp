@@ -147,22 +147,21 @@ void say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledg
     }
 }
 
-void say_payable(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
-    const std::optional<ProgramRow> row = ledger.program(e.order.position()->attribution.program);
-    if (row) {
-        answer.since = row->program.clears_at(e.order.ordered_at);
+/// An amount that is open: payable, or pending until its clearing days end.
+void say_open(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    const Attribution& given = e.order.position()->attribution;
+    const std::optional<ProgramRow> row = ledger.program(given.program);
+    const auto clears_at =
+        row ? std::optional(row->program.clears_at(e.order.ordered_at)) : std::nullopt;
+    if (answer.status == "payable") {
+        answer.since = clears_at;
+        answer.sentence = amount_words(e) + ", payable; the next close takes it.";
+        return;
     }
-    answer.sentence = amount_words(e) + ", payable; the next close takes it.";
-}
-
-void say_pending(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
-    const std::optional<ProgramRow> row = ledger.program(e.order.position()->attribution.program);
-    answer.since = e.order.position()->attribution.at;
-    if (row) {
-        answer.next_at = row->program.clears_at(e.order.ordered_at);
-    }
+    answer.since = given.at;
+    answer.next_at = clears_at;
     answer.sentence = amount_words(e) + ", payable" +
-                      (answer.next_at ? " from " + day_words(*answer.next_at) : " later") + ".";
+                      (clears_at ? " from " + day_words(*clears_at) : " later") + ".";
 }
 
 }  // namespace
@@ -188,10 +187,8 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
             "Cancelled by the shop on " + day_words(*e.order.cancelled_at) + "; it earns nothing.";
     } else if (answer.status == "blocked") {
         say_blocked(answer, e, ledger);
-    } else if (answer.status == "payable") {
-        say_payable(answer, e, ledger);
-    } else if (answer.status == "pending") {
-        say_pending(answer, e, ledger);
+    } else if (answer.status == "payable" || answer.status == "pending") {
+        say_open(answer, e, ledger);
     } else {
         say_in_payout(answer, e, ledger);
     }

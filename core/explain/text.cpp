@@ -27,10 +27,6 @@ private:
     std::string text_;
 };
 
-std::string number(std::uint64_t value) {
-    return std::to_string(value);
-}
-
 /// Returns the words that name the node of a number, if there are several nodes, because numbers
 /// count within a node.
 std::string through(const Explanation& e, const std::string& node) {
@@ -60,7 +56,7 @@ void write_events(Page& page, const Explanation& e) {
     page.section("Events");
     for (const ExplainedEvent& event : e.events) {
         const EventTrace& trace = event.trace;
-        page.item("#" + number(trace.seq.value) + through(e, event.node) + "  " +
+        page.item("#" + std::to_string(trace.seq.value) + through(e, event.node) + "  " +
                   std::string(to_string(trace.topic)) + ", version " + trace.version.to_string() +
                   ", received " + trace.received_at.to_string());
         page.detail(event.words);
@@ -72,7 +68,7 @@ void write_events(Page& page, const Explanation& e) {
         }
     }
     if (e.order.duplicates_count > 0) {
-        page.item(number(e.order.duplicates_count) +
+        page.item(std::to_string(e.order.duplicates_count) +
                   " more, equal to one of these, changed nothing");
     }
 }
@@ -85,7 +81,7 @@ void write_refunds(Page& page, const Explanation& e) {
     for (const ExplainedRefund& refund : e.refunds) {
         page.item(refund.row.id.str() + " of line " + refund.row.line.str() + ": " +
                   refund.row.amount.to_string() + ", tax " + refund.row.tax.to_string() +
-                  ", quantity " + number(refund.row.quantity) + ", stated by version " +
+                  ", quantity " + std::to_string(refund.row.quantity) + ", stated by version " +
                   refund.row.version.to_string());
         page.detail(refund.words);
     }
@@ -113,7 +109,7 @@ void write_lines(Page& page, const Explanation& e) {
         page.item(line.id.str() + ": sku " + line.sku.str() +
                   (line.variant_sku ? ", variant " + line.variant_sku->str() : "") + ", amount " +
                   line.amount.to_string() + ", tax " + line.tax.to_string() + ", quantity " +
-                  number(line.quantity));
+                  std::to_string(line.quantity));
         if (!explained.rule.empty()) {
             page.detail("rate " + explained.rate + ": " + explained.rule);
             page.detail("base " + explained.base);
@@ -142,18 +138,18 @@ void write_journal(Page& page, const Explanation& e) {
                                            : (entry.amount.is_negative() ? "" : "+") +
                                                  entry.amount.to_string() + " " +
                                                  std::string(entry.currency.code()) + " ";
-            page.item("entry " + number(group.first_entry + i) + through(e, group.node) +
-                      (group.command_id.empty() ? ", event #" + number(group.event_seq.value)
-                                                : ", command " + group.command_id) +
-                      ": " +
-                      (entry.line.empty() || is_memo(entry.reason)
-                           ? ""
-                           : "line " + entry.line.str() + " ") +
-                      amount + std::string(to_string(entry.reason)) + ", recorded " +
-                      group.recorded_at.to_string() +
-                      (group.accounting_date == group.recorded_at
-                           ? ""
-                           : ", accounting date " + group.accounting_date.to_string()));
+            page.item(
+                "entry " + std::to_string(group.first_entry + i) + through(e, group.node) +
+                (group.command_id.empty() ? ", event #" + std::to_string(group.event_seq.value)
+                                          : ", command " + group.command_id) +
+                ": " +
+                (entry.line.empty() || is_memo(entry.reason) ? ""
+                                                             : "line " + entry.line.str() + " ") +
+                amount + std::string(to_string(entry.reason)) + ", recorded " +
+                group.recorded_at.to_string() +
+                (group.accounting_date == group.recorded_at
+                     ? ""
+                     : ", accounting date " + group.accounting_date.to_string()));
         }
         if (!group.actor.empty()) {
             page.detail("by " + group.actor + (group.note.empty() ? "" : ": " + group.note));
