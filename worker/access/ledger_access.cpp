@@ -24,14 +24,6 @@ namespace {
 
 constexpr std::size_t kUrlBytesMax = 4096;
 
-Result<std::string> parse_ledger_url(std::string_view text) {
-    const auto url = pg::Url::parse(text);
-    if (!url.ok()) {
-        return url.error();
-    }
-    return std::string(text);
-}
-
 /// Returns the file that names the ledger of this store's worker, if it is not the store's own.
 /// Without that file, a command that drains the queue itself would apply it to another ledger.
 std::string bound_file(const store::StorePaths& paths) {
@@ -102,6 +94,11 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
 }
 
 }  // namespace
+
+Result<std::string> parse_ledger_url(std::string_view text) {
+    const auto url = pg::Url::parse(text);
+    return url.ok() ? Result<std::string>(std::string(text)) : url.error();
+}
 
 Option add_ledger(Subcommand app, std::string& target) {
     return add_value(app, "--ledger", "URL", target, parse_ledger_url,
@@ -233,8 +230,8 @@ void warn_unchecked_seals(const worker::ArchiveSeals& seals) {
     }
 }
 
-Status with_snapshot(const Frame& frame, const std::string& ledger_url,
-                     const std::function<Status(LedgerReader&)>& read, ReadFrom from) {
+Status visit_snapshot(const Frame& frame, const std::string& ledger_url, ReadFrom from,
+                      const std::function<void(LedgerReader&)>& visit) {
     auto opener = ledger_for_reading(frame, ledger_url, from);
     if (!opener.ok()) {
         return opener.error();
@@ -256,7 +253,8 @@ Status with_snapshot(const Frame& frame, const std::string& ledger_url,
         if (from == ReadFrom::kConfirmed) {
             ledger.value()->confirm();
         }
-        return read(*snapshot);
+        visit(*snapshot);
+        return Status::success();
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }
@@ -265,31 +263,6 @@ Status with_snapshot(const Frame& frame, const std::string& ledger_url,
 void add_list_options(Subcommand app, ListOptions& target) {
     add_ledger(app, target.ledger);
     add_format(app, target.format);
-}
-
-Status list_rows(const Frame& frame, const ListOptions& options, std::vector<Column> columns,
-                 const std::function<Status(LedgerReader&, Listing&)>& write) {
-    return with_snapshot(frame, options.ledger, [&](LedgerReader& ledger) {
-        Listing listing(options.format, std::move(columns));
-        Status written = write(ledger, listing);
-        if (written.ok()) {
-            listing.finish();
-        }
-        return written;
-    });
-}
-
-Status list_account_rows(
-    const Frame& frame, const AccountId& account, const ListOptions& options,
-    std::vector<Column> columns,
-    const std::function<Status(LedgerReader&, AccountNumber, Listing&)>& write) {
-    const auto number = account_number(frame, account);
-    if (!number.ok()) {
-        return number.error();
-    }
-    return list_rows(
-        frame, options, std::move(columns),
-        [&](LedgerReader& ledger, Listing& listing) { return write(ledger, *number, listing); });
 }
 
 namespace {

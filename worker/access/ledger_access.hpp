@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
@@ -11,6 +13,7 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/url.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/drain/drain.hpp"
@@ -18,6 +21,8 @@
 
 namespace sluice::cli {
 
+/// Checks a URL, and returns it.
+[[nodiscard]] Result<std::string> parse_ledger_url(std::string_view text);
 /// Adds `--ledger URL`. Empty means the ledger that the store remembers (`ledger.url`, written when
 /// a PostgreSQL ledger is first opened for writing), else the store's own.
 Option add_ledger(Subcommand app, std::string& target);
@@ -57,12 +62,50 @@ void add_command_keys(Subcommand app, std::vector<std::string>& target);
 /// seals.
 void warn_unchecked_seals(const worker::ArchiveSeals& seals);
 
-/// Runs `read` on a snapshot. A LedgerFailure becomes the Status.
-[[nodiscard]] Status with_snapshot(const Frame& frame, const std::string& ledger_url,
-                                   const std::function<Status(LedgerReader&)>& read,
-                                   ReadFrom from = ReadFrom::kAnyServer);
+/// Calls `action`. Returns its Status or Result, or success if it returns nothing.
+template <class Action, class... Arguments>
+[[nodiscard]] auto outcome_of(Action&& action, Arguments&&... arguments) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Action, Arguments...>>) {
+        action(arguments...);
+        return Status::success();
+    } else {
+        return action(arguments...);
+    }
+}
 
-/// Likewise, on a snapshot of each node that the ledger has, until `read` returns false.
+/// Calls `visit` with a snapshot. A LedgerFailure becomes the Status.
+[[nodiscard]] Status visit_snapshot(const Frame& frame, const std::string& ledger_url,
+                                    ReadFrom from, const std::function<void(LedgerReader&)>& visit);
+
+/// Returns the outcome of `read` on a snapshot, or an error if the ledger cannot be read.
+template <class Read>
+[[nodiscard]] auto with_snapshot(const Frame& frame, const std::string& ledger_url, ReadFrom from,
+                                 Read&& read) {
+    std::optional<decltype(outcome_of(read, std::declval<LedgerReader&>()))> outcome;
+    const Status visited = visit_snapshot(frame, ledger_url, from, [&](LedgerReader& ledger) {
+        outcome.emplace(outcome_of(read, ledger));
+    });
+    return visited.ok() ? *std::move(outcome) : visited.error();
+}
+template <class Read>
+[[nodiscard]] auto with_snapshot(const Frame& frame, const std::string& ledger_url, Read&& read) {
+    return with_snapshot(frame, ledger_url, ReadFrom::kAnyServer, std::forward<Read>(read));
+}
+
+/// Likewise, for an account of the store: kNotFound if it is unknown.
+template <class Read>
+[[nodiscard]] auto with_account(const Frame& frame, const AccountId& account,
+                                const std::string& ledger_url, ReadFrom from, Read&& read)
+    -> decltype(outcome_of(read, std::declval<LedgerReader&>(), AccountNumber{})) {
+    const auto number = account_number(frame, account);
+    if (!number.ok()) {
+        return number.error();
+    }
+    return with_snapshot(frame, ledger_url, from,
+                         [&](LedgerReader& ledger) { return outcome_of(read, ledger, *number); });
+}
+
+/// Calls `read` with a snapshot of each node that the ledger has, until it returns false.
 [[nodiscard]] Status with_each_node(const Frame& frame, const std::string& ledger_url,
                                     const std::function<bool(LedgerReader&)>& read);
 
@@ -75,14 +118,36 @@ struct ListOptions {
 void add_list_options(Subcommand app, ListOptions& target);
 
 /// Prints the rows that `write` adds, read from one snapshot.
+template <class Write>
 [[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
-                               std::vector<Column> columns,
-                               const std::function<Status(LedgerReader&, Listing&)>& write);
+                               const std::vector<Column>& columns, Write&& write) {
+    return with_snapshot(frame, options.ledger, [&](LedgerReader& ledger) {
+        Listing listing(options.format, columns);
+        Status written = outcome_of(write, ledger, listing);
+        if (written.ok()) {
+            listing.finish();
+        }
+        return written;
+    });
+}
+
+/// Options of a command that lists rows of one account.
+struct AccountListOptions {
+    AccountId account;
+    ListOptions list;
+};
 /// Likewise, for an account of the store: kNotFound if it is unknown.
-[[nodiscard]] Status list_account_rows(
-    const Frame& frame, const AccountId& account, const ListOptions& options,
-    std::vector<Column> columns,
-    const std::function<Status(LedgerReader&, AccountNumber, Listing&)>& write);
+template <class Write>
+[[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
+                                       const std::vector<Column>& columns, Write&& write) {
+    const auto number = account_number(frame, options.account);
+    if (!number.ok()) {
+        return number.error();
+    }
+    return list_rows(frame, options.list, columns, [&](LedgerReader& ledger, Listing& listing) {
+        return outcome_of(write, ledger, *number, listing);
+    });
+}
 
 /// Waits until every input that this node's queue and lanes hold now is applied, at most 60 s.
 /// Returns kBusy if some are not applied then, or if a signal ended the wait.

@@ -1,36 +1,31 @@
 #include "worker/access/registry_access.hpp"
 
 namespace sluice::cli {
+namespace {
+
+template <class Row>
+Result<Row> existing(Result<std::optional<Row>> row, const std::string& name) {
+    if (!row.ok()) {
+        return row.error();
+    }
+    return *row ? Result<Row>(**std::move(row))
+                : Error{ErrorCode::kNotFound, "there is no " + name};
+}
+
+}  // namespace
 
 Result<AccountNumber> account_number(const Frame& frame, const AccountId& account) {
-    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    const auto row = find_account(*registry.value(), account);
+    const auto row = ask_registry(
+        frame, [&](store::Registry& registry) { return find_account(registry, account); });
     return row.ok() ? Result<AccountNumber>(row->number) : Result<AccountNumber>(row.error());
 }
 
 Result<store::AccountRow> find_account(store::Registry& registry, const AccountId& id) {
-    auto row = registry.account(id);
-    if (!row.ok()) {
-        return row.error();
-    }
-    if (!row.value()) {
-        return Error{ErrorCode::kNotFound, "there is no account " + id.str()};
-    }
-    return *row.value();
+    return existing(registry.account(id), "account " + id.str());
 }
 
 Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id) {
-    auto row = registry.shop(id);
-    if (!row.ok()) {
-        return row.error();
-    }
-    if (!row.value()) {
-        return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
-    }
-    return *row.value();
+    return existing(registry.shop(id), "shop " + id.str());
 }
 
 }  // namespace sluice::cli

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 
@@ -40,6 +43,23 @@ template <class Change>
     }
     return changed;
 }
+
+/// Prints a row of the columns for each row that `ask` returns from the registry.
+template <class Ask, class RowOf>
+[[nodiscard]] Status list_registry(const Frame& frame, Format format, std::vector<Column> columns,
+                                   Ask&& ask, RowOf&& row_of) {
+    const auto rows = ask_registry(frame, std::forward<Ask>(ask));
+    if (rows.ok()) {
+        list_all(format, std::move(columns), *rows, row_of);
+    }
+    return rows.ok() ? Status::success() : Status(rows.error());
+}
+
+/// Options of a command that lists rows of the registry.
+struct RegistryListOptions {
+    std::optional<AccountId> account;  ///< Absent means every account.
+    Format format = Format::kTable;
+};
 
 /// Returns the number of an account of the registry; kNotFound names the account.
 [[nodiscard]] Result<AccountNumber> account_number(const Frame& frame, const AccountId& account);

@@ -144,9 +144,9 @@ void add_account(Subcommand app, SubmitOptions& target) {
 }
 
 void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reason) {
-    add_value(app, "--key", "K", target.key, parse_admin_id,
-              "Idempotency key: repeating the command returns the first result (default: random; "
-              "at most 128 id characters)");
+    add_id(app, "--key", "K", target.key,
+           "Idempotency key: repeating the command returns the first result (default: random; "
+           "at most 128 id characters)");
     const Option reason =
         add_text(app, "--reason", "TEXT", target.reason,
                  "Reason, recorded with the journal entries and the actor (1 to 1000 bytes)");
@@ -166,9 +166,7 @@ void add_dry_run(Subcommand app, DryRunOptions& target) {
     const Option wanted =
         add_flag(app, "--dry-run", target.wanted,
                  "Change nothing; print the differences by program, creator and currency");
-    add_value(app, "--format", "table|json|csv", target.format, parse_format,
-              "Output format of --dry-run (default: table)")
-        .needs(wanted);
+    add_format(app, target.format, "Output format of --dry-run (default: table)").needs(wanted);
 }
 
 Status print_dry_run(const Frame& frame, const Command& command, const SubmitOptions& options,
@@ -186,23 +184,17 @@ Status print_dry_run(const Frame& frame, const Command& command, const SubmitOpt
     context.account_id = AccountId(sender->account_id);
     context.shop_id = ShopId(sender->shop_id);
     return with_snapshot(
-        frame, options.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+        frame, options.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             const auto tried = dry_run(command, context, ledger);
             if (!tried.ok()) {
                 return tried.error();
             }
-            Listing listing(format, reports::difference_columns());
-            for (const DryRunRow& row : tried->rows) {
-                listing.add(reports::difference_row(row));
-            }
-            listing.finish();
+            list_all(format, reports::difference_columns(), tried->rows, reports::difference_row);
             if (format == Format::kTable) {
                 std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
             }
             return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
 }
 
 Status submit_or_try(const Frame& frame, const Command& command, const SubmitOptions& options,
@@ -216,20 +208,16 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
     if (options.account) {
         return options;
     }
-    const Status found = with_snapshot(
-        frame, options.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
-            options.account = reports::account_of(ledger, id);
-            return options.account
-                       ? Status::success()
-                       : Status(Error{ErrorCode::kNotFound,
-                                      "the ledger knows no " + id +
-                                          ": expected the id of a payout, a payout run or a "
-                                          "command"});
-        },
-        ReadFrom::kPrimary);
-    return found.ok() ? Result<SubmitOptions>(std::move(options))
-                      : Result<SubmitOptions>(found.error());
+    const Status read = with_snapshot(
+        frame, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger) { options.account = reports::account_of(ledger, id); });
+    if (!read.ok()) {
+        return read.error();
+    }
+    return options.account ? Result<SubmitOptions>(std::move(options))
+                           : Error{ErrorCode::kNotFound,
+                                   "the ledger knows no " + id +
+                                       ": expected the id of a payout, a payout run or a command"};
 }
 
 void add_id_account(Subcommand app, SubmitOptions& target) {

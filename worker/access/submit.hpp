@@ -85,4 +85,11 @@ Status run_written(const Frame& frame, const Written<What>& written) {
     return submit(frame, written.command, written.submit);
 }
 
+/// Likewise, for a command whose account is that of its id.
+template <class What>
+Status run_by_id(const Frame& frame, const Written<What>& written) {
+    const auto options = with_account_of(frame, written.command.id, written.submit);
+    return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
+}
+
 }  // namespace sluice::cli

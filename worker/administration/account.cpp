@@ -27,11 +27,6 @@ struct ShopCommand {
     AccountId account;
 };
 
-struct RegistryListCommand {
-    Format format = Format::kTable;
-    std::optional<AccountId> account;
-};
-
 Status create_account(const Frame& frame, const AccountCommand& command) {
     return change_registry(frame, "created account " + command.id.str(), [&](Registry& registry) {
         return registry.create_account(command.id, command.rate_limit, now_ms());
@@ -68,38 +63,25 @@ Status suspend_shop(const Frame& frame, const ShopCommand& command) {
     });
 }
 
-Json limit_or_null(const std::optional<RateLimit>& limit) {
-    return limit ? Json(to_string(*limit)) : Json();
+Status list_accounts(const Frame& frame, const Format& format) {
+    return list_registry(
+        frame, format, {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}},
+        [](Registry& registry) { return registry.accounts(); },
+        [](const store::AccountRow& row) -> Row {
+            return {row.account_id.str(),
+                    row.rate_limit ? Json(to_string(*row.rate_limit)) : Json(), row.suspended,
+                    row.created_at.to_string()};
+        });
 }
 
-Status list_accounts(const Frame& frame, const RegistryListCommand& command) {
-    auto rows = ask_registry(frame, [](Registry& registry) { return registry.accounts(); });
-    if (!rows.ok()) {
-        return rows.error();
-    }
-    Listing listing(command.format,
-                    {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}});
-    for (const store::AccountRow& row : rows.value()) {
-        listing.add({row.account_id.str(), limit_or_null(row.rate_limit), row.suspended,
-                     row.created_at.to_string()});
-    }
-    listing.finish();
-    return Status::success();
-}
-
-Status list_shops(const Frame& frame, const RegistryListCommand& command) {
-    auto rows =
-        ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
-    if (!rows.ok()) {
-        return rows.error();
-    }
-    Listing listing(command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}});
-    for (const store::ShopRow& row : rows.value()) {
-        listing.add(
-            {row.shop_id.str(), row.account_id.str(), row.suspended, row.created_at.to_string()});
-    }
-    listing.finish();
-    return Status::success();
+Status list_shops(const Frame& frame, const RegistryListOptions& command) {
+    return list_registry(
+        frame, command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}},
+        [&](Registry& registry) { return registry.shops(command.account); },
+        [](const store::ShopRow& row) -> Row {
+            return {row.shop_id.str(), row.account_id.str(), row.suspended,
+                    row.created_at.to_string()};
+        });
 }
 
 // ---- Silence --------------------------------------------------------------------------------
@@ -198,8 +180,8 @@ void declare_account(Subcommand app) {
               parse_rate_limit_or_default, "Rate limit in requests per seconds, or nginx's default")
         .required();
 
-    auto [list, listed] = add_command(group, "list", "List accounts", list_accounts);
-    add_format(list, listed.format);
+    auto [list, format] = add_command(group, "list", "List accounts", list_accounts);
+    add_format(list, format);
 
     auto [suspend, suspended] = add_command(
         group, "suspend", "Suspend an account: requests are answered as for unknown shops",

@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFaultsMax = 10;
 
-struct BackupCommand {
-    std::string folder;
-};
-
 struct RestoreCommand {
     std::string folder;
     std::string group;
@@ -115,7 +111,7 @@ bool has_key(const std::string& folder) {
     return ::access(store::StorePaths(folder).master_key.c_str(), F_OK) == 0;
 }
 
-Status run_backup(const Frame& frame, const BackupCommand& command) {
+Status run_backup(const Frame& frame, const std::string& folder) {
     const store::StorePaths paths = frame.paths();
     const auto own = has_own_ledger(frame);
     if (!own.ok()) {
@@ -125,29 +121,23 @@ Status run_backup(const Frame& frame, const BackupCommand& command) {
     if (!queue.ok()) {
         return queue.error();
     }
-    const auto applied = [&]() -> Result<SequenceNumber> {
-        SequenceNumber seq;
-        Status read = with_snapshot(
-            frame, {},
-            [&](LedgerReader& ledger) {
-                seq = ledger.head().applied_seq;
-                return Status::success();
-            },
-            ReadFrom::kPrimary);
-        return read.ok() ? Result<SequenceNumber>(seq) : Result<SequenceNumber>(read.error());
+    const auto applied = [&] {
+        return with_snapshot(frame, {}, ReadFrom::kPrimary, [](LedgerReader& ledger) {
+            return Result<SequenceNumber>(ledger.head().applied_seq);
+        });
     };
     CopyChecker checker;
-    const auto backup = store::write_backup({paths, *queue.value(), *own, applied}, command.folder,
-                                            std::ref(checker));
+    const auto backup =
+        store::write_backup({paths, *queue.value(), *own, applied}, folder, std::ref(checker));
     if (!backup.ok()) {
         return backup.error();
     }
-    print_backup(*backup, command.folder, "backed up to");
+    print_backup(*backup, folder, "backed up to");
     if (!backup->has_ledger) {
         std::printf(
             "the ledger is in PostgreSQL: a pg_dump made before this command fits this backup\n");
     }
-    if (!has_key(command.folder)) {
+    if (!has_key(folder)) {
         std::printf("master.key is not in it, because this user may not read it\n");
     }
     return report_faults(checker.faults(), "the backup is complete");
@@ -186,8 +176,8 @@ Status run_restore(const Frame& frame, const RestoreCommand& command) {
 void declare_backup(Subcommand app) {
     auto [backup, made] =
         add_command(app, "backup", "Copy the store to a new folder while it is in use", run_backup);
-    add_text(backup, "DIR", "", made.folder, "New folder, or an empty one").required();
-    backup.uses_file(made.folder, FileUse::kNewFolder);
+    add_file(backup, "DIR", "", made, FileUse::kNewFolder, "New folder, or an empty one")
+        .required();
 
     auto [restore, target] = add_command(
         app, "restore", "Make the store of a backup; never over another store", run_restore);

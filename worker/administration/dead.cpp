@@ -35,7 +35,6 @@ Status run_list_dead(const Frame& frame, const ListOptions& options) {
                              letter.reason, letter.attempts});
                 return true;
             });
-            return Status::success();
         });
 }
 
@@ -82,8 +81,10 @@ Status run_replay(const Frame& frame, const ReplayCommand& command) {
     return submit(frame, replay, {std::nullopt, command.ledger});
 }
 
-Result<std::uint64_t> parse_seq(std::string_view text) {
-    return parse_count(text, 1, UINT64_MAX);
+template <class Seq>
+Option add_seq(Subcommand app, Seq& target) {
+    return add_count(app, "SEQ", "SEQ", target, 1, UINT64_MAX,
+                     "Sequence number, as `dead list` shows it");
 }
 
 }  // namespace
@@ -96,13 +97,11 @@ void declare_dead(Subcommand app) {
     add_list_options(list, listed);
 
     auto [show, shown] = add_command(group, "show", "Show a dead letter with its body", run_show);
-    add_value(show, "SEQ", "SEQ", shown.seq, parse_seq, "Sequence number, as `dead list` shows it")
-        .required();
+    add_seq(show, shown.seq).required();
     add_list_options(show, shown.list);
 
     auto [replay, replayed] = add_command(group, "replay", "Apply dead letters again", run_replay);
-    const Option seq = add_value(replay, "SEQ", "SEQ", replayed.seq, parse_seq,
-                                 "Sequence number, as `dead list` shows it");
+    const Option seq = add_seq(replay, replayed.seq);
     const Option all = add_flag(replay, "--all", replayed.all, "Replay all dead letters");
     add_ledger(replay, replayed.ledger);
     replay.require(

@@ -76,18 +76,17 @@ Result<worker::ReplayOptions> replay_options(const Frame& frame, const DoctorCom
 }
 
 void show_replay(const worker::ReplayOutcome& outcome, Format format) {
-    Listing listing(format, {{"table"}, {"key"}, {"column"}, {"stored"}, {"right"}});
+    if (format == Format::kTable && outcome.is_equal()) {
+        return;
+    }
     const auto shown = [](const std::optional<std::string>& text) {
         return text ? Json(*text) : Json();
     };
-    for (const store::RowDifference& difference : outcome.differences) {
-        listing.add({difference.table, difference.key,
-                     difference.column.empty() ? Json() : Json(difference.column),
-                     shown(difference.stored), shown(difference.right)});
-    }
-    if (format != Format::kTable || !outcome.is_equal()) {
-        listing.finish();
-    }
+    list_all(format, {{"table"}, {"key"}, {"column"}, {"stored"}, {"right"}}, outcome.differences,
+             [&](const store::RowDifference& difference) -> Row {
+                 return {difference.table, difference.key, text_or_null(difference.column),
+                         shown(difference.stored), shown(difference.right)};
+             });
 }
 
 Error differs(const worker::ReplayOutcome& outcome) {
@@ -158,13 +157,12 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
         return run_replay(frame, command);
     }
     std::size_t problems = 0;
-    Listing listing(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}});
-    for (const Finding& finding : look(frame, nginx)) {
-        problems += finding.health == Health::kProblem ? 1u : 0u;
-        listing.add({finding.check, to_string(finding.health), finding.text,
-                     finding.remedy.empty() ? Json() : Json(finding.remedy)});
-    }
-    listing.finish();
+    list_all(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}}, look(frame, nginx),
+             [&](const Finding& finding) -> Row {
+                 problems += finding.health == Health::kProblem ? 1u : 0u;
+                 return {finding.check, to_string(finding.health), finding.text,
+                         text_or_null(finding.remedy)};
+             });
     if (problems == 0) {
         return Status::success();
     }

@@ -24,13 +24,6 @@ struct ForgetCommand {
     Format format = Format::kTable;
 };
 
-/// Draws R (F2) from the kernel. It is erased once the forget is done.
-Digest256 draw_secret() {
-    Digest256 secret{};
-    fill_random(secret);
-    return secret;
-}
-
 /// Counts of what a forget would change on this node.
 struct Counts {
     std::uint64_t orders = 0, clicks = 0, dead_letters = 0, archived = 0;
@@ -84,16 +77,14 @@ Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
 }
 
 Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
-    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
     if (command.submit.account) {
-        auto account = find_account(*registry.value(), *command.submit.account);
-        return account.ok() ? Result(forget_subject(command.forget, account->number, {}))
+        const auto account = account_number(frame, *command.submit.account);
+        return account.ok() ? Result(forget_subject(command.forget, *account, {}))
                             : Result<ForgetWhom>(account.error());
     }
-    auto shop = find_shop(*registry.value(), *command.submit.shop);
+    const auto shop = ask_registry(frame, [&](store::Registry& registry) {
+        return find_shop(registry, *command.submit.shop);
+    });
     return shop.ok() ? Result(forget_subject(command.forget, shop->account_number, shop->number))
                      : Result<ForgetWhom>(shop.error());
 }
@@ -103,20 +94,18 @@ Status print_counts(const Frame& frame, const ForgetCommand& command) {
     if (!whom.ok()) {
         return whom.error();
     }
-    return with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) {
-            const auto counts = count_forgotten(*whom, ledger, frame.paths().archive);
-            if (!counts) {
-                return Status(counts.error());
-            }
-            write_object(command.format, {{"orders", counts->orders},
-                                          {"clicks", counts->clicks},
-                                          {"dead_letters", counts->dead_letters},
-                                          {"archived_inputs", counts->archived}});
-            return Status::success();
-        },
-        ReadFrom::kPrimary);
+    const auto counts = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
+            return count_forgotten(*whom, ledger, frame.paths().archive);
+        });
+    if (!counts) {
+        return counts.error();
+    }
+    write_object(command.format, {{"orders", counts->orders},
+                                  {"clicks", counts->clicks},
+                                  {"dead_letters", counts->dead_letters},
+                                  {"archived_inputs", counts->archived}});
+    return Status::success();
 }
 
 Status run_forget(const Frame& frame, const ForgetCommand& command) {
@@ -124,7 +113,7 @@ Status run_forget(const Frame& frame, const ForgetCommand& command) {
         return print_counts(frame, command);
     }
     Forget forget = command.forget;
-    forget.secret = draw_secret();
+    fill_random(forget.secret.emplace());  // R (F2), which is erased once the forget is done
     return submit(frame, forget, command.submit);
 }
 

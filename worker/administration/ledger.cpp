@@ -154,16 +154,11 @@ Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
     }
 }
 
-Result<std::string> parse_url(std::string_view text) {
-    const auto url = pg::Url::parse(text);
-    return url.ok() ? Result<std::string>(std::string(text)) : Result<std::string>(url.error());
-}
-
 Result<std::string> parse_place(std::string_view text) {
     if (text.empty()) {
         return Error{ErrorCode::kInvalid, "expected a folder, or the postgres:// URL of a ledger"};
     }
-    return pg::Url::is_one(text) ? parse_url(text) : Result<std::string>(std::string(text));
+    return pg::Url::is_one(text) ? parse_ledger_url(text) : Result<std::string>(std::string(text));
 }
 
 Status distribute_tables(const pg::Url& url) {
@@ -219,7 +214,7 @@ void declare_ledger(Subcommand app) {
                                     "New or empty folder for the ledger, or a database");
     rebuild.uses_file(rebuilt.into, FileUse::kNewFolder);
     // No default as in add_ledger(), so that a store's own ledger is never rebuilt by accident.
-    add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_url,
+    add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_ledger_url,
               "Database (postgres://...) that receives the inputs it lacks")
         .excludes(folder);
     rebuild.require([&into = rebuilt.into] { return into.empty() ? "--into or --ledger" : ""; });

@@ -72,17 +72,21 @@ Status check_switch(const Frame& frame, const LedgerPlace& from, const LedgerPla
 }
 
 void show_tables(const CopyProof& proof, Format format) {
-    Listing listing(format, {{"table"},
-                             {"source_rows", Align::kRight},
-                             {"target_rows", Align::kRight},
-                             {"source_sha256", Align::kLeft, false},
-                             {"target_sha256"},
-                             {"equal"}});
-    for (const worker::ComparedTable& table : proof.tables) {
-        listing.add({table.table, table.rows_source, table.rows_target, to_hex(table.sha256_source),
-                     to_hex(table.sha256_target), table.is_equal()});
-    }
-    listing.finish();
+    list_all(format,
+             {{"table"},
+              {"source_rows", Align::kRight},
+              {"target_rows", Align::kRight},
+              {"source_sha256", Align::kLeft, false},
+              {"target_sha256"},
+              {"equal"}},
+             proof.tables, [](const worker::ComparedTable& table) -> Row {
+                 return {table.table,
+                         table.rows_source,
+                         table.rows_target,
+                         to_hex(table.sha256_source),
+                         to_hex(table.sha256_target),
+                         table.is_equal()};
+             });
 }
 
 std::uint64_t rows_of(const CopyProof& proof, std::string_view name) {
@@ -122,6 +126,14 @@ Status failed_proof(const CopyProof& proof, const LedgerPlace& to) {
                                           ". The copy in " + to.shown() + " stays unfinished"};
 }
 
+auto shows_rows(Progress& progress) {
+    return [&progress](std::uint64_t rows) {
+        if (progress.is_due()) {
+            progress.show(grouped(rows) + " rows copied");
+        }
+    };
+}
+
 Result<CopyProof> copy(const Frame& frame, const LedgerPlace& from, const LedgerPlace& to,
                        const CopyCommand& command, bool from_own) {
     worker::CopyOptions options;
@@ -130,11 +142,7 @@ Result<CopyProof> copy(const Frame& frame, const LedgerPlace& from, const Ledger
         options.writer = frame.paths();
     }
     Progress progress;
-    options.progress = [&progress](std::uint64_t rows) {
-        if (progress.is_due()) {
-            progress.show(grouped(rows) + " rows copied");
-        }
-    };
+    options.progress = shows_rows(progress);
     return worker::copy_ledger(from, to, options);
 }
 
@@ -184,12 +192,8 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
     return Status::success();
 }
 
-struct SnapshotCommand {
-    std::string ledger;
-};
-
-Status run_snapshot(const Frame& frame, const SnapshotCommand& command) {
-    auto from = command.ledger.empty() ? ledger_in_use(frame) : place_of(command.ledger);
+Status run_snapshot(const Frame& frame, const std::string& ledger) {
+    auto from = ledger.empty() ? ledger_in_use(frame) : place_of(ledger);
     if (!from.ok()) {
         return from.error();
     }
@@ -203,11 +207,7 @@ Status run_snapshot(const Frame& frame, const SnapshotCommand& command) {
     }
     Progress progress;
     const auto made = worker::make_snapshot(**from, frame.paths().snapshots, held->keys(), now(),
-                                            [&progress](std::uint64_t rows) {
-                                                if (progress.is_due()) {
-                                                    progress.show(grouped(rows) + " rows copied");
-                                                }
-                                            });
+                                            shows_rows(progress));
     progress.clear();
     if (!made.ok()) {
         return made.error();
@@ -220,11 +220,11 @@ Status run_snapshot(const Frame& frame, const SnapshotCommand& command) {
 }  // namespace
 
 void declare_ledger_snapshot(Subcommand group) {
-    auto [app, command] = add_command(
+    auto [app, ledger] = add_command(
         group, "snapshot",
         "Seal a copy of the ledger, for doctor --replay with an archive that reaches less far back",
         run_snapshot);
-    add_ledger(app, command.ledger);
+    add_ledger(app, ledger);
 }
 
 void declare_ledger_copy(Subcommand group) {
@@ -238,10 +238,8 @@ void declare_ledger_copy(Subcommand group) {
         .required();
     add_flag(app, "--switch", command.switches,
              "Make worker and commands of this store use the copy once it is proved equal");
-    add_value(
-        app, "--batch", "N", command.batch,
-        [](std::string_view text) { return parse_count(text, 1, kRowsMax); },
-        "Rows per transaction, 1 to 1000000 (default: 10000)");
+    add_count(app, "--batch", "N", command.batch, 1, kRowsMax,
+              "Rows per transaction, 1 to 1000000 (default: 10000)");
     add_format(app, command.format);
 }
 

@@ -23,18 +23,10 @@ constexpr std::size_t kReadRecords = 256;
 constexpr std::size_t kReadBytes = 4u << 20;
 constexpr std::size_t kReadLanesBytes = 256u << 20;
 
-struct StatsCommand {
-    ListOptions list;
-};
-
 struct PeekCommand {
     std::uint64_t from = 1;
     std::uint64_t limit = 100;
     Format format = Format::kTable;
-};
-
-struct ExportQueueCommand {
-    std::string file;
 };
 
 /// The ledger's checkpoint and the attribution that is left.
@@ -44,16 +36,13 @@ struct LedgerProgress {
 };
 
 Result<LedgerProgress> place_of(const Frame& frame, const std::string& ledger_url) {
-    LedgerProgress place;
-    Status read = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) {
-        place = {ledger.head(), work_left(ledger)};
-        return Status::success();
+    return with_snapshot(frame, ledger_url, [](LedgerReader& ledger) {
+        return Result(LedgerProgress{ledger.head(), work_left(ledger)});
     });
-    return read.ok() ? Result<LedgerProgress>(place) : Result<LedgerProgress>(read.error());
 }
 
-Status run_stats(const Frame& frame, const StatsCommand& command) {
-    const auto place = place_of(frame, command.list.ledger);
+Status run_stats(const Frame& frame, const ListOptions& options) {
+    const auto place = place_of(frame, options.ledger);
     if (!place.ok()) {
         return place.error();
     }
@@ -68,19 +57,19 @@ Status run_stats(const Frame& frame, const StatsCommand& command) {
     const std::uint64_t applied_seq = place->head.applied_seq.value;
     const std::uint64_t last_seq = fill->last_seq.value;
     const Totals& totals = place->head.totals;
-    write_object(command.list.format, {{"first_seq", fill->first_seq.value},
-                                       {"last_seq", last_seq},
-                                       {"depth", fill->depth(place->head.applied_seq)},
-                                       {"in_lanes", fill->lanes.records},
-                                       {"bytes", fill->bytes_used},
-                                       {"applied_seq", applied_seq},
-                                       {"applied", totals.applied},
-                                       {"stale", totals.stale},
-                                       {"duplicate", totals.duplicate},
-                                       {"dead", totals.dead},
-                                       {"catalog", totals.catalog},
-                                       {"commands", totals.commands},
-                                       {"attribution_left", place->work.pieces}});
+    write_object(options.format, {{"first_seq", fill->first_seq.value},
+                                  {"last_seq", last_seq},
+                                  {"depth", fill->depth(place->head.applied_seq)},
+                                  {"in_lanes", fill->lanes.records},
+                                  {"bytes", fill->bytes_used},
+                                  {"applied_seq", applied_seq},
+                                  {"applied", totals.applied},
+                                  {"stale", totals.stale},
+                                  {"duplicate", totals.duplicate},
+                                  {"dead", totals.dead},
+                                  {"catalog", totals.catalog},
+                                  {"commands", totals.commands},
+                                  {"attribution_left", place->work.pieces}});
     return Status::success();
 }
 
@@ -189,9 +178,8 @@ Status run_peek(const Frame& frame, const PeekCommand& command) {
     return read;
 }
 
-Status run_export_queue(const Frame& frame, const ExportQueueCommand& command) {
-    const bool to_stdout = command.file == "-";
-    auto file = OutputFile::create(to_stdout ? "/dev/stdout" : command.file);
+Status run_export_queue(const Frame& frame, const std::string& to) {
+    auto file = OutputFile::create(to == "-" ? "/dev/stdout" : to);
     if (!file.ok()) {
         return file.error();
     }
@@ -299,13 +287,13 @@ void declare_queue(Subcommand app) {
         app.add_group("queue", "Inspect and repair the queue of accepted inputs");
     auto [stats, counted] =
         add_command(group, "stats", "Show queue depth and outcome counts", run_stats);
-    add_list_options(stats, counted.list);
+    add_list_options(stats, counted);
 
     auto [peek, peeked] =
         add_command(group, "peek", "List inputs that are not applied yet", run_peek);
-    const auto any_count = [](std::string_view text) { return parse_count(text, 1, UINT64_MAX); };
-    add_value(peek, "--from", "SEQ", peeked.from, any_count, "First sequence number (default: 1)");
-    add_value(peek, "--limit", "N", peeked.limit, any_count,
+    add_count(peek, "--from", "SEQ", peeked.from, 1, UINT64_MAX,
+              "First sequence number (default: 1)");
+    add_count(peek, "--limit", "N", peeked.limit, 1, UINT64_MAX,
               "Maximum number of inputs (default: 100)");
     add_format(peek, peeked.format);
 
@@ -324,7 +312,7 @@ void declare_queue(Subcommand app) {
     auto [save, saved] =
         add_command(group, "export", "Export inputs that are not applied yet, one JSON line each",
                     run_export_queue);
-    add_file(save, "FILE", "", saved.file, FileUse::kOutput, "Output file; - means standard output")
+    add_file(save, "FILE", "", saved, FileUse::kOutput, "Output file; - means standard output")
         .required();
 }
 

@@ -25,14 +25,8 @@ struct ExportRegistryCommand {
     bool force = false;
 };
 
-struct SyncCommand {
-    std::string url;
-    store::MergeFrom from = store::MergeFrom::kSameSource;
-    Format format = Format::kTable;
-};
-
 struct ImportCommand {
-    std::string file;
+    std::string origin;  ///< File, or URL of a database.
     store::MergeFrom from = store::MergeFrom::kSameSource;
     Format format = Format::kTable;
 };
@@ -130,17 +124,15 @@ void show_changes(Format format, const store::RegistryRevision& revision,
                     static_cast<unsigned long long>(revision.number), revision.source.c_str());
         return;
     }
-    Listing listing(format, {{"kind"}, {"id"}, {"change"}});
-    for (const store::RegistryChange& change : changes) {
-        listing.add({change.kind, change.id, change.change});
-    }
-    listing.finish();
+    list_all(format, {{"kind"}, {"id"}, {"change"}}, changes,
+             [](const store::RegistryChange& change) -> Row {
+                 return {change.kind, change.id, change.change};
+             });
 }
 
 /// @param origin  The source of the text, for messages.
-template <class Command>
 Status import_text(const Frame& frame, const std::string& origin, std::string_view text,
-                   const Command& command) {
+                   const ImportCommand& command) {
     const auto paths = frame.paths();
     auto key = store::MasterKey::load(paths.master_key);
     if (!key.ok()) {
@@ -163,12 +155,13 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
 }
 
 Status run_import(const Frame& frame, const ImportCommand& command) {
-    const bool from_stdin = command.file == "-";
-    auto text = read_to_end(from_stdin ? "/dev/stdin" : command.file, kRegistryFileBytesMax);
+    const bool from_stdin = command.origin == "-";
+    auto text = read_to_end(from_stdin ? "/dev/stdin" : command.origin, kRegistryFileBytesMax);
     if (!text.ok()) {
         return text.error();
     }
-    return import_text(frame, from_stdin ? "standard input" : command.file, text.value(), command);
+    return import_text(frame, from_stdin ? "standard input" : command.origin, text.value(),
+                       command);
 }
 
 /// Returns the registry that this store follows, with the last revision that it imported.
@@ -183,8 +176,8 @@ Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::Me
     return std::optional(mark_of(**followed));
 }
 
-Status run_sync(const Frame& frame, const SyncCommand& command) {
-    const auto url = pg::Url::parse(command.url);
+Status run_sync(const Frame& frame, const ImportCommand& command) {
+    const auto url = pg::Url::parse(command.origin);
     if (!url.ok()) {
         return url.error();
     }
@@ -237,7 +230,7 @@ void declare_registry(Subcommand app) {
 
     auto [in, imported] =
         add_command(group, "import", "Import the registry of another store", run_import);
-    add_file(in, "FILE", "", imported.file, FileUse::kInput,
+    add_file(in, "FILE", "", imported.origin, FileUse::kInput,
              "File of `registry export`; - means standard input")
         .required();
     add_force(in, imported.from);
@@ -245,7 +238,7 @@ void declare_registry(Subcommand app) {
 
     auto [sync, synced] = add_command(
         group, "sync", "Import the registry that the source published in a database", run_sync);
-    add_text(sync, "--from", "URL", synced.url,
+    add_text(sync, "--from", "URL", synced.origin,
              "Database of `registry export --to` (postgres://...)")
         .required();
     add_force(sync, synced.from);

@@ -21,35 +21,22 @@
 namespace sluice::cli {
 namespace {
 
-struct InitCommand {
-    store::InitOptions init;
-};
-
-struct SetCommand {
-    std::uint32_t max_accounts = 0;
-};
-
-struct RotateCommand {
-    std::string to;
-};
-
-Status run_init(const Frame& frame, const InitCommand& command) {
-    if (Status became = become_new_owner(frame.paths().root, command.init.group); !became.ok()) {
+Status run_init(const Frame& frame, const store::InitOptions& options) {
+    if (Status became = become_new_owner(frame.paths().root, options.group); !became.ok()) {
         return became;
     }
-    if (Status made = store::init_store(frame.paths(), command.init); !made.ok()) {
+    if (Status made = store::init_store(frame.paths(), options); !made.ok()) {
         return made;
     }
     std::printf("created the store %s\n", frame.store.c_str());
     return Status::success();
 }
 
-Status run_set(const Frame& frame, const SetCommand& command) {
-    if (Status set = store::set_max_accounts(frame.paths(), command.max_accounts); !set.ok()) {
+Status run_set(const Frame& frame, const std::uint32_t& max_accounts) {
+    if (Status set = store::set_max_accounts(frame.paths(), max_accounts); !set.ok()) {
         return set;
     }
-    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
-                command.max_accounts);
+    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n", max_accounts);
     return Status::success();
 }
 
@@ -72,15 +59,15 @@ Status rotate_command_key(const store::StorePaths& paths) {
                                      });
 }
 
-Status run_rotate(const Frame& frame, const RotateCommand& command) {
+Status run_rotate(const Frame& frame, const std::string& key_file) {
     const auto paths = frame.paths();
     std::optional<store::MasterKey> to;
-    if (!command.to.empty()) {
-        const auto file = open_input(command.to);
+    if (!key_file.empty()) {
+        const auto file = open_input(key_file);
         if (!file.ok()) {
             return file.error();
         }
-        auto given = store::MasterKey::load(file->get(), command.to);
+        auto given = store::MasterKey::load(file->get(), key_file);
         if (!given.ok()) {
             return given.error();
         }
@@ -103,38 +90,28 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
     return Status::success();
 }
 
-Result<std::uint32_t> parse_max_accounts(std::string_view text) {
-    auto count = parse_count(text, 1, store::kAccountsMaxLimit);
-    if (!count.ok()) {
-        return count.error();
-    }
-    return static_cast<std::uint32_t>(count.value());
-}
-
 }  // namespace
 
 void declare_store(Subcommand app) {
     auto [init, created] = add_command(app, "init", "Create the store", run_init);
     init.keeps_user();
-    add_value(
-        init, "--group", "GROUP", created.init.group,
-        [](const std::string& name) { return Result<std::string>(name); },
-        "Group of the nginx workers, which may append and read the registry");
-    add_value(init, "--max-accounts", "N", created.init.max_accounts, parse_max_accounts,
+    add_text(init, "--group", "GROUP", created.group,
+             "Group of the nginx workers, which may append and read the registry");
+    add_count(init, "--max-accounts", "N", created.max_accounts, 1, store::kAccountsMaxLimit,
               "Maximum number of accounts, which sizes nginx's shared memory (default: 65536)");
 
     const Subcommand group = app.add_group("store", "Change settings of the store");
-    auto [set, changed] = add_command(group, "set", "Change a setting of the store", run_set);
-    add_value(
-        set, "--max-accounts", "N", changed.max_accounts, parse_max_accounts,
+    auto [set, max_accounts] = add_command(group, "set", "Change a setting of the store", run_set);
+    add_count(
+        set, "--max-accounts", "N", max_accounts, 1, store::kAccountsMaxLimit,
         "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards")
         .required();
 
     const Subcommand key = app.add_group("key", "Manage the keys of tokens and commands");
-    auto [rotate, rotated] = add_command(
+    auto [rotate, key_file] = add_command(
         key, "rotate", "Encrypt every secret with a new key, and seal commands with a new key",
         run_rotate);
-    add_file(rotate, "--to", "KEYFILE", rotated.to, FileUse::kInput,
+    add_file(rotate, "--to", "KEYFILE", key_file, FileUse::kInput,
              "New key, copied from another node of the fleet (default: a random key)");
 }
 

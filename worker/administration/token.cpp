@@ -24,15 +24,6 @@ struct CreateCommand {
     Format format = Format::kTable;
 };
 
-struct ListTokensCommand {
-    std::optional<AccountId> account;
-    Format format = Format::kTable;
-};
-
-struct RevokeCommand {
-    TokenId id;
-};
-
 Result<store::TokenRequest> request_of(const CreateCommand& command) {
     store::TokenRequest request = command.request;
     if (!command.secret_from.empty()) {
@@ -94,27 +85,20 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     return token->published;
 }
 
-Status list_tokens(const Frame& frame, const ListTokensCommand& command) {
-    auto rows =
-        ask_registry(frame, [&](Registry& registry) { return registry.tokens(command.account); });
-    if (!rows.ok()) {
-        return rows.error();
-    }
-    Listing listing(
-        command.format,
-        {{"token_id"}, {"account_id"}, {"scopes"}, {"created_at"}, {"expires_at"}, {"revoked_at"}});
-    for (const store::TokenRow& row : rows.value()) {
-        listing.add({row.token_id.str(), row.account_id.str(), scope_names(row.scopes),
-                     row.created_at.to_string(), row.expires_at, row.revoked_at});
-    }
-    listing.finish();
-    return Status::success();
+Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
+    return list_registry(
+        frame, command.format,
+        {{"token_id"}, {"account_id"}, {"scopes"}, {"created_at"}, {"expires_at"}, {"revoked_at"}},
+        [&](Registry& registry) { return registry.tokens(command.account); },
+        [](const store::TokenRow& row) -> Row {
+            return {row.token_id.str(),         row.account_id.str(), scope_names(row.scopes),
+                    row.created_at.to_string(), row.expires_at,       row.revoked_at};
+        });
 }
 
-Status revoke_token(const Frame& frame, const RevokeCommand& command) {
-    return change_registry(
-        frame, "revoked token " + printable(command.id.view()),
-        [&](Registry& registry) { return registry.revoke_token(command.id, now_ms()); });
+Status revoke_token(const Frame& frame, const TokenId& id) {
+    return change_registry(frame, "revoked token " + printable(id.view()),
+                           [&](Registry& registry) { return registry.revoke_token(id, now_ms()); });
 }
 
 Result<TokenId> parse_token_id(std::string_view text) {
@@ -153,7 +137,7 @@ void declare_token(Subcommand app) {
 
     auto [revoke, revoked] =
         add_command(group, "revoke", "Revoke a token from the next request on", revoke_token);
-    add_value(revoke, "TOKEN_ID", "TOKEN_ID", revoked.id, parse_token_id,
+    add_value(revoke, "TOKEN_ID", "TOKEN_ID", revoked, parse_token_id,
               "Token id, as `token list` shows it")
         .required();
 }

@@ -19,11 +19,6 @@ struct UserCommand {
     store::Role role = store::Role::kViewer;
 };
 
-struct ListUsersCommand {
-    std::optional<AccountId> account;
-    Format format = Format::kTable;
-};
-
 std::string named(const UserCommand& command) {
     return printable(command.name) + " of account " + command.account.str();
 }
@@ -42,27 +37,18 @@ Status remove_user(const Frame& frame, const UserCommand& command) {
     });
 }
 
-Status list_users(const Frame& frame, const ListUsersCommand& command) {
-    const auto rows =
-        ask_registry(frame, [&](Registry& registry) { return registry.users(command.account); });
-    if (!rows.ok()) {
-        return rows.error();
-    }
-    Listing listing(command.format, {{"user"}, {"account_id"}, {"role"}, {"created_at"}});
-    for (const store::UserRow& row : rows.value()) {
-        listing.add(
-            {row.name, row.account_id.str(), role_name(row.role), row.created_at.to_string()});
-    }
-    listing.finish();
-    return Status::success();
+Status list_users(const Frame& frame, const RegistryListOptions& command) {
+    return list_registry(
+        frame, command.format, {{"user"}, {"account_id"}, {"role"}, {"created_at"}},
+        [&](Registry& registry) { return registry.users(command.account); },
+        [](const store::UserRow& row) -> Row {
+            return {row.name, row.account_id.str(), role_name(row.role),
+                    row.created_at.to_string()};
+        });
 }
 
 Result<std::string> parse_user_name(std::string_view text) {
-    auto name = store::user_name(text);
-    if (!name) {
-        return Error{ErrorCode::kInvalid, "expected 1 to 254 bytes without control characters"};
-    }
-    return *std::move(name);
+    return parsed(store::user_name(text), "expected 1 to 254 bytes without control characters");
 }
 
 void add_user_options(Subcommand app, UserCommand& command) {

@@ -183,19 +183,14 @@ void declare_worker(Subcommand app) {
         add_command(app, "worker", "Apply the queue to the ledger until stopped", run_worker);
     add_ledger(worker, command.ledger);
     add_flag(worker, "--until-empty", command.until_empty, "Exit when everything is applied");
-    add_value(
-        worker, "--retry-timeout", "SECONDS", command.retry_timeout_seconds,
-        [](std::string_view text) { return parse_count(text, 1, kRetryTimeoutMax); },
-        "With --until-empty: give up when a failure lasts longer, in seconds (default: 30)");
-    add_value(
-        worker, "--batch", "N", command.batch,
-        [](std::string_view text) { return parse_count(text, 1, kBatchMax); },
-        "Records per transaction, 1 to 1000000 (default: 10000)");
+    add_count(worker, "--retry-timeout", "SECONDS", command.retry_timeout_seconds, 1,
+              kRetryTimeoutMax,
+              "With --until-empty: give up when a failure lasts longer, in seconds (default: 30)");
+    add_count(worker, "--batch", "N", command.batch, 1, kBatchMax,
+              "Records per transaction, 1 to 1000000 (default: 10000)");
     add_flag(worker, "--no-archive", command.no_archive, "Keep no archive of applied inputs");
-    add_value(
-        worker, "--archive-days", "N", command.archive_days,
-        [](std::string_view text) { return parse_count(text, 1, 36'500); },
-        "Days that archived inputs are kept (default: without end)");
+    add_count(worker, "--archive-days", "N", command.archive_days, 1, 36'500,
+              "Days that archived inputs are kept (default: without end)");
     add_value(worker, "--archive-size", "SIZE", command.archive_bytes, parse_size,
               "Maximum size of the archive: 500m, 20g (default: unlimited)");
 }

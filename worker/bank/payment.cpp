@@ -51,13 +51,6 @@ std::string value_of(const PaymentMessage& message, const Payment& payment,
     return fields.at(column.field);
 }
 
-void add_line(std::string& text, const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        text += (i == 0 ? "" : ",") + csv_field(cells[i]);
-    }
-    text += "\n";
-}
-
 std::string csv_file(const PaymentMessage& message, const PaymentColumns& wanted) {
     const PaymentColumns columns = wanted.columns.empty() ? all_columns(message) : wanted;
     std::string text;
@@ -66,14 +59,14 @@ std::string csv_file(const PaymentMessage& message, const PaymentColumns& wanted
         cells.push_back(column.header);
     }
     if (columns.has_header) {
-        add_line(text, cells);
+        add_csv_line(text, cells);
     }
     for (const Payment& payment : message.payments) {
         cells.clear();
         for (const PaymentColumn& column : columns.columns) {
             cells.push_back(value_of(message, payment, column));
         }
-        add_line(text, cells);
+        add_csv_line(text, cells);
     }
     return text;
 }

@@ -21,16 +21,10 @@ bool is_positional(const CLI::Option& option) {
     return option.get_positional() && !option.nonpositional();
 }
 
-std::string value_name(const CLI::Option& option) {
-    return option.get_items_expected_max() == 0 ? "" : " " + option.get_type_name();
-}
-
 std::string option_synopsis(const CLI::Option& option) {
-    if (is_positional(option)) {
-        const std::string name = option.get_name(true);
-        return option.get_required() ? " " + name : " [" + name + "]";
-    }
-    const std::string text = option.get_name() + value_name(option);
+    const bool names_value = !is_positional(option) && option.get_items_expected_max() != 0;
+    const std::string text =
+        option.get_name(is_positional(option)) + (names_value ? " " + option.get_type_name() : "");
     return option.get_required() ? " " + text : " [" + text + "]";
 }
 
@@ -111,16 +105,13 @@ std::string explain_mistake(const CLI::App& root, const CLI::App& inner,
                           : unknown_command(inner, extras.front());
 }
 
-int report_mistake(const CLI::App& root, const CLI::ParseError& mistake) {
-    const CLI::App& inner = innermost(root);
-    std::fprintf(stderr, "sluice: %s\nusage: %s\n", explain_mistake(root, inner, mistake).c_str(),
-                 synopsis(inner).c_str());
+int report_mistake(const CLI::App& command, const std::string& mistake) {
+    std::fprintf(stderr, "sluice: %s\nusage: %s\n", mistake.c_str(), synopsis(command).c_str());
     return kExitUsage;
 }
 
 int run_action(const CLI::App& command, const Frame& frame) {
-    const bool keeps_user =
-        std::find(frame.keepers.begin(), frame.keepers.end(), &command) != frame.keepers.end();
+    const bool keeps_user = std::ranges::count(frame.keepers, &command) != 0;
     Status status = keeps_user ? Status::success() : become_store_owner(frame);
     status = status ? frame.action() : status;
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
@@ -166,20 +157,24 @@ void declare_help(CLI::App& app, Help& help) {
     help.command = &command;
 }
 
+/// Returns nullptr if there is none.
+CLI::App* subcommand_of(CLI::App& app, const std::string& name) {
+    const auto named =
+        app.get_subcommands([&name](const CLI::App* sub) { return sub->get_name() == name; });
+    return named.empty() ? nullptr : named.front();
+}
+
 int print_help(CLI::App& app, const Help& help) {
     CLI::App* at = &app;
     for (const std::string& word : help.words) {
-        const auto named =
-            at->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
-        if (named.empty()) {
-            const std::string mistake =
-                subcommands_of(*at).empty()
-                    ? "'" + at->get_name() + "' has no command '" + word + "'"
-                    : unknown_command(*at, word);
-            std::fprintf(stderr, "sluice: %s\nusage: %s\n", mistake.c_str(), synopsis(*at).c_str());
-            return kExitUsage;
+        CLI::App* const named = subcommand_of(*at, word);
+        if (named == nullptr) {
+            return report_mistake(*at,
+                                  subcommands_of(*at).empty()
+                                      ? "'" + at->get_name() + "' has no command '" + word + "'"
+                                      : unknown_command(*at, word));
         }
-        at = named.front();
+        at = named;
     }
     // App::help() would print that of `help`, which is the command that was parsed.
     std::fputs(at->get_formatter()->make_help(at, "", CLI::AppFormatMode::Normal).c_str(), stdout);
@@ -203,15 +198,14 @@ void relax_outer_commands(CLI::App& app, int argc, const char* const* argv) {
             i += takes_next_word(app, *at, word) ? 1 : 0;
             continue;
         }
-        const auto named =
-            at->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
-        if (named.empty()) {
+        CLI::App* const named = subcommand_of(*at, word);
+        if (named == nullptr) {
             return;
         }
         for (CLI::Option* option : at->get_options([](const CLI::Option*) { return true; })) {
             option->required(false);
         }
-        at = named.front();
+        at = named;
     }
 }
 
@@ -226,7 +220,8 @@ int parse_and_run(CLI::App& app, Frame& frame, const Help& help, int argc,
     } catch (const CLI::Success& help_or_version) {
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& mistake) {
-        return report_mistake(app, mistake);
+        const CLI::App& inner = innermost(app);
+        return report_mistake(inner, explain_mistake(app, inner, mistake));
     }
     return run_action(innermost(app), frame);
 }
@@ -351,17 +346,6 @@ void Subcommand::require(std::function<std::string()> missing) const {
             throw CLI::RequiredError(named);
         }
     });
-}
-
-Option add_text(Subcommand app, const std::string& name, const std::string& type,
-                std::string& target, const std::string& help) {
-    return app.add(
-        name, type,
-        [&target](const std::string& text) {
-            target = text;
-            return Status::success();
-        },
-        help);
 }
 
 Option add_file(Subcommand app, const std::string& name, const std::string& type,

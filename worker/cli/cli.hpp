@@ -117,8 +117,17 @@ template <class Options>
 }
 
 /// Adds a text option or positional.
-Option add_text(Subcommand app, const std::string& name, const std::string& type,
-                std::string& target, const std::string& help);
+template <class Text>
+Option add_text(Subcommand app, const std::string& name, const std::string& type, Text& target,
+                const std::string& help) {
+    return app.add(
+        name, type,
+        [&target](const std::string& text) {
+            target = text;
+            return Status::success();
+        },
+        help);
+}
 /// Adds a text option or positional that names a file.
 Option add_file(Subcommand app, const std::string& name, const std::string& type,
                 std::string& target, FileUse use, const std::string& help);

@@ -98,29 +98,20 @@ Result<OrderId> parse_order_id(std::string_view text) {
 }
 
 Result<Timestamp> parse_time(std::string_view text) {
-    const auto time = Timestamp::parse(text);
-    if (!time) {
-        return invalid("expected a time such as 2025-01-31T00:00:00Z");
-    }
-    return *time;
+    return parsed(Timestamp::parse(text), "expected a time such as 2025-01-31T00:00:00Z");
 }
 
 Result<Timestamp> parse_expiry(std::string_view text) {
     if (const auto span = span_seconds(text)) {
         return now_ms().plus_seconds(static_cast<std::int64_t>(*span));
     }
-    const auto time = Timestamp::parse(text);
-    if (!time) {
-        return invalid(
-            "expected a time such as 2025-01-31T00:00:00Z, or a span such as 90d, 12h, 30m, 45s");
-    }
-    return *time;
+    return parsed(
+        Timestamp::parse(text),
+        "expected a time such as 2025-01-31T00:00:00Z, or a span such as 90d, 12h, 30m, 45s");
 }
 
 Result<std::uint64_t> parse_span(std::string_view text) {
-    const auto span = span_seconds(text);
-    return span ? Result<std::uint64_t>(*span)
-                : Result<std::uint64_t>(invalid("expected a span such as 90d, 12h, 10m, 45s"));
+    return parsed(span_seconds(text), "expected a span such as 90d, 12h, 10m, 45s");
 }
 
 Result<RateLimit> parse_rate_limit(std::string_view text) {
@@ -189,22 +180,14 @@ std::string_view role_name(store::Role role) noexcept {
     return role == store::Role::kManager ? "manager" : "viewer";
 }
 
-Result<std::optional<Currency>> parse_currency(std::string_view text) {
-    const std::optional<Currency> currency = Currency::parse(text);
-    if (!currency) {
-        return invalid("expected an ISO 4217 code, such as EUR");
-    }
-    return currency;
+Result<Currency> parse_currency(std::string_view text) {
+    return parsed(Currency::parse(text), "expected an ISO 4217 code, such as EUR");
 }
 
 Result<Decimal> parse_amount(std::string_view text) {
-    const auto amount = Decimal::parse_signed(text);
-    if (!amount) {
-        return invalid(
-            "expected an amount such as -12.50 (at most 15 digits before the point and 6 after "
-            "it)");
-    }
-    return *amount;
+    return parsed(
+        Decimal::parse_signed(text),
+        "expected an amount such as -12.50 (at most 15 digits before the point and 6 after it)");
 }
 
 Result<reports::Month> parse_month(std::string_view text) {

@@ -18,6 +18,12 @@
 
 namespace sluice::cli {
 
+/// Returns the value, or kInvalid with what was expected.
+template <class Value>
+[[nodiscard]] Result<Value> parsed(std::optional<Value> value, const char* expected) {
+    return value ? Result<Value>(*std::move(value)) : Error{ErrorCode::kInvalid, expected};
+}
+
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 /// Parses an id from outside (an order, a customer): 1 to 1024 bytes.
@@ -42,7 +48,7 @@ namespace sluice::cli {
 /// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
 /// An ISO 4217 code.
-[[nodiscard]] Result<std::optional<Currency>> parse_currency(std::string_view text);
+[[nodiscard]] Result<Currency> parse_currency(std::string_view text);
 
 [[nodiscard]] Result<reports::Month> parse_month(std::string_view text);
 /// Parses decimal digits, `min` to `max`.
@@ -51,18 +57,32 @@ namespace sluice::cli {
 /// Parses a size in bytes, at least 1 MB: 500m, 20g.
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
+/// Adds the option or positional `name` for a number from `min` to `max`.
+template <class Number>
+Option add_count(Subcommand app, const std::string& name, const std::string& type, Number& target,
+                 std::uint64_t min, std::uint64_t max, const std::string& help) {
+    return app.add(
+        name, type,
+        [&target, min, max](const std::string& text) -> Status {
+            const auto count = parse_count(text, min, max);
+            if (!count.ok()) {
+                return count.error();
+            }
+            target = static_cast<Number>(*count);
+            return Status::success();
+        },
+        help);
+}
+
 /// Adds the option or positional `name` for an id that people choose.
 template <class Id>
 Option add_id(Subcommand app, const std::string& name, const std::string& type, Id& target,
               const std::string& description) {
     return add_value(
         app, name, type, target,
-        [](std::string_view text) -> Result<Id> {
+        [](std::string_view text) {
             auto id = parse_admin_id(text);
-            if (!id.ok()) {
-                return id.error();
-            }
-            return Id(id.value());
+            return id.ok() ? Result<Id>(Id(*std::move(id))) : id.error();
         },
         description);
 }

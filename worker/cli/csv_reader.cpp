@@ -96,7 +96,7 @@ Result<bool> CsvReader::next(CsvRow& row) {
     }
     while (true) {
         std::string field;
-        if (Status read = read_field(field); !read.ok()) {
+        if (Status read = peek() == '"' ? read_quoted(field) : read_plain(field); !read.ok()) {
             return read.error();
         }
         row.fields.push_back(std::move(field));
@@ -106,10 +106,6 @@ Result<bool> CsvReader::next(CsvRow& row) {
         }
         (void)take();
     }
-}
-
-Status CsvReader::read_field(std::string& field) {
-    return peek() == '"' ? read_quoted(field) : read_plain(field);
 }
 
 Status CsvReader::read_plain(std::string& field) {
@@ -167,8 +163,7 @@ Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColu
         table.places_.push_back(
             found ? std::optional(static_cast<std::size_t>(place - header.fields.begin()))
                   : std::nullopt);
-        const auto named = std::find(left.begin(), left.end(), column);
-        if (named != left.end()) {
+        if (const auto named = std::ranges::find(left, column); named != left.end()) {
             left.erase(named);
         }
     };

@@ -38,7 +38,6 @@ public:
 private:
     [[nodiscard]] int take();
     [[nodiscard]] int peek();
-    [[nodiscard]] Status read_field(std::string& field);
     [[nodiscard]] Status read_quoted(std::string& field);
     [[nodiscard]] Status read_plain(std::string& field);
     [[nodiscard]] bool skip_line_end();

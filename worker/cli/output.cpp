@@ -34,9 +34,16 @@ Result<Format> parse_format(std::string_view text) {
     return Error{ErrorCode::kInvalid, "expected table, json or csv"};
 }
 
-void add_format(Subcommand app, Format& target) {
-    add_value(app, "--format", "table|json|csv", target, parse_format,
-              "Output format (default: table)");
+Option add_format(Subcommand app, Format& target, const std::string& help) {
+    return add_value(app, "--format", "table|json|csv", target, parse_format, help);
+}
+
+void add_csv_line(std::string& text, const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        text += i == 0 ? "" : ",";
+        text += csv_field(cells[i]);
+    }
+    text += '\n';
 }
 
 std::string grouped(std::uint64_t number) {
@@ -122,11 +129,7 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
 }
 
 void Listing::add_cells(std::vector<std::string> cells) {
-    if (format_ == Format::kCsv) {
-        write_csv(cells);
-    } else {
-        write_table(std::move(cells));
-    }
+    format_ == Format::kCsv ? write_csv(cells) : write_table(std::move(cells));
 }
 
 void Listing::finish() {
@@ -146,11 +149,7 @@ void Listing::write_json(std::string_view object) {
 
 void Listing::write_csv(const std::vector<std::string>& cells) {
     line_.clear();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        line_ += i == 0 ? "" : ",";
-        line_ += csv_field(cells[i]);
-    }
-    line_ += '\n';
+    add_csv_line(line_, cells);
     write(out_, line_);
 }
 
@@ -273,10 +272,9 @@ void write_object(Format format, const Json& object, std::FILE* out) {
     }
     for (std::size_t i = 0; i < object.names().size(); ++i) {
         const std::string& name = object.names()[i];
-        const Json& value = object.items()[i];
-        if (!is_object_list(value)) {
+        if (!is_object_list(object.items()[i])) {
             write(out, name + std::string(width + 2 - name.size(), ' ') +
-                           printable(readable(value).cell()) + "\n");
+                           printable(readable(object.items()[i]).cell()) + "\n");
         }
     }
     for (std::size_t i = 0; i < object.names().size(); ++i) {

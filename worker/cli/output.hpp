@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/reports/row_output.hpp"
@@ -30,7 +31,8 @@ using reports::text_or_null;
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
 /// Adds `--format table|json|csv`.
-void add_format(Subcommand app, Format& target);
+Option add_format(Subcommand app, Format& target,
+                  const std::string& help = "Output format (default: table)");
 
 /// One listing, written to `out` (not owned). The program checks for write errors when it ends.
 class Listing final : public reports::RowOutput {
@@ -65,6 +67,19 @@ private:
     std::vector<std::vector<std::string>> held_back_;
     std::string line_;
 };
+
+/// Prints a listing with a row for each of `items`.
+template <class Items, class RowOf>
+void list_all(Format format, std::vector<Column> columns, const Items& items, RowOf&& row_of) {
+    Listing listing(format, std::move(columns));
+    for (const auto& item : items) {
+        listing.add(row_of(item));
+    }
+    listing.finish();
+}
+
+/// Appends a line of a CSV file.
+void add_csv_line(std::string& text, const std::vector<std::string>& cells);
 
 /// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);

@@ -7,18 +7,8 @@
 namespace sluice::cli {
 namespace {
 
-Status run_reverse(const Frame& frame, const Written<Reverse>& written) {
-    const auto options = with_account_of(frame, written.command.id, written.submit);
-    return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
-}
-
 Result<Money> parse_credit(std::string_view text) {
-    const std::optional<Money> money = parse_money(text);
-    if (!money) {
-        return Error{ErrorCode::kInvalid,
-                     "expected an amount with its currency, such as \"12.00 USD\""};
-    }
-    return *money;
+    return parsed(parse_money(text), "expected an amount with its currency, such as \"12.00 USD\"");
 }
 
 void declare_adjust(Subcommand app) {
@@ -55,10 +45,10 @@ void declare_credit(Subcommand app) {
 void declare_reverse(Subcommand app) {
     auto [reverse, reversed] =
         add_command(app, "reverse", "Reverse an adjust, a credit, a write-off or opening balances",
-                    run_reverse);
-    add_value(reverse, "ID", "ID", reversed.command.id, parse_admin_id,
-              "Command id of what was posted; an opening balance: with its number, or all of "
-              "its import")
+                    run_by_id<Reverse>);
+    add_id(reverse, "ID", "ID", reversed.command.id,
+           "Command id of what was posted; an opening balance: with its number, or all of "
+           "its import")
         .required();
     add_id_account(reverse, reversed.submit);
     add_command_options(reverse, reversed.submit, true);

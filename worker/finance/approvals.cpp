@@ -20,11 +20,6 @@ namespace sluice::cli {
 
 namespace {
 
-struct ListApprovalsCommand {
-    AccountId account;
-    ListOptions list;
-};
-
 struct ShowApprovalCommand {
     std::string id;
     SubmitOptions submit;  ///< Account and ledger.
@@ -41,11 +36,10 @@ struct ApproveCommand {
 // ---- List ---------------------------------------------------------------------------------------
 
 /// Lists commands that wait, then payouts that are closed and not approved.
-Status run_list_approvals(const Frame& frame, const ListApprovalsCommand& command) {
-    return list_account_rows(frame, command.account, command.list, reports::pending_columns(),
+Status run_list_approvals(const Frame& frame, const AccountListOptions& command) {
+    return list_account_rows(frame, command, reports::pending_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_pending(ledger, account, command.account, listing);
-                                 return Status::success();
                              });
 }
 
@@ -89,39 +83,25 @@ void print_approval(const Json& shown) {
 /// Reads a pending command, a payout or a payout run. Requires: options.account.
 Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
                                     const SubmitOptions& options) {
-    const auto account = account_number(frame, *options.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    ShownApproval shown;
-    Status read = with_snapshot(
-        frame, options.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
-            const auto subject = approval_subject(ledger, *account, *options.account, id);
+    return with_account(
+        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) -> Result<ShownApproval> {
+            const auto subject = approval_subject(ledger, account, *options.account, id);
             if (!subject.ok()) {
                 return subject.error();
             }
-            shown.waits = subject->waits();
-            shown.digest = to_hex(subject->digest);
-            shown.object =
-                reports::approval_object(ledger, *account, *options.account, *subject, now());
-            return Status::success();
-        },
-        ReadFrom::kPrimary);
-    return read.ok() ? Result<ShownApproval>(std::move(shown))
-                     : Result<ShownApproval>(read.error());
+            return ShownApproval{
+                reports::approval_object(ledger, account, *options.account, *subject, now()),
+                to_hex(subject->digest), subject->waits()};
+        });
 }
 
 /// Prints the text that an approver signs, and nothing else.
 Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options) {
-    const auto account = account_number(frame, *options.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return with_snapshot(
-        frame, options.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
-            const auto subject = approval_subject(ledger, *account, *options.account, id);
+    return with_account(
+        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+            const auto subject = approval_subject(ledger, account, *options.account, id);
             if (!subject.ok()) {
                 return subject.error();
             }
@@ -131,8 +111,7 @@ Status print_statement(const Frame& frame, const std::string& id, const SubmitOp
             const std::string text = approval_statement(ledger, *options.account, *subject);
             std::fwrite(text.data(), 1, text.size(), stdout);
             return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
 }
 
 Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command) {
@@ -208,11 +187,6 @@ Status run_approve(const Frame& frame, const ApproveCommand& written) {
     return submit(frame, command, *options);
 }
 
-Status run_withdraw(const Frame& frame, const Written<Withdraw>& written) {
-    const auto options = with_account_of(frame, written.command.id, written.submit);
-    return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
-}
-
 void declare_list(Subcommand app, const std::string& name, const std::string& help,
                   Subcommand* declared) {
     auto [list, listed] = add_command(app, name, help, run_list_approvals);
@@ -229,21 +203,17 @@ void declare_list(Subcommand app, const std::string& name, const std::string& he
 void declare_approvals(Subcommand app) {
     auto [approve, approved] = add_command(
         app, "approve", "Approve a payout, a payout run, or a pending command", run_approve);
-    add_value(approve, "ID", "ID", approved.command.id, parse_admin_id,
-              "Id, as `approvals` shows it")
-        .required();
+    add_id(approve, "ID", "ID", approved.command.id, "Id, as `approvals` shows it").required();
     add_id_account(approve, approved.submit);
-    add_value(approve, "--expect", "DIGEST", approved.command.expect, parse_admin_id,
-              "Digest that `approvals show` printed; required unless a terminal asks");
+    add_id(approve, "--expect", "DIGEST", approved.command.expect,
+           "Digest that `approvals show` printed; required unless a terminal asks");
     add_file(approve, "--signature", "FILE", approved.signature, FileUse::kInput,
              "Signature of what `approvals show --statement` printed, by ssh-keygen -Y sign");
     add_command_options(approve, approved.submit, false);
 
     auto [withdraw, withdrawn] =
-        add_command(app, "withdraw", "Withdraw a pending command", run_withdraw);
-    add_value(withdraw, "ID", "ID", withdrawn.command.id, parse_admin_id,
-              "Id, as `approvals` shows it")
-        .required();
+        add_command(app, "withdraw", "Withdraw a pending command", run_by_id<Withdraw>);
+    add_id(withdraw, "ID", "ID", withdrawn.command.id, "Id, as `approvals` shows it").required();
     add_id_account(withdraw, withdrawn.submit);
     add_command_options(withdraw, withdrawn.submit, true);
 
@@ -253,7 +223,7 @@ void declare_approvals(Subcommand app) {
     declare_list(approvals, "list", "List commands and payouts that await approval", nullptr);
     auto [show, shown] = add_command(
         approvals, "show", "Show what an approval would do, and its digest", run_show_approval);
-    add_value(show, "ID", "ID", shown.id, parse_admin_id, "Id, as `approvals` lists it").required();
+    add_id(show, "ID", "ID", shown.id, "Id, as `approvals` lists it").required();
     add_id_account(show, shown.submit);
     add_ledger(show, shown.submit.ledger_url);
     add_format(show, shown.format);

@@ -31,16 +31,12 @@ struct ImportBankFileCommand {
 
 // ---- Output -------------------------------------------------------------------------------------
 
-std::string outcome_text(const JudgedLine& judged, bool preview) {
+const char* outcome_text(const JudgedLine& judged, bool preview) {
     switch (judged.outcome) {
         case BankOutcome::kMoved:
-            if (judged.verb == PayoutVerb::kSettle) {
-                return preview ? "WOULD_SETTLE" : "SETTLED";
-            }
-            if (judged.verb == PayoutVerb::kFailed) {
-                return preview ? "WOULD_FAIL" : "FAILED";
-            }
-            return preview ? "WOULD_RETURN" : "RETURNED";
+            return judged.verb == PayoutVerb::kSettle   ? (preview ? "WOULD_SETTLE" : "SETTLED")
+                   : judged.verb == PayoutVerb::kFailed ? (preview ? "WOULD_FAIL" : "FAILED")
+                                                        : (preview ? "WOULD_RETURN" : "RETURNED");
         case BankOutcome::kKnown:
             return "KNOWN";
         case BankOutcome::kPending:
@@ -225,27 +221,24 @@ Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& com
     if (!file.ok()) {
         return Error{file.error().code, file.error().message + "; nothing was recorded"};
     }
-    std::vector<JudgedLine> judged;
-    const Status read = with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+    const auto judged = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+        [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
             if (Status known = check_accounts(command, *file, *account, ledger); !known.ok()) {
-                return known;
+                return known.error();
             }
-            judged = judge_bank_file(ledger, *account, *command.submit.account, *file);
-            return {};
-        },
-        ReadFrom::kConfirmed);
-    if (!read.ok()) {
-        return read;
+            return judge_bank_file(ledger, *account, *command.submit.account, *file);
+        });
+    if (!judged.ok()) {
+        return judged.error();
     }
     if (!command.preview) {
-        if (Status moved = submit_all(frame, command, moves_of(*file, judged)); !moved.ok()) {
+        if (Status moved = submit_all(frame, command, moves_of(*file, *judged)); !moved.ok()) {
             return moved;
         }
     }
-    print(command, judged);
-    return verdict(command, judged);
+    print(command, *judged);
+    return verdict(command, *judged);
 }
 
 }  // namespace

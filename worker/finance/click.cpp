@@ -23,11 +23,9 @@ struct ClickCommand {
     bool strict = false;
 };
 
-struct ListClicksCommand {
-    AccountId account;
+struct ListClicksCommand : AccountListOptions {
     std::optional<ProgramId> program;
     std::optional<CreatorId> creator;
-    ListOptions list;
 };
 
 Status add_click(const CsvRow& row, ClickImport& import) {
@@ -87,12 +85,8 @@ Status check_creators(const Frame& frame, const ClickCommand& command, const Cli
     std::size_t unknown = 0;
     const ImportOptions& options = command.import;
     Status read = with_snapshot(
-        frame, options.submit.ledger_url,
-        [&](LedgerReader& ledger) {
-            unknown = warn_unknown_ids(ledger, options.file, import);
-            return Status::success();
-        },
-        ReadFrom::kPrimary);
+        frame, options.submit.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger) { unknown = warn_unknown_ids(ledger, options.file, import); });
     if (!read.ok() || unknown == 0 || !command.strict) {
         return read;
     }
@@ -115,7 +109,7 @@ Status run_import_clicks(const Frame& frame, const ClickCommand& clicks) {
 /// Lists clicks. The ledger stores devices as digests only.
 Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
     return list_account_rows(
-        frame, command.account, command.list,
+        frame, command,
         {{"device_sha256"},
          {"program_id"},
          {"creator_id"},
@@ -149,7 +143,6 @@ Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
                 }
                 return true;
             });
-            return Status::success();
         });
 }
 

@@ -14,10 +14,8 @@ namespace sluice::cli {
 
 namespace {
 
-struct ShowCreatorCommand {
+struct ShowCreatorCommand : AccountListOptions {
     CreatorId creator;
-    AccountId account;
-    ListOptions list;
 };
 
 struct ListCreatorsCommand {
@@ -79,19 +77,16 @@ Status run_import_creators(const Frame& frame, const ImportOptions& options) {
 }
 
 Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto shown =
-            reports::creator_object(ledger, *account, command.account, command.creator, now());
-        if (!shown.ok()) {
-            return shown.error();
-        }
-        write_object(command.list.format, shown.value());
-        return Status::success();
-    });
+    return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+                        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+                            const auto shown = reports::creator_object(
+                                ledger, account, command.account, command.creator, now());
+                            if (!shown.ok()) {
+                                return shown.error();
+                            }
+                            write_object(command.list.format, shown.value());
+                            return Status::success();
+                        });
 }
 
 Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {

@@ -22,10 +22,8 @@ struct ImportBalancesCommand {
     SubmitOptions submit;
 };
 
-struct ListBalancesCommand {
-    AccountId account;
+struct ListBalancesCommand : AccountListOptions {
     std::optional<ProgramId> program;
-    ListOptions list;
 };
 
 Status add_opening(const CsvRow& row, OpeningImport& import) {
@@ -86,34 +84,27 @@ Status run_import_balances(const Frame& frame, const ImportBalancesCommand& comm
 }
 
 Status run_list_balances(const Frame& frame, const ListBalancesCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return list_rows(frame, command.list,
-                     {{"program_id"},
-                      {"creator_id"},
-                      {"currency"},
-                      {"amount", Align::kRight},
-                      {"at"},
-                      {"command_id"}},
-                     [&](LedgerReader& ledger, Listing& listing) {
-                         ledger.scan(
-                             OpeningBalance{*account, {}, {}, {}, {}, {}}, {1, 1},
-                             [&](const OpeningBalance& row) {
-                                 MoneyCommand posted;
-                                 posted.command_id = row.command_id;
-                                 if ((!command.program || row.program == *command.program) &&
-                                     ledger.load(posted)) {
-                                     listing.add({row.program.str(),
-                                                  shown_id(ledger, *account, row.creator).str(),
-                                                  row.currency.code(), posted.amount.to_string(),
-                                                  row.at.to_string(), row.command_id});
-                                 }
-                                 return true;
-                             });
-                         return Status::success();
-                     });
+    return list_account_rows(
+        frame, command,
+        {{"program_id"},
+         {"creator_id"},
+         {"currency"},
+         {"amount", Align::kRight},
+         {"at"},
+         {"command_id"}},
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+            const OpeningBalance first{account, {}, {}, {}, {}, {}};
+            ledger.scan(first, {1, 1}, [&](const OpeningBalance& row) {
+                MoneyCommand posted;
+                posted.command_id = row.command_id;
+                if ((!command.program || row.program == *command.program) && ledger.load(posted)) {
+                    listing.add({row.program.str(), shown_id(ledger, account, row.creator).str(),
+                                 row.currency.code(), posted.amount.to_string(), row.at.to_string(),
+                                 row.command_id});
+                }
+                return true;
+            });
+        });
 }
 
 }  // namespace

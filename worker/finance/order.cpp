@@ -96,14 +96,12 @@ Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
     SubmitOptions options = tried.submit;
     const std::string& cause = tried.command.cause;
     bool is_known = false;
-    Status found = with_snapshot(
-        frame, options.ledger_url,
-        [&](LedgerReader& ledger) {
+    Status found =
+        with_snapshot(frame, options.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
             const std::optional<AccountId> account = reports::account_of(ledger, cause);
             is_known = account.has_value();
             return find_account_of_cause(ledger, cause, account, options);
-        },
-        ReadFrom::kPrimary);
+        });
     if (!is_known && (found.ok() || found.error().code == ErrorCode::kNotFound)) {
         const auto known = is_command(frame, options.ledger_url, cause);
         if (!known.ok() || !*known) {
@@ -139,10 +137,9 @@ Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold
 
 Status run_hold(const Frame& frame, const Written<Hold>& held) {
     if (!held.command.target.order) {
-        Status known = with_snapshot(
-            frame, held.submit.ledger_url,
-            [&](LedgerReader& ledger) { return check_target(frame, ledger, held); },
-            ReadFrom::kPrimary);
+        Status known =
+            with_snapshot(frame, held.submit.ledger_url, ReadFrom::kPrimary,
+                          [&](LedgerReader& ledger) { return check_target(frame, ledger, held); });
         if (!known.ok()) {
             return known;
         }
@@ -150,17 +147,11 @@ Status run_hold(const Frame& frame, const Written<Hold>& held) {
     return run_written<Hold>(frame, held);
 }
 
-struct HoldListCommand {
-    AccountId account;
-    ListOptions list;
-};
-
-Status run_hold_list(const Frame& frame, const HoldListCommand& command) {
-    return list_account_rows(frame, command.account, command.list, reports::hold_columns(),
+Status run_hold_list(const Frame& frame, const AccountListOptions& command) {
+    return list_account_rows(frame, command, reports::hold_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_holds(ledger, account, command.account,
                                                       std::nullopt, listing);
-                                 return Status::success();
                              });
 }
 
@@ -236,8 +227,8 @@ void declare_owner(Subcommand app) {
         add_value(detach, "--order", "O", detached.command.order, parse_order_id, "Order");
     add_id_account(detach, detached.submit);
     const Option cause =
-        add_value(detach, "--cause", "ID", detached.command.cause, parse_admin_id,
-                  "Detach every order that this import, apply or attribute attributed");
+        add_id(detach, "--cause", "ID", detached.command.cause,
+               "Detach every order that this import, apply or attribute attributed");
     shop.needs(order);
     order.needs(shop).excludes(cause);
     add_flag(detach, "--retry", detached.command.retry, "Attribute each order again");
@@ -259,8 +250,8 @@ void declare_order(Subcommand app) {
         add_command(anomaly, "ack", "Acknowledge an anomaly, so that it no longer blocks payout",
                     run_written<AnomalyAck>);
     add_order(ack, acked.command.order, acked.submit);
-    add_value(ack, "--kind", "K", acked.command.kind, parse_admin_id,
-              "Kind of the anomaly, as `report anomalies` shows it")
+    add_id(ack, "--kind", "K", acked.command.kind,
+           "Kind of the anomaly, as `report anomalies` shows it")
         .required();
     add_command_options(ack, acked.submit, true);
 

@@ -1,4 +1,5 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
+#include <algorithm>
 #include <cstdio>
 
 #include "core/approvals/subject.hpp"
@@ -25,10 +26,8 @@ struct ClosePayoutCommand {
     Format format = Format::kTable;
 };
 
-struct ShowPayoutCommand {
+struct ShowPayoutCommand : AccountListOptions {
     std::string payout_id;
-    AccountId account;
-    ListOptions list;
 };
 
 /// Warns about unknown creator ids, because a misspelt filter pays the wrong creators.
@@ -57,8 +56,7 @@ Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
         return Error{ErrorCode::kInvalid, "--until lies in the future"};
     }
     return with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+        frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             warn_unknown_ids(frame, ledger, command);
             const AccountSettings settings = account_settings(ledger, *account);
             const PlanRequest request{*account, account_id, command.close, at, {}};
@@ -77,16 +75,14 @@ Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
                 print_left_for_later(ledger, *account, command.close);
             }
             return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
 }
 
 /// Prints a payout run from the ledger, so that a repeated key prints the first result.
 Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
                         const std::string& run) {
     return with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+        frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             PayoutRun row;
             row.payout_run = run;
             if (!ledger.load(row)) {
@@ -102,8 +98,7 @@ Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
                 std::printf("payout run %s\n", run.c_str());
             }
             return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
 }
 
 Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
@@ -124,7 +119,7 @@ Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
 
 Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
     return list_account_rows(
-        frame, command.account, command.list, reports::payout_item_columns(),
+        frame, command, reports::payout_item_columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             Payout payout;
             payout.payout_id = command.payout_id;
@@ -175,26 +170,20 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
               "Payouts, or payout runs for all of their payouts")
         .required();
     add_account(app, command.submit);
-    add_text(app, "--bank-ref", "R", command.command.bank_ref, "Reference of the bank");
-    add_value(app, "--paid-at", "T", command.command.paid_at, parse_time,
-              "Time when the bank paid (RFC 3339)");
+    if (verb != PayoutVerb::kRepoint) {
+        add_text(app, "--bank-ref", "R", command.command.bank_ref, "Reference of the bank");
+        add_value(app, "--paid-at", "T", command.command.paid_at, parse_time,
+                  "Time when the bank paid (RFC 3339)");
+    }
     add_command_options(app, command.submit, true);
 }
 
-const Report& payout_report() {
-    for (const Report& report : reports::reports()) {
-        if (report.name == "payouts") {
-            return report;
-        }
-    }
-    std::abort();  // reports() has it
-}
-
 void declare_payout_listing(Subcommand group) {
-    declare_report_command(group, payout_report(), "list");
+    declare_report_command(group, *std::ranges::find(reports::reports(), "payouts", &Report::name),
+                           "list");
 
     auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show_payout);
-    add_value(show, "ID", "ID", shown.payout_id, parse_admin_id, "Payout").required();
+    add_id(show, "ID", "ID", shown.payout_id, "Payout").required();
     add_id(show, "--account", "A", shown.account, "Account of the payout").required();
     add_list_options(show, shown.list);
 }
@@ -212,8 +201,8 @@ void declare_payout(Subcommand app) {
         add_command(group, "close", "Close payable amounts into payouts, by creator and currency",
                     run_close_payout);
     add_close_options(close, closed);
-    add_value(close, "--expect", "DIGEST", closed.close.expect, parse_admin_id,
-              "Refuse unless the result equals the preview with this digest");
+    add_id(close, "--expect", "DIGEST", closed.close.expect,
+           "Refuse unless the result equals the preview with this digest");
     add_command_options(close, closed.submit, false);
 
     declare_move(group, PayoutVerb::kSent,
@@ -223,15 +212,8 @@ void declare_payout(Subcommand app) {
                  "Record a failed payment; its items become payable again");
     declare_move(group, PayoutVerb::kReturned,
                  "Record a returned payment; its items become payable again");
-    auto [repoint, repointed] = add_command(
-        group, "repoint", "Move payouts to the payee that the creator has now; approve them again",
-        run_written<PayoutMove>);
-    repointed.command.verb = PayoutVerb::kRepoint;
-    add_texts(repoint, "ID", "", repointed.command.ids,
-              "Payouts, or payout runs for all of their payouts")
-        .required();
-    add_account(repoint, repointed.submit);
-    add_command_options(repoint, repointed.submit, true);
+    declare_move(group, PayoutVerb::kRepoint,
+                 "Move payouts to the payee that the creator has now; approve them again");
     declare_move(group, PayoutVerb::kVoid,
                  "Void payouts that were never sent; their items become payable again");
     declare_export(group);

@@ -49,20 +49,15 @@ struct BankFiles {
 };
 
 Result<BankFiles> read_bank_files(const ExportCommand& command) {
-    BankFiles files;
     auto payees = read_payees(command.payees);
     if (!payees.ok()) {
         return payees.error();
     }
-    files.payees = std::move(payees).value();
-    if (!command.debtor.empty()) {
-        auto debtors = read_debtors(command.debtor);
-        if (!debtors.ok()) {
-            return debtors.error();
-        }
-        files.debtors = std::move(debtors).value();
+    auto debtors = command.debtor.empty() ? Debtors() : read_debtors(command.debtor);
+    if (!debtors.ok()) {
+        return debtors.error();
     }
-    return files;
+    return BankFiles{std::move(payees).value(), std::move(debtors).value()};
 }
 
 /// Returns the named payouts, and those of a named payout run that are not void, sorted by id, each
@@ -111,15 +106,14 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber ac
 /// an empty id.
 Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& command,
                                   AccountNumber account) {
-    std::string id;
-    Status read = with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+    return with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+        [&](LedgerReader& ledger) -> Result<std::string> {
             CommandKey key;
             key.account = account;
             key.key = command.submit.key;
             if (key.key.empty() || !ledger.load(key)) {
-                return Status::success();
+                return std::string();
             }
             const auto named = named_payouts(ledger, account, command);
             if (!named.ok()) {
@@ -134,11 +128,8 @@ Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& comma
                                                        key.command_id +
                                                        " with other content; nothing was done"};
             }
-            id = sent.front().message;
-            return Status::success();
-        },
-        ReadFrom::kConfirmed);
-    return read.ok() ? Result<std::string>(std::move(id)) : Result<std::string>(read.error());
+            return sent.front().message;
+        });
 }
 
 /// Makes the message without its id and time. Finds every reason to refuse it before anything is
@@ -204,26 +195,21 @@ struct NewMessage {
 
 Result<NewMessage> read_message(const Frame& frame, const ExportCommand& command,
                                 AccountNumber account, const BankFiles& files) {
-    std::optional<NewMessage> message;
-    Status read = with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
-            auto payouts = named_payouts(ledger, account, command);
-            if (!payouts.ok()) {
-                return payouts.error();
-            }
-            if (Status possible = check_states(*payouts); !possible.ok()) {
-                return possible;
-            }
-            auto made = message_of(ledger, *payouts, command, files);
-            if (!made.ok()) {
-                return made.error();
-            }
-            message = {std::move(made).value(), payouts_digest(*payouts)};
-            return Status::success();
-        },
-        ReadFrom::kConfirmed);
-    return read.ok() ? Result<NewMessage>(*std::move(message)) : Result<NewMessage>(read.error());
+    return with_snapshot(frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+                         [&](LedgerReader& ledger) -> Result<NewMessage> {
+                             auto payouts = named_payouts(ledger, account, command);
+                             if (!payouts.ok()) {
+                                 return payouts.error();
+                             }
+                             if (Status possible = check_states(*payouts); !possible.ok()) {
+                                 return possible.error();
+                             }
+                             auto made = message_of(ledger, *payouts, command, files);
+                             if (!made.ok()) {
+                                 return made.error();
+                             }
+                             return NewMessage{std::move(made).value(), payouts_digest(*payouts)};
+                         });
 }
 
 // ---- Kept files ---------------------------------------------------------------------------------
@@ -253,7 +239,7 @@ Status write_again(const Frame& frame, const ExportCommand& command, AccountNumb
     std::vector<Payout> payouts;
     std::string proven;
     Status read = with_snapshot(
-        frame, command.submit.ledger_url,
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
         [&](LedgerReader& ledger) -> Status {
             payouts = payouts_of_message(ledger, account, message);
             if (payouts.empty()) {  // maybe the command that sent it
@@ -266,8 +252,7 @@ Status write_again(const Frame& frame, const ExportCommand& command, AccountNumb
             }
             proven = proven_sha256(ledger, payouts.front());
             return check_unended(message, payouts);
-        },
-        ReadFrom::kConfirmed);
+        });
     if (!read.ok()) {
         return read;
     }
@@ -332,22 +317,15 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
 /// own.
 Result<std::vector<ExportCommand>> by_currency(const Frame& frame, const ExportCommand& command,
                                                AccountNumber account) {
+    const auto named = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+        [&](LedgerReader& ledger) { return named_payouts(ledger, account, command); });
+    if (!named.ok()) {
+        return named.error();
+    }
     std::map<Currency, std::vector<std::string>> ids;
-    Status read = with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) -> Status {
-            const auto payouts = named_payouts(ledger, account, command);
-            if (!payouts.ok()) {
-                return payouts.error();
-            }
-            for (const Payout& payout : *payouts) {
-                ids[payout.currency].push_back(payout.payout_id);
-            }
-            return Status::success();
-        },
-        ReadFrom::kConfirmed);
-    if (!read.ok()) {
-        return read.error();
+    for (const Payout& payout : *named) {
+        ids[payout.currency].push_back(payout.payout_id);
     }
     if (ids.size() > 1 && !command.currency &&
         (command.out == "-" || command.out.starts_with("/dev/"))) {
@@ -458,16 +436,14 @@ void declare_export(Subcommand group) {
     add_value(
         app, "--execution-date", "DATE", command.execution_date, parse_date,
         "Day on which the bank is to pay, YYYY-MM-DD, in pain.001 (default: the day of export)");
-    add_value(
-        app, "--remittance", "TEXT", command.remittance,
-        [](std::string_view text) { return Result<std::string>(std::string(text)); },
-        "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
-        "(default: {payout}). Given, csv and json have a column remittance");
+    add_text(app, "--remittance", "TEXT", command.remittance,
+             "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
+             "(default: {payout}). Given, csv and json have a column remittance");
     add_file(app, "--out", "FILE", command.out, FileUse::kOutputs,
              "Output file; of several currencies OUT.csv becomes OUT-EUR.csv, OUT-USD.csv")
         .required();
-    add_value(app, "--again", "ID", command.again, parse_admin_id,
-              "Write the kept bytes of this message again; nothing is marked as sent")
+    add_id(app, "--again", "ID", command.again,
+           "Write the kept bytes of this message again; nothing is marked as sent")
         .excludes(ids);
     app.require([&given = command, form, columns]() -> std::string {
         if (columns.is_given() && given.form != PaymentForm::kCsv) {

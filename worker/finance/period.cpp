@@ -19,16 +19,10 @@
 namespace sluice::cli {
 namespace {
 
-struct ListMonthsCommand {
-    AccountId account;
-    ListOptions list;
-};
-
-Status run_list_months(const Frame& frame, const ListMonthsCommand& command) {
-    return list_account_rows(frame, command.account, command.list, reports::period_columns(),
+Status run_list_months(const Frame& frame, const AccountListOptions& command) {
+    return list_account_rows(frame, command, reports::period_columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_periods(ledger, account, command.account, listing);
-                                 return Status::success();
                              });
 }
 
@@ -117,14 +111,10 @@ Status run_close_month(const Frame& frame, const CloseMonthCommand& command) {
     if (!command.preview) {
         return submit(frame, command.close, command.submit);
     }
-    const auto account = account_number(frame, *command.submit.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) { return preview(command, *account, ledger); },
-        ReadFrom::kPrimary);
+    return with_account(frame, *command.submit.account, command.submit.ledger_url,
+                        ReadFrom::kPrimary, [&](LedgerReader& ledger, AccountNumber account) {
+                            return preview(command, account, ledger);
+                        });
 }
 
 }  // namespace
@@ -143,9 +133,7 @@ void declare_period(Subcommand app) {
         add_flag(close, "--preview", closed.preview,
                  "Change nothing; print what would be closed by program and currency, and what "
                  "is late");
-    add_value(close, "--format", "table|json|csv", closed.format, parse_format,
-              "Output format of --preview (default: table)")
-        .needs(preview);
+    add_format(close, closed.format, "Output format of --preview (default: table)").needs(preview);
     add_command_options(close, closed.submit, false);
 
     auto [list, listed] =

@@ -53,7 +53,6 @@ Status run_list_programs(const Frame& frame, const ListOptions& options) {
                              listing.add(reports::program_row(row));
                              return true;
                          });
-                         return Status::success();
                      });
 }
 

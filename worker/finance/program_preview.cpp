@@ -190,11 +190,8 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
                      "the archive has no program apply that the file could replace"};
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
-    Listing listing(command.format, reports::difference_columns());
-    for (const DryRunRow& row : compare(command, *then, *now).rows()) {
-        listing.add(reports::difference_row(row));
-    }
-    listing.finish();
+    list_all(command.format, reports::difference_columns(), compare(command, *then, *now).rows(),
+             reports::difference_row);
     return Status::success();
 }
 

@@ -13,37 +13,31 @@
 namespace sluice::cli {
 namespace {
 
-struct StatementCommand {
-    AccountId account;
+struct StatementCommand : AccountListOptions {
     CreatorId creator;
     reports::Month month;
-    ListOptions list;
 };
 
 Status run_statement(const Frame& frame, const StatementCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
-        ReportFilter named;
-        named.account = command.account;
-        named.creator = command.creator;
-        if (Status known = check_names(frame, ledger, named); !known.ok()) {
+    return with_account(
+        frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            ReportFilter named;
+            named.account = command.account;
+            named.creator = command.creator;
+            Status known = check_names(frame, ledger, named);
+            if (known.ok()) {
+                write_statement(ledger, {account, command.account, command.creator, command.month},
+                                command.list.format);
+            }
             return known;
-        }
-        write_statement(ledger, {*account, command.account, command.creator, command.month},
-                        command.list.format);
-        return Status::success();
-    });
+        });
 }
 
 /// Options of the reports on all creators of an account.
-struct MonthCommand {
-    AccountId account;
+struct MonthCommand : AccountListOptions {
     reports::Month month;
     std::string into;
-    ListOptions list;
 };
 
 Status run_statements(const Frame& frame, const MonthCommand& command) {
@@ -69,15 +63,11 @@ Status run_statements(const Frame& frame, const MonthCommand& command) {
 }
 
 Status run_trial_balance(const Frame& frame, const MonthCommand& command) {
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
-        write_trial_balance(ledger, {*account, command.account, command.month},
-                            command.list.format);
-        return Status::success();
-    });
+    return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+                        [&](LedgerReader& ledger, AccountNumber account) {
+                            write_trial_balance(ledger, {account, command.account, command.month},
+                                                command.list.format);
+                        });
 }
 
 void add_month(Subcommand app, MonthCommand& command) {
@@ -167,13 +157,11 @@ void declare_report(Subcommand app) {
         run_statements);
     all.list.format = Format::kCsv;
     add_month(statements, all);
-    add_text(statements, "--into", "DIR", all.into,
+    add_file(statements, "--into", "DIR", all.into, FileUse::kNewFolder,
              "Folder of the files, one per creator; existing files are replaced")
         .required();
-    statements.uses_file(all.into, FileUse::kNewFolder);
     add_ledger(statements, all.list.ledger);
-    add_value(statements, "--format", "table|json|csv", all.list.format, parse_format,
-              "Format of the files (default: csv)");
+    add_format(statements, all.list.format, "Format of the files (default: csv)");
 
     auto [balance, balanced] =
         add_command(group, "trial-balance",

@@ -82,13 +82,9 @@ Status run(const Frame& frame, const ReportCommand& command) {
     });
 }
 
-Result<std::optional<PayoutState>> parse_state(std::string_view text) {
-    const std::optional<PayoutState> state = parse_payout_state(text);
-    if (!state) {
-        return Error{ErrorCode::kInvalid,
-                     "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED"};
-    }
-    return state;
+Result<PayoutState> parse_state(std::string_view text) {
+    return parsed(parse_payout_state(text),
+                  "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED");
 }
 
 Result<bool> parse_date_kind(std::string_view text) {
@@ -149,8 +145,7 @@ void add_filters(Subcommand app, ReportCommand& command) {
     }
     if ((options & reports::kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");
-        add_value(app, "--payout-run", "ID", filter.payout_run, parse_admin_id,
-                  "Only payouts of this payout run");
+        add_id(app, "--payout-run", "ID", filter.payout_run, "Only payouts of this payout run");
         add_value(app, "--currency", "CUR", filter.currency, parse_currency,
                   "Only payouts in this currency (ISO 4217)");
     }

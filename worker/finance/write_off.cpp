@@ -20,37 +20,28 @@ struct WriteOffCommand {
     SubmitOptions submit;
 };
 
-Result<std::optional<Money>> parse_positive(std::string_view text) {
+Result<Money> parse_positive(std::string_view text) {
     const std::optional<Money> money = parse_money(text);
-    if (!money || money->amount.is_negative()) {
-        return Error{ErrorCode::kInvalid,
-                     "expected an amount above 0 with its currency, such as \"12.00 USD\""};
-    }
-    return std::optional(*money);
+    return parsed(money && money->amount.is_negative() ? std::nullopt : money,
+                  "expected an amount above 0 with its currency, such as \"12.00 USD\"");
 }
 
 /// Returns the whole balance below 0 of the creator in the program.
 Result<Money> negative_balance(const Frame& frame, const WriteOffCommand& command) {
-    const auto account = account_number(frame, *command.submit.account);
-    if (!account.ok()) {
-        return account.error();
-    }
     std::vector<Money> negative;
-    Status read = with_snapshot(
-        frame, command.submit.ledger_url,
-        [&](LedgerReader& ledger) {
-            const CreatorId creator = first_id(ledger, *account, command.write_off.creator);
+    Status read = with_account(
+        frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            const CreatorId creator = first_id(ledger, account, command.write_off.creator);
             ledger.scan_balances([&](const Balance& row) {
-                if (row.key.account == *account && row.key.creator == creator &&
+                if (row.key.account == account && row.key.creator == creator &&
                     row.key.program == command.write_off.program && row.owed.is_negative() &&
                     (!command.currency || row.key.currency == *command.currency)) {
                     negative.push_back({row.key.currency, -row.owed});
                 }
                 return true;
             });
-            return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
     if (!read.ok()) {
         return read.error();
     }
