@@ -16,13 +16,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(!filed->programs.empty() || !filed->policies.empty());
     ProgramApply apply;
     for (const cli::FiledPolicy& one : filed->policies) {
-        FUZZ_CHECK(one.line >= 1 && one.account_line >= 1);
+        FUZZ_CHECK(one.account_line >= 1);
         apply.policies.push_back(one.policy);
         apply.policies.back().account = {1};
     }
     for (const cli::FiledProgram& one : filed->programs) {
         FUZZ_CHECK(!one.rates.empty());
-        FUZZ_CHECK(one.line >= 1 && one.shop_lines.size() == one.program.shops.size());
+        FUZZ_CHECK(one.shop_lines.size() == one.program.shops.size());
         FUZZ_CHECK(one.program.window_days <= kProgramDaysMax);
         FUZZ_CHECK(!one.program.precedence.empty());
         apply.programs.push_back(one.program);

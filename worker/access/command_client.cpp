@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "core/protocol/record.hpp"
-#include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "os/clock/clock.hpp"
-#include "worker/cli/cli_values.hpp"
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/drain/worker_lock.hpp"
@@ -240,19 +238,6 @@ private:
 };
 
 }  // namespace
-
-CommandOptions embedded_commands(const store::StorePaths& paths) {
-    CommandOptions options;
-    options.open_for_reading = [folder = paths.ledger]() -> Result<std::unique_ptr<Ledger>> {
-        auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadOnly);
-        if (!opened) {
-            return opened.error();
-        }
-        return std::unique_ptr<Ledger>(std::move(*opened));
-    };
-    options.open_for_writing = embedded_ledger(paths);
-    return options;
-}
 
 Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
                                   const Request& request, const CommandSender& sender,

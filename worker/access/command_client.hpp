@@ -46,8 +46,6 @@ struct CommandOptions {
     /// Receives the pieces of work that are left, many times a second. May be empty.
     std::function<void(std::uint64_t work_left)> progress = {};
 };
-/// Returns the options for the embedded ledger of a store.
-[[nodiscard]] CommandOptions embedded_commands(const store::StorePaths& paths);
 
 /// Appends the command to the queue. Waits until it is applied and the orders that waited for it
 /// were tried again (rule A2). If no worker runs, takes the worker's lock and applies the queue

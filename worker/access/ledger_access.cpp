@@ -11,9 +11,7 @@
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
-#include "worker/access/command_client.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/drain/target_ledger.hpp"
 #include "worker/system/process.hpp"
@@ -124,7 +122,7 @@ Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::s
                                from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary,
                                options, std::nullopt);
     }
-    return worker::embedded_commands(frame.paths()).open_for_reading;
+    return worker::embedded_ledger(frame.paths(), store::EmbeddedLedger::Mode::kReadOnly);
 }
 
 Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url,

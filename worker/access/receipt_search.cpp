@@ -5,7 +5,6 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
-#include "lmdb_store/queue/queue.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 
@@ -14,7 +13,6 @@ namespace {
 
 constexpr std::size_t kReadRecords = 256;
 constexpr std::size_t kReadBytes = 4U << 20;
-constexpr std::size_t kReadLanesBytes = 256U << 20;
 
 using Search = Result<std::optional<FoundRecord>>;
 
@@ -56,24 +54,18 @@ Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber 
     if (!lanes.ok()) {
         return lanes.error();
     }
-    for (SequenceNumber from{name.receipt ? 1 : name.seq.value};;) {
-        auto records = queue.value()->read(from, kReadRecords, kReadBytes);
-        if (!records.ok()) {
-            return records.error();
+    std::optional<FoundRecord> found;
+    const SequenceNumber from{name.receipt ? 1 : name.seq.value};
+    const Status read = visit_queue(**queue, from, [&](store::QueuedRecord& record) {
+        if (is_of(name, record.seq, record.bytes)) {
+            std::string body = bulk_of(paths, record.bytes);
+            found = {record.seq <= applied ? RecordPlace::kApplied : RecordPlace::kQueue,
+                     record.seq, std::move(record.bytes), std::move(body), std::nullopt};
         }
-        const bool passed = !records->empty() && !name.receipt && records->front().seq != name.seq;
-        if (records->empty() || passed) {
-            break;
-        }
-        for (store::QueuedRecord& record : records.value()) {
-            if (is_of(name, record.seq, record.bytes)) {
-                std::string body = bulk_of(paths, record.bytes);
-                return std::optional<FoundRecord>(
-                    {record.seq <= applied ? RecordPlace::kApplied : RecordPlace::kQueue,
-                     record.seq, std::move(record.bytes), std::move(body), std::nullopt});
-            }
-            from = {record.seq.value + 1};
-        }
+        return !found && name.receipt;  // a number names the first record or none
+    });
+    if (!read.ok() || found) {
+        return read.ok() ? Search(std::move(found)) : read.error();
     }
     for (store::LaneRecord& record : lanes.value()) {
         if (name.receipt && record.receipt == *name.receipt) {
@@ -121,6 +113,22 @@ std::string_view to_string(RecordPlace place) noexcept {
             break;
     }
     return "applied";
+}
+
+Status visit_queue(store::Queue& queue, SequenceNumber from,
+                   const std::function<bool(store::QueuedRecord&)>& visit) {
+    for (;;) {
+        auto records = queue.read(from, kReadRecords, kReadBytes);
+        if (!records.ok() || records->empty()) {
+            return records.ok() ? Status::success() : records.error();
+        }
+        for (store::QueuedRecord& record : records.value()) {
+            from = {record.seq.value + 1};
+            if (!visit(record)) {
+                return Status::success();
+            }
+        }
+    }
 }
 
 Result<RecordName> parse_record_name(std::string_view text) {

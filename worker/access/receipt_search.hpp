@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/queue/queue.hpp"
 #include "worker/cli/cli.hpp"
 
 namespace sluice::cli {
@@ -37,6 +39,12 @@ struct RecordName {
     SequenceNumber seq;
     std::string node_tag{};  ///< Tag of the node; empty means this node.
 };
+
+/// Bytes of the lanes that are read at once.
+inline constexpr std::size_t kReadLanesBytes = 256U << 20;
+/// Calls `visit` for each record of the queue from `from` on, until it returns false.
+[[nodiscard]] Status visit_queue(store::Queue& queue, SequenceNumber from,
+                                 const std::function<bool(store::QueuedRecord&)>& visit);
 
 /// Returns kInvalid with an example if `text` is not a receipt.
 [[nodiscard]] Result<RecordName> parse_record_name(std::string_view text);

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "core/apply/work.hpp"
-#include "core/protocol/signature.hpp"
 #include "core/reports/approvals.hpp"
 #include "core/reports/names.hpp"
 #include "lmdb_store/queue/queue.hpp"
@@ -83,7 +82,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     if (!sender.ok()) {
         return sender.error();
     }
-    worker::CommandOptions how = worker::embedded_commands(paths);
+    worker::CommandOptions how;
     const std::atomic<bool>& stop = catch_stop_signals();
     Progress progress;
     pg::LedgerOptions patience;

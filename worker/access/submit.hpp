@@ -8,7 +8,6 @@
 #include "core/commands/commands.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
-#include "lmdb_store/registry/registry.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/cli/cli.hpp"
 #include "worker/cli/output.hpp"

@@ -1,7 +1,6 @@
 // sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "core/reports/silence.hpp"
 #include "lmdb_store/registry/registry.hpp"
@@ -41,14 +40,6 @@ Status set_account(const Frame& frame, const AccountCommand& command) {
                            });
 }
 
-template <bool suspended>
-Status suspend_account(const Frame& frame, const AccountCommand& command) {
-    const std::string done = suspended ? "suspended account " : "resumed account ";
-    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
-        return registry.suspend_account(command.id, suspended);
-    });
-}
-
 Status create_shop(const Frame& frame, const ShopCommand& command) {
     return change_registry(frame, "created shop " + command.id.str(), [&](Registry& registry) {
         return registry.create_shop(command.id, command.account, now_ms());
@@ -56,11 +47,28 @@ Status create_shop(const Frame& frame, const ShopCommand& command) {
 }
 
 template <bool suspended>
-Status suspend_shop(const Frame& frame, const ShopCommand& command) {
-    const std::string done = suspended ? "suspended shop " : "resumed shop ";
-    return change_registry(frame, done + command.id.str(), [&](Registry& registry) {
-        return registry.suspend_shop(command.id, suspended);
+Status suspend(const Frame& frame, const AccountId& id) {
+    const std::string done = suspended ? "suspended account " : "resumed account ";
+    return change_registry(frame, done + id.str(), [&](Registry& registry) {
+        return registry.suspend_account(id, suspended);
     });
+}
+
+template <bool suspended>
+Status suspend(const Frame& frame, const ShopId& id) {
+    const std::string done = suspended ? "suspended shop " : "resumed shop ";
+    return change_registry(frame, done + id.str(), [&](Registry& registry) {
+        return registry.suspend_shop(id, suspended);
+    });
+}
+
+template <class Id>
+void declare_suspend(Subcommand group, const std::string& help, const std::string& noun) {
+    auto [suspension, suspended] = add_command<Id>(group, "suspend", help, suspend<true>);
+    add_id(suspension, "ID", "ID", suspended, noun).required();
+    auto [resume, resumed] =
+        add_command<Id>(group, "resume", "Resume after a suspend", suspend<false>);
+    add_id(resume, "ID", "ID", resumed, noun).required();
 }
 
 Status list_accounts(const Frame& frame, const Format& format) {
@@ -153,13 +161,8 @@ void declare_shop(Subcommand app) {
     add_format(list, listed.format);
     declare_silence(group);
 
-    auto [suspend, suspended] = add_command(
-        group, "suspend", "Suspend a shop: requests are answered as for an unknown shop",
-        suspend_shop<true>);
-    add_id(suspend, "ID", "ID", suspended.id, "Shop").required();
-    auto [resume, resumed] =
-        add_command(group, "resume", "Resume after a suspend", suspend_shop<false>);
-    add_id(resume, "ID", "ID", resumed.id, "Shop").required();
+    declare_suspend<ShopId>(group, "Suspend a shop: requests are answered as for an unknown shop",
+                            "Shop");
 }
 
 }  // namespace
@@ -183,13 +186,8 @@ void declare_account(Subcommand app) {
     auto [list, format] = add_command(group, "list", "List accounts", list_accounts);
     add_format(list, format);
 
-    auto [suspend, suspended] = add_command(
-        group, "suspend", "Suspend an account: requests are answered as for unknown shops",
-        suspend_account<true>);
-    add_id(suspend, "ID", "ID", suspended.id, "Account").required();
-    auto [resume, resumed] =
-        add_command(group, "resume", "Resume after a suspend", suspend_account<false>);
-    add_id(resume, "ID", "ID", resumed.id, "Account").required();
+    declare_suspend<AccountId>(
+        group, "Suspend an account: requests are answered as for unknown shops", "Account");
     declare_shop(app);
 }
 

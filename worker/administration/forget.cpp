@@ -4,7 +4,6 @@
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
-#include "lmdb_store/archive/archive.hpp"
 #include "os/random/random_bytes.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"

@@ -7,7 +7,6 @@
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
 #include "worker/drain/rebuild.hpp"

@@ -19,10 +19,6 @@ namespace {
 
 using store::Queue;
 
-constexpr std::size_t kReadRecords = 256;
-constexpr std::size_t kReadBytes = 4u << 20;
-constexpr std::size_t kReadLanesBytes = 256u << 20;
-
 struct PeekCommand {
     std::uint64_t from = 1;
     std::uint64_t limit = 100;
@@ -105,26 +101,6 @@ Row record_row(const store::StorePaths& paths, const Json& seq, std::string_view
             std::move(body)};
 }
 
-/// Calls `visit` for each record of the queue from `from` on, until it returns false.
-Status visit_queue(Queue& queue, std::uint64_t from,
-                   const std::function<bool(const store::QueuedRecord&)>& visit) {
-    for (;;) {
-        auto records = queue.read({from}, kReadRecords, kReadBytes);
-        if (!records.ok()) {
-            return records.error();
-        }
-        if (records->empty()) {
-            return Status::success();
-        }
-        for (const store::QueuedRecord& record : records.value()) {
-            if (!visit(record)) {
-                return Status::success();
-            }
-            from = record.seq.value + 1;
-        }
-    }
-}
-
 void forget_moved(std::vector<store::LaneRecord>& lanes, std::string_view record) {
     const auto decoded = lanes.empty() ? Result<RecordView>(Error{}) : decode_record(record);
     if (decoded.ok() && decoded->receipt) {
@@ -156,7 +132,7 @@ Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit
         return lanes.error();
     }
     const std::uint64_t first = std::max(from, place->head.applied_seq.value + 1);
-    Status read = visit_queue(*queue.value(), first, [&](const store::QueuedRecord& record) {
+    Status read = visit_queue(*queue.value(), {first}, [&](const store::QueuedRecord& record) {
         visit(record_row(paths, record.seq.value, record.bytes));
         forget_moved(lanes.value(), record.bytes);
         return --limit > 0;

@@ -1,8 +1,5 @@
 // sluice init, store set, key rotate
-#include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 

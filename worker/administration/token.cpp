@@ -1,6 +1,5 @@
 // sluice token create|list|revoke
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 #include "lmdb_store/registry/registry.hpp"

@@ -1,5 +1,4 @@
 // sluice user add|remove|list
-#include <optional>
 
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "core/values/assert.hpp"
@@ -22,12 +24,8 @@ public:
     }
 
     void open(std::string_view name, std::string_view attributes = {}) {
-        begin_line();
-        out_.append("<").append(name);
-        if (!attributes.empty()) {
-            out_.append(" ").append(attributes);
-        }
-        out_ += ">\n";
+        begin(name, attributes);
+        out_ += "\n";
         open_.emplace_back(name);
     }
     void close() {
@@ -36,40 +34,31 @@ public:
         begin_line();
         out_ += "</" + name + ">\n";
     }
-    void text(std::string_view name, std::string_view value, std::string_view attributes = {}) {
-        begin_line();
-        out_.append("<").append(name);
-        if (!attributes.empty()) {
-            out_.append(" ").append(attributes);
-        }
-        out_ += ">";
+    /// Writes elements, each within the one before it. The last has the text and the attributes.
+    void text(std::initializer_list<std::string_view> path, std::string_view value,
+              std::string_view attributes = {}) {
+        const auto* const last = path.end() - 1;
+        std::for_each(path.begin(), last, [this](std::string_view name) { open(name); });
+        begin(*last, attributes);
         escape(value);
-        out_.append("</").append(name).append(">\n");
+        out_.append("</").append(*last).append(">\n");
+        std::for_each(path.begin(), last, [this](std::string_view) { close(); });
     }
 
 private:
     void begin_line() { out_.append(open_.size() * 2, ' '); }
+    void begin(std::string_view name, std::string_view attributes) {
+        begin_line();
+        out_.append("<").append(name).append(attributes.empty() ? "" : " ").append(attributes);
+        out_ += ">";
+    }
     void escape(std::string_view value) {
-        for (const char c : value) {
-            switch (c) {
-                case '&':
-                    out_ += "&amp;";
-                    break;
-                case '<':
-                    out_ += "&lt;";
-                    break;
-                case '>':
-                    out_ += "&gt;";
-                    break;
-                case '"':
-                    out_ += "&quot;";
-                    break;
-                case '\'':
-                    out_ += "&apos;";
-                    break;
-                default:
-                    out_ += c;
-            }
+        constexpr std::string_view kSpecial = "&<>\"'";
+        constexpr std::array<std::string_view, kSpecial.size()> kEscapes{"&amp;", "&lt;", "&gt;",
+                                                                         "&quot;", "&apos;"};
+        for (const char& c : value) {
+            const std::size_t special = kSpecial.find(c);
+            out_ += special == std::string_view::npos ? std::string_view(&c, 1) : kEscapes[special];
         }
     }
 
@@ -99,67 +88,41 @@ public:
 
 private:
     void write_totals() {
-        xml_.text("NbOfTxs", std::to_string(message_.payments.size()));
-        xml_.text("CtrlSum", sum_);
+        xml_.text({"NbOfTxs"}, std::to_string(message_.payments.size()));
+        xml_.text({"CtrlSum"}, sum_);
     }
 
     void write_header() {
         xml_.open("GrpHdr");
-        xml_.text("MsgId", message_.message_id);
-        xml_.text("CreDtTm", Timestamp{message_.created_at.seconds, 0}.to_string());
+        xml_.text({"MsgId"}, message_.message_id);
+        xml_.text({"CreDtTm"}, Timestamp{message_.created_at.seconds, 0}.to_string());
         write_totals();
-        write_party("InitgPty", *message_.debtor);
+        xml_.text({"InitgPty", "Nm"}, message_.debtor->name);
         xml_.close();
     }
 
-    void write_party(std::string_view element, const BankAccount& account) {
-        xml_.open(element);
-        xml_.text("Nm", account.name);
-        xml_.close();
-    }
-
-    void write_account(std::string_view element, const BankAccount& account) {
-        xml_.open(element);
-        xml_.open("Id");
-        xml_.text("IBAN", account.iban);
-        xml_.close();
-        xml_.close();
-    }
-
-    void write_agent(std::string_view element, const BankAccount& account) {
-        xml_.open(element);
-        xml_.open("FinInstnId");
-        if (account.bic.empty()) {
-            xml_.open("Othr");
-            xml_.text("Id", "NOTPROVIDED");
-            xml_.close();
+    void write_agent(std::string_view element, const std::string& bic) {
+        if (bic.empty()) {
+            xml_.text({element, "FinInstnId", "Othr", "Id"}, "NOTPROVIDED");
         } else {
-            xml_.text("BICFI", account.bic);
+            xml_.text({element, "FinInstnId", "BICFI"}, bic);
         }
-        xml_.close();
-        xml_.close();
     }
 
     void write_payments() {
         constexpr std::size_t kDateBytes = 10;
         xml_.open("PmtInf");
-        xml_.text("PmtInfId", message_.message_id);
-        xml_.text("PmtMtd", "TRF");
+        xml_.text({"PmtInfId"}, message_.message_id);
+        xml_.text({"PmtMtd"}, "TRF");
         write_totals();
-        xml_.open("PmtTpInf");
-        xml_.open("SvcLvl");
-        xml_.text("Cd", "SEPA");
-        xml_.close();
-        xml_.close();
-        xml_.open("ReqdExctnDt");
-        xml_.text("Dt", message_.execution_date.empty()
-                            ? message_.created_at.to_string().substr(0, kDateBytes)
-                            : message_.execution_date);
-        xml_.close();
-        write_party("Dbtr", *message_.debtor);
-        write_account("DbtrAcct", *message_.debtor);
-        write_agent("DbtrAgt", *message_.debtor);
-        xml_.text("ChrgBr", "SLEV");
+        xml_.text({"PmtTpInf", "SvcLvl", "Cd"}, "SEPA");
+        xml_.text({"ReqdExctnDt", "Dt"}, message_.execution_date.empty()
+                                             ? message_.created_at.to_string().substr(0, kDateBytes)
+                                             : message_.execution_date);
+        xml_.text({"Dbtr", "Nm"}, message_.debtor->name);
+        xml_.text({"DbtrAcct", "Id", "IBAN"}, message_.debtor->iban);
+        write_agent("DbtrAgt", message_.debtor->bic);
+        xml_.text({"ChrgBr"}, "SLEV");
         for (const Payment& payment : message_.payments) {
             write_payment(payment);
         }
@@ -168,20 +131,14 @@ private:
 
     void write_payment(const Payment& payment) {
         xml_.open("CdtTrfTxInf");
-        xml_.open("PmtId");
-        xml_.text("EndToEndId", payment.payout_id);
-        xml_.close();
-        xml_.open("Amt");
-        xml_.text("InstdAmt", payment.amount.to_string(), R"(Ccy="EUR")");
-        xml_.close();
+        xml_.text({"PmtId", "EndToEndId"}, payment.payout_id);
+        xml_.text({"Amt", "InstdAmt"}, payment.amount.to_string(), R"(Ccy="EUR")");
         if (!payment.to.bic.empty()) {
-            write_agent("CdtrAgt", payment.to);
+            write_agent("CdtrAgt", payment.to.bic);
         }
-        write_party("Cdtr", payment.to);
-        write_account("CdtrAcct", payment.to);
-        xml_.open("RmtInf");
-        xml_.text("Ustrd", payment.remittance);
-        xml_.close();
+        xml_.text({"Cdtr", "Nm"}, payment.to.name);
+        xml_.text({"CdtrAcct", "Id", "IBAN"}, payment.to.iban);
+        xml_.text({"RmtInf", "Ustrd"}, payment.remittance);
         xml_.close();
     }
 

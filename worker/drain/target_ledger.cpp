@@ -4,13 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "lmdb_store/ledger/ledger.hpp"
-
 namespace sluice::worker {
 
-LedgerOpener embedded_ledger(const store::StorePaths& paths) {
-    return [folder = paths.ledger]() -> Result<std::unique_ptr<Ledger>> {
-        auto opened = store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadWrite);
+LedgerOpener embedded_ledger(const store::StorePaths& paths, store::EmbeddedLedger::Mode mode) {
+    return [folder = paths.ledger, mode]() -> Result<std::unique_ptr<Ledger>> {
+        auto opened = store::EmbeddedLedger::open(folder, mode);
         if (!opened) {
             return opened.error();
         }

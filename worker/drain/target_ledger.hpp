@@ -8,6 +8,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -16,8 +17,10 @@ namespace sluice::worker {
 
 using LedgerOpener = std::function<Result<std::unique_ptr<Ledger>>()>;
 
-/// Opens the embedded ledger of a store for writing.
-[[nodiscard]] LedgerOpener embedded_ledger(const store::StorePaths& paths);
+/// Opens the embedded ledger of a store.
+[[nodiscard]] LedgerOpener embedded_ledger(
+    const store::StorePaths& paths,
+    store::EmbeddedLedger::Mode mode = store::EmbeddedLedger::Mode::kReadWrite);
 
 /// Returns kConflict if the ledger has applied inputs that this queue never assigned, or if the
 /// queue lacks inputs that the ledger has not applied. One of the two is then from elsewhere, and

@@ -2,7 +2,6 @@
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 
 namespace sluice::cli {
 namespace {

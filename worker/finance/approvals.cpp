@@ -8,12 +8,10 @@
 #include "core/approvals/signed_approval.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
@@ -187,15 +185,12 @@ Status run_approve(const Frame& frame, const ApproveCommand& written) {
     return submit(frame, command, *options);
 }
 
-void declare_list(Subcommand app, const std::string& name, const std::string& help,
-                  Subcommand* declared) {
+Subcommand declare_list(Subcommand app, const std::string& name, const std::string& help) {
     auto [list, listed] = add_command(app, name, help, run_list_approvals);
     const Option account = add_id(list, "--account", "A", listed.account, "Account");
     list.require([account] { return account.is_given() ? "" : "--account"; });
     add_list_options(list, listed.list);
-    if (declared != nullptr) {
-        *declared = list;
-    }
+    return list;
 }
 
 }  // namespace
@@ -217,10 +212,9 @@ void declare_approvals(Subcommand app) {
     add_id_account(withdraw, withdrawn.submit);
     add_command_options(withdraw, withdrawn.submit, true);
 
-    Subcommand approvals = app;
-    declare_list(app, "approvals", "List commands and payouts that await approval, or show one",
-                 &approvals);
-    declare_list(approvals, "list", "List commands and payouts that await approval", nullptr);
+    const Subcommand approvals = declare_list(
+        app, "approvals", "List commands and payouts that await approval, or show one");
+    declare_list(approvals, "list", "List commands and payouts that await approval");
     auto [show, shown] = add_command(
         approvals, "show", "Show what an approval would do, and its digest", run_show_approval);
     add_id(show, "ID", "ID", shown.id, "Id, as `approvals` lists it").required();

@@ -15,7 +15,6 @@
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
 #include "worker/finance/bank_match.hpp"
-#include "worker/finance/finance.hpp"
 #include "worker/finance/kept_export.hpp"
 #include "worker/system/file.hpp"
 

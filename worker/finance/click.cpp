@@ -8,7 +8,6 @@
 #include "core/reports/names.hpp"
 #include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"

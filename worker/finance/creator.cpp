@@ -4,10 +4,8 @@
 #include "core/reports/creators.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 #include "worker/setup/import.hpp"
 
 namespace sluice::cli {

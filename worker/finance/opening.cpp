@@ -4,13 +4,11 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 #include "worker/setup/import.hpp"
 
 namespace sluice::cli {

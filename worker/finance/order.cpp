@@ -5,7 +5,6 @@
 #include "core/reports/creators.hpp"
 #include "core/reports/names.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"

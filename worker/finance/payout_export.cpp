@@ -20,7 +20,6 @@
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
 #include "worker/finance/kept_export.hpp"
-#include "worker/reports/payouts.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {

@@ -9,12 +9,10 @@
 #include "core/statements/statements.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 
 namespace sluice::cli {
 namespace {

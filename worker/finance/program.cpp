@@ -6,7 +6,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 #include "worker/setup/import.hpp"
 
 namespace sluice::cli {

@@ -4,11 +4,9 @@
 
 #include "core/rules/account.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
-#include "worker/finance/finance.hpp"
 
 namespace sluice::cli {
 namespace {

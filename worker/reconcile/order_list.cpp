@@ -342,10 +342,6 @@ private:
     std::string last_id_;
 };
 
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool begins_with_object(std::FILE* file) {
     const int c = ::getc_unlocked(file);
     if (c != EOF) {
@@ -393,7 +389,7 @@ std::optional<Timestamp> parse_list_time(std::string_view text) {
     if (time.size() > kDateBytes && time[kDateBytes] == ' ') {
         time[kDateBytes] = 'T';
     }
-    if (ends_with(time, " UTC")) {
+    if (time.ends_with(" UTC")) {
         time.replace(time.size() - kOffsetDigits, kOffsetDigits, "Z");
     }
     const std::size_t sign = time.find_first_of("+-", std::min(kDateBytes, time.size()));
@@ -414,8 +410,7 @@ Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, cons
         return file.error();
     }
     skip_byte_order_mark(file->get());
-    if (ends_with(path, ".ndjson") || ends_with(path, ".jsonl") ||
-        begins_with_object(file->get())) {
+    if (path.ends_with(".ndjson") || path.ends_with(".jsonl") || begins_with_object(file->get())) {
         return std::unique_ptr<OrderList>(new NdjsonOrders(std::move(file).value(), path, map));
     }
     return CsvOrders::open(std::move(file).value(), path, map);

@@ -321,22 +321,20 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
             return applied;
         }
     }
-    return with_snapshot(
-        frame, command.ledger,
-        [&](LedgerReader& ledger) -> Status {
-            Comparison comparison(command, *shop, ledger, **list, events);
-            if (Status done = comparison.run(); !done.ok()) {
-                return done;
-            }
-            if (events) {
-                if (Status placed = events->place(); !placed.ok()) {
-                    return placed;
-                }
-                events->keep();
-            }
-            return report(command, comparison);
-        },
-        ReadFrom::kPrimary);
+    return with_snapshot(frame, command.ledger, ReadFrom::kPrimary,
+                         [&](LedgerReader& ledger) -> Status {
+                             Comparison comparison(command, *shop, ledger, **list, events);
+                             if (Status done = comparison.run(); !done.ok()) {
+                                 return done;
+                             }
+                             if (events) {
+                                 if (Status placed = events->place(); !placed.ok()) {
+                                     return placed;
+                                 }
+                                 events->keep();
+                             }
+                             return report(command, comparison);
+                         });
 }
 
 }  // namespace
@@ -348,15 +346,10 @@ void declare_reconcile(Subcommand app) {
              "The shop's orders: CSV with a header line, or NDJSON of order payloads")
         .required();
     add_id(reconcile, "--shop", "S", command.shop, "Shop").required();
-    const auto time = [](std::string_view text) -> Result<std::optional<Timestamp>> {
-        const auto at = parse_time(text);
-        return at.ok() ? Result<std::optional<Timestamp>>(std::optional(*at))
-                       : Result<std::optional<Timestamp>>(at.error());
-    };
     const Option since =
-        add_value(reconcile, "--since", "T", command.since, time,
+        add_value(reconcile, "--since", "T", command.since, parse_time,
                   "Also list the ledger's orders from T on that are not in the file");
-    const Option until = add_value(reconcile, "--until", "T", command.until, time,
+    const Option until = add_value(reconcile, "--until", "T", command.until, parse_time,
                                    "End of these orders, itself left out");
     since.needs(until);
     until.needs(since);

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 16u << 20;
 
-Error error_at(const std::string& file, std::uint32_t line, const std::string& what) {
-    return {ErrorCode::kInvalid, file + ":" + std::to_string(line) + ": " + what};
-}
-
 Result<AccountNumber> number_of(const std::string& file, store::Registry& registry,
                                 const AccountId& account, std::uint32_t line) {
     const auto row = find_account(registry, account);
@@ -76,8 +72,7 @@ Status check_rates(const Frame& frame, const std::string& file, const std::strin
         highest.emplace(one.policy.account, one.policy.max_rate);
     }
     return with_snapshot(
-        frame, ledger_url,
-        [&](LedgerReader& ledger) -> Status {
+        frame, ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             for (const FiledProgram& one : filed.programs) {
                 const AccountNumber account = one.program.account;
                 if (!highest.contains(account)) {
@@ -88,8 +83,7 @@ Status check_rates(const Frame& frame, const std::string& file, const std::strin
                 }
             }
             return Status::success();
-        },
-        ReadFrom::kPrimary);
+        });
 }
 
 }  // namespace

@@ -21,35 +21,36 @@ void read_if(const TomlTable& table, const char* key, Target& target, Read read)
     }
 }
 
-std::vector<std::string> approvers_of(const toml::node& node) {
-    std::vector<std::string> names;
-    for (const toml::node& item : list_of(node, "approvers", R"(["frank", "gina"])")) {
-        names.push_back(word_of(item, "approvers", R"("frank")"));
-        if (const auto approver = parse_approver(names.back()); !approver.ok()) {
-            fail(item, approver.error().message);
-        }
-        if (std::count(names.begin(), names.end(), names.back()) > 1) {
-            fail(item, "approvers: expected each name once");
-        }
-    }
-    return names;
-}
-
-std::vector<std::string> blocking_of(const toml::node& node) {
-    std::vector<std::string> kinds;
-    for (const toml::node& item : list_of(node, "blocking", R"(["CANCEL_NOT_LATER"])")) {
-        kinds.push_back(word_of(item, "blocking", R"("CANCEL_NOT_LATER")"));
-        if (!parse_anomaly_kind(kinds.back())) {
-            fail(item, "blocking: expected kinds of anomalies, such as \"CANCEL_NOT_LATER\"");
-        }
-        if (std::count(kinds.begin(), kinds.end(), kinds.back()) > 1) {
-            fail(item, "blocking: expected each kind once");
+/// Returns what `read` returns of each item of a list, or fails if two are the same.
+/// @param noun  An item, for the message.
+template <class Read>
+auto distinct_of(const toml::node& node, const std::string& key, const char* example,
+                 const char* noun, Read read) {
+    std::vector<std::invoke_result_t<Read, const toml::node&>> values;
+    for (const toml::node& item : list_of(node, key, example)) {
+        values.push_back(read(item));
+        if (std::count(values.begin(), values.end(), values.back()) > 1) {
+            fail(item, key + ": expected each " + noun + " once");
         }
     }
-    return kinds;
+    return values;
 }
 
-}  // namespace
+std::string approver_of(const toml::node& item) {
+    std::string name = word_of(item, "approvers", R"("frank")");
+    if (const auto approver = parse_approver(name); !approver.ok()) {
+        fail(item, approver.error().message);
+    }
+    return name;
+}
+
+std::string anomaly_kind_of(const toml::node& item) {
+    std::string kind = word_of(item, "blocking", R"("CANCEL_NOT_LATER")");
+    if (!parse_anomaly_kind(kind)) {
+        fail(item, "blocking: expected kinds of anomalies, such as \"CANCEL_NOT_LATER\"");
+    }
+    return kind;
+}
 
 FiledPolicy policy_of(const toml::node& node) {
     const TomlTable table(
@@ -59,7 +60,6 @@ FiledPolicy policy_of(const toml::node& node) {
          "approvers", "require_payee", "approve_payee_change", "payee_cooling_days", "max_rate",
          "lines_over", "max_share", "amount_limit", "blocking"});
     FiledPolicy filed;
-    filed.line = line_of(node);
     const toml::node& account = table.require("account", R"("acme")");
     filed.policy.account_id = AccountId(id_of(account, "account", R"("acme")"));
     filed.account_line = line_of(account);
@@ -69,7 +69,8 @@ FiledPolicy policy_of(const toml::node& node) {
     read_if(table, "approve_attribution_above", filed.policy.approve_attribution_above, amounts_of);
     read_if(table, "approve_run_above", filed.policy.approve_run_above, amounts_of);
     if (const toml::node* const approvers = table.find("approvers")) {
-        filed.policy.approvers = approvers_of(*approvers);
+        filed.policy.approvers =
+            distinct_of(*approvers, "approvers", R"(["frank", "gina"])", "name", approver_of);
     }
     read_if(table, "require_payee", filed.policy.require_payee, flag_of);
     read_if(table, "approve_payee_change", filed.policy.approve_payee_change, flag_of);
@@ -81,15 +82,14 @@ FiledPolicy policy_of(const toml::node& node) {
     read_if(table, "max_share", filed.policy.max_share, percent_of);
     read_if(table, "amount_limit", filed.policy.amount_limit, amounts_of);
     if (const toml::node* const blocking = table.find("blocking")) {
-        filed.policy.blocking = blocking_of(*blocking);
+        filed.policy.blocking =
+            distinct_of(*blocking, "blocking", R"(["CANCEL_NOT_LATER"])", "kind", anomaly_kind_of);
     }
     if (const Status checked = validate(filed.policy); !checked.ok()) {
         fail(node, checked.error().message);
     }
     return filed;
 }
-
-namespace {
 
 BaseKind base_of(const toml::node& node) {
     const auto base = parse_base_kind(text_of(node, "base", R"("net")"));
@@ -99,18 +99,17 @@ BaseKind base_of(const toml::node& node) {
     return *base;
 }
 
-std::vector<AttributionType> precedence_of(const toml::node& node) {
-    std::vector<AttributionType> types;
-    for (const toml::node& item : list_of(node, "precedence", R"(["AFFILIATE_CODE", "LANDED"])")) {
-        const auto type = parse_attribution_type(text_of(item, "precedence", R"("LANDED")"));
-        if (!type || *type == AttributionType::kManual) {
-            fail(item, R"(precedence: expected "AFFILIATE_CODE" or "LANDED")");
-        }
-        if (std::find(types.begin(), types.end(), *type) != types.end()) {
-            fail(item, "precedence: expected each type once");
-        }
-        types.push_back(*type);
+AttributionType attribution_type_of(const toml::node& item) {
+    const auto type = parse_attribution_type(text_of(item, "precedence", R"("LANDED")"));
+    if (!type || *type == AttributionType::kManual) {
+        fail(item, R"(precedence: expected "AFFILIATE_CODE" or "LANDED")");
     }
+    return *type;
+}
+
+std::vector<AttributionType> precedence_of(const toml::node& node) {
+    std::vector<AttributionType> types = distinct_of(
+        node, "precedence", R"(["AFFILIATE_CODE", "LANDED"])", "type", attribution_type_of);
     if (types.empty()) {
         fail(node, R"(precedence: expected "AFFILIATE_CODE", "LANDED" or both)");
     }
@@ -124,9 +123,7 @@ public:
         : table_(node, "program",
                  {"id", "account", "shops", "starts_at", "ends_at", "late_days", "window_days",
                   "base", "precedence", "clearing_days", "default_rate", "default_tiers",
-                  "max_per_order", "rule"}) {
-        filed_.line = line_of(node);
-    }
+                  "max_per_order", "rule"}) {}
 
     FiledProgram read() {
         read_names();
@@ -150,17 +147,12 @@ private:
         const toml::node& account = table_.require("account", R"("acme")");
         program_.account_id = AccountId(id_of(account, "account", R"("acme")"));
         filed_.account_line = line_of(account);
-        const toml::node* const shops = table_.find("shops");
-        if (shops == nullptr) {
-            return;
-        }
-        for (const toml::node& item : list_of(*shops, "shops", R"(["shop-1"])")) {
-            program_.shops.push_back(id_of(item, "shops", R"("shop-1")"));
-            filed_.shop_lines.push_back(line_of(item));
-            if (std::count(program_.shops.begin(), program_.shops.end(), program_.shops.back()) >
-                1) {
-                fail(item, "shops: expected each shop once");
-            }
+        if (const toml::node* const shops = table_.find("shops")) {
+            program_.shops = distinct_of(*shops, "shops", R"(["shop-1"])", "shop",
+                                         [this](const toml::node& item) {
+                                             filed_.shop_lines.push_back(line_of(item));
+                                             return id_of(item, "shops", R"("shop-1")");
+                                         });
         }
     }
 
@@ -332,11 +324,11 @@ ProgramFile read_file(const toml::table& table) {
     return file;
 }
 
+}  // namespace
+
 Error error_at(const std::string& name, std::uint32_t line, const std::string& what) {
     return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
 }
-
-}  // namespace
 
 Result<ProgramFile> parse_program_file(const std::string& name, std::string_view text) {
     try {

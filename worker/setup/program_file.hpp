@@ -23,7 +23,6 @@ struct FiledRate {
 /// A program with the lines of its parts, for messages.
 struct FiledProgram {
     Program program;  ///< `account` (the number) is not known yet.
-    std::uint32_t line = 0;
     std::uint32_t account_line = 0;
     std::vector<std::uint32_t> shop_lines;  ///< One for each of program.shops.
     std::vector<FiledRate> rates;           ///< All of them, tiers too.
@@ -31,7 +30,6 @@ struct FiledProgram {
 
 struct FiledPolicy {
     Policy policy;  ///< `account` (the number) is not known yet.
-    std::uint32_t line = 0;
     std::uint32_t account_line = 0;
 };
 
@@ -39,6 +37,9 @@ struct ProgramFile {
     std::vector<FiledProgram> programs;
     std::vector<FiledPolicy> policies;
 };
+
+/// Returns `name:line: what`.
+[[nodiscard]] Error error_at(const std::string& name, std::uint32_t line, const std::string& what);
 
 /// @param name  The file's name, for messages.
 /// @return at least one program or policy; or kInvalid as `name:line: field: expectation`.

@@ -27,7 +27,6 @@
 #include <toml++/toml.h>
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -15,6 +15,13 @@ CommandSender acme() {
     return {"tester", {1}, {1}, "acme", "shop-1"};
 }
 
+CommandOptions embedded_commands(const store::StorePaths& paths) {
+    CommandOptions options;
+    options.open_for_reading = embedded_ledger(paths, store::EmbeddedLedger::Mode::kReadOnly);
+    options.open_for_writing = embedded_ledger(paths);
+    return options;
+}
+
 Result<CommandResult> run(DrainStore& store, const Command& command) {
     return run_command(store.paths(), store.queue(), {{}, {}, command}, acme(),
                        embedded_commands(store.paths()), store.stop_);
