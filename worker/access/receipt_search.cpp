@@ -104,15 +104,9 @@ Search find_in_archive(const Frame& frame, const RecordName& name, const std::st
 }  // namespace
 
 std::string_view to_string(RecordPlace place) noexcept {
-    switch (place) {
-        case RecordPlace::kLane:
-            return "in_lane";
-        case RecordPlace::kQueue:
-            return "queued";
-        case RecordPlace::kApplied:
-            break;
-    }
-    return "applied";
+    return place == RecordPlace::kLane    ? "in_lane"
+           : place == RecordPlace::kQueue ? "queued"
+                                          : "applied";
 }
 
 Status visit_queue(store::Queue& queue, SequenceNumber from,

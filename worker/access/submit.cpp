@@ -27,19 +27,12 @@ namespace {
 constexpr std::chrono::milliseconds kTellAfter{1000};
 constexpr std::chrono::milliseconds kStopAfter{2000};
 
-Status check_reason(const SubmitOptions& options) {
+/// Looks up the account and shop that the command names. Returns an error if one of them or the
+/// reason is wrong.
+Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
     if ((options.needs_reason && options.reason.empty()) ||
         options.reason.size() > kReasonBytesMax) {
         return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
-    }
-    return Status::success();
-}
-
-}  // namespace
-
-Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
-    if (Status reason = check_reason(options); !reason.ok()) {
-        return reason.error();
     }
     worker::CommandSender sender;
     sender.actor = current_user();
@@ -74,6 +67,8 @@ Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions&
     sender.shop_id = shop->shop_id.str();
     return sender;
 }
+
+}  // namespace
 
 Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& command,
                                              const SubmitOptions& options) {
@@ -168,8 +163,11 @@ void add_dry_run(Subcommand app, DryRunOptions& target) {
     add_format(app, target.format, "Output format of --dry-run (default: table)").needs(wanted);
 }
 
-Status print_dry_run(const Frame& frame, const Command& command, const SubmitOptions& options,
-                     Format format) {
+Status submit_or_try(const Frame& frame, const Command& command, const SubmitOptions& options,
+                     const DryRunOptions& trial) {
+    if (!trial.wanted) {
+        return submit(frame, command, options);
+    }
     const auto sender = sender_of(frame, options);
     if (!sender.ok()) {
         return sender.error();
@@ -188,18 +186,13 @@ Status print_dry_run(const Frame& frame, const Command& command, const SubmitOpt
             if (!tried.ok()) {
                 return tried.error();
             }
-            list_all(format, reports::difference_columns(), tried->rows, reports::difference_row);
-            if (format == Format::kTable) {
+            list_all(trial.format, reports::difference_columns(), tried->rows,
+                     reports::difference_row);
+            if (trial.format == Format::kTable) {
                 std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
             }
             return Status::success();
         });
-}
-
-Status submit_or_try(const Frame& frame, const Command& command, const SubmitOptions& options,
-                     const DryRunOptions& dry_run) {
-    return dry_run.wanted ? print_dry_run(frame, command, options, dry_run.format)
-                          : submit(frame, command, options);
 }
 
 Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,

@@ -42,11 +42,6 @@ void add_no_wait(Subcommand app, bool& target);
                                                            const Command& command,
                                                            const SubmitOptions& options);
 
-/// Looks up the account and shop that the command names. Returns an error if one of them or the
-/// reason is wrong.
-[[nodiscard]] Result<worker::CommandSender> sender_of(const Frame& frame,
-                                                      const SubmitOptions& options);
-
 struct DryRunOptions {
     bool wanted = false;  ///< --dry-run
     Format format = Format::kTable;
@@ -54,15 +49,11 @@ struct DryRunOptions {
 /// Adds `--dry-run`, and `--format` for what it prints.
 void add_dry_run(Subcommand app, DryRunOptions& target);
 
-/// Prints, per program, creator and currency, the number of orders that would change, their
-/// commission before and after, and the difference. A refusal is an Error with the words of the
-/// rule.
-[[nodiscard]] Status print_dry_run(const Frame& frame, const Command& command,
-                                   const SubmitOptions& options, Format format);
-
-/// Calls submit(), or print_dry_run() if the options ask for it.
+/// Calls submit(). A trial instead prints, per program, creator and currency, the number of orders
+/// that would change, their commission before and after, and the difference; a refusal is an Error
+/// with the words of the rule.
 [[nodiscard]] Status submit_or_try(const Frame& frame, const Command& command,
-                                   const SubmitOptions& options, const DryRunOptions& dry_run);
+                                   const SubmitOptions& options, const DryRunOptions& trial);
 
 /// Adds the account that the id belongs to, unless the options name one. Returns kNotFound if the
 /// ledger knows no such id.

@@ -28,11 +28,9 @@ constexpr std::chrono::milliseconds kStopAfter{2000};
 struct WorkerCommand {
     std::string ledger;
     bool until_empty = false;
-    std::uint64_t retry_timeout_seconds = 30;
-    std::uint64_t batch = worker::BatchLimits{}.records_max;
+    std::uint32_t retry_timeout_seconds = 30;
     bool no_archive = false;
-    std::uint64_t archive_days = 0;
-    std::uint64_t archive_bytes = 0;
+    worker::DrainOptions drain;
 };
 
 /// Writes lines to standard error: `[2026-01-31 00:00:00.000] [sluice] [warning] text`, in UTC.
@@ -67,17 +65,13 @@ std::uint64_t version_number() {
 }
 
 worker::DrainOptions drain_options(const WorkerCommand& command) {
-    worker::DrainOptions options;
-    options.batch.records_max = command.batch;
+    worker::DrainOptions options = command.drain;
     options.version = version_number();
     if (command.until_empty) {
-        options.retry_seconds_max = static_cast<std::uint32_t>(command.retry_timeout_seconds);
+        options.retry_seconds_max = command.retry_timeout_seconds;
     }
     if (command.no_archive) {
         options.archive.reset();
-    } else {
-        options.archive->keep_days = static_cast<std::uint32_t>(command.archive_days);
-        options.archive->keep_bytes = command.archive_bytes;
     }
     return options;
 }
@@ -186,12 +180,12 @@ void declare_worker(Subcommand app) {
     add_count(worker, "--retry-timeout", "SECONDS", command.retry_timeout_seconds, 1,
               kRetryTimeoutMax,
               "With --until-empty: give up when a failure lasts longer, in seconds (default: 30)");
-    add_count(worker, "--batch", "N", command.batch, 1, kBatchMax,
+    add_count(worker, "--batch", "N", command.drain.batch.records_max, 1, kBatchMax,
               "Records per transaction, 1 to 1000000 (default: 10000)");
     add_flag(worker, "--no-archive", command.no_archive, "Keep no archive of applied inputs");
-    add_count(worker, "--archive-days", "N", command.archive_days, 1, 36'500,
+    add_count(worker, "--archive-days", "N", command.drain.archive->keep_days, 1, 36'500,
               "Days that archived inputs are kept (default: without end)");
-    add_value(worker, "--archive-size", "SIZE", command.archive_bytes, parse_size,
+    add_value(worker, "--archive-size", "SIZE", command.drain.archive->keep_bytes, parse_size,
               "Maximum size of the archive: 500m, 20g (default: unlimited)");
 }
 

@@ -1,7 +1,6 @@
 #include "worker/bank/payment.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "worker/cli/output.hpp"
@@ -166,11 +165,8 @@ Result<PaymentColumns> parse_payment_columns(std::string_view text) {
 
 Status check_columns(const PaymentColumns& columns, const PaymentMessage& message) {
     for (const PaymentColumn& column : columns.columns) {
-        const bool known =
-            column.field.empty() ||
-            std::find(std::begin(kFields), std::end(kFields), column.field) != std::end(kFields) ||
-            std::find(message.more.begin(), message.more.end(), column.field) != message.more.end();
-        if (!known) {
+        if (!column.field.empty() && std::ranges::count(kFields, column.field) == 0 &&
+            std::ranges::count(message.more, column.field) == 0) {
             return Error{ErrorCode::kInvalid,
                          "column " + column.header + ": neither a field of " +
                              "the payment nor a column of the payees' file: " + column.field};

@@ -15,6 +15,12 @@ constexpr std::uint32_t kRequestsMax = (1u << 28) - 1;
 constexpr std::uint32_t kWindowSecondsMax = 86'400u * 366;
 constexpr std::uint64_t kSpanSecondsMax = 86'400ull * 366 * 1000;
 
+struct Unit {
+    char name;
+    std::uint64_t seconds;
+};
+constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
+
 constexpr std::array<std::pair<Scope, std::string_view>, 4> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
@@ -27,31 +33,10 @@ Error invalid(std::string message) {
 }
 
 std::optional<std::uint64_t> digits(std::string_view text) {
-    if (text.empty()) {
-        return std::nullopt;
-    }
     std::uint64_t value = 0;
     const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || text.front() == '-' || text.front() == '+') {
-        return std::nullopt;
-    }
-    return value;
-}
-
-std::optional<std::uint64_t> unit_seconds(char unit) {
-    switch (unit) {
-        case 'd':
-            return 86'400;
-        case 'h':
-            return 3'600;
-        case 'm':
-            return 60;
-        case 's':
-            return 1;
-        default:
-            return std::nullopt;
-    }
+    const auto [stop, error] = std::from_chars(text.data(), end, value);  // takes no sign
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
 /// 90d -> 7,776,000
@@ -59,21 +44,12 @@ std::optional<std::uint64_t> span_seconds(std::string_view text) {
     if (text.size() < 2) {
         return std::nullopt;
     }
-    const auto unit = unit_seconds(text.back());
+    const auto* const unit = std::ranges::find(kUnits, text.back(), &Unit::name);
     const auto count = digits(text.substr(0, text.size() - 1));
-    if (!unit || !count || *count > kSpanSecondsMax / *unit) {
+    if (unit == kUnits.end() || !count || *count > kSpanSecondsMax / unit->seconds) {
         return std::nullopt;
     }
-    return *count * *unit;
-}
-
-std::optional<Scope> parse_scope(std::string_view text) {
-    for (const auto& [scope, name] : kScopes) {
-        if (name == text) {
-            return scope;
-        }
-    }
-    return std::nullopt;
+    return *count * unit->seconds;
 }
 
 }  // namespace
@@ -144,13 +120,14 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
     unsigned scopes = 0;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const auto scope = parse_scope(text.substr(begin, comma - begin));
-        if (!scope) {
+        const auto* const scope = std::ranges::find(kScopes, text.substr(begin, comma - begin),
+                                                    &decltype(kScopes)::value_type::second);
+        if (scope == kScopes.end()) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
                 "read_ledger");
         }
-        scopes |= *scope;
+        scopes |= scope->first;
         begin = comma + 1;
     }
     return static_cast<std::uint8_t>(scopes);

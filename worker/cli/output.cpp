@@ -117,9 +117,7 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
     }
     std::vector<std::string> cells;
     for (const Column& column : columns_) {
-        const auto found = std::find_if(row.begin(), row.end(), [&](const JsonMember& member) {
-            return member.key == column.name;
-        });
+        const auto found = std::ranges::find(row, column.name, &JsonMember::key);
         if (shows(column)) {
             cells.push_back(found == row.end() ? std::string()
                                                : reports::raw_cell_text(found->value));

@@ -316,10 +316,7 @@ std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string
             return true;
         });
     const bool is_kept = payout.state == PayoutState::kPaid && !payout.bank_ref.empty();
-    if (is_kept &&
-        std::none_of(postings.begin(), postings.end(), [&payout](const Posting& posting) {
-            return posting.bank_ref == payout.bank_ref;
-        })) {
+    if (is_kept && std::ranges::count(postings, payout.bank_ref, &Posting::bank_ref) == 0) {
         postings.push_back({payout.bank_ref, 0});
     }
     return postings;

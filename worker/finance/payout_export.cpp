@@ -119,10 +119,7 @@ Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& comma
                 return named.error();
             }
             const std::vector<Payout> sent = sent_payouts(ledger, account, key.command_id);
-            const auto same = [](const Payout& a, const Payout& b) {
-                return a.payout_id == b.payout_id;
-            };
-            if (!std::equal(named->begin(), named->end(), sent.begin(), sent.end(), same)) {
+            if (!std::ranges::equal(*named, sent, {}, &Payout::payout_id, &Payout::payout_id)) {
                 return Error{ErrorCode::kConflict, "key " + key.key + " was used by " +
                                                        key.command_id +
                                                        " with other content; nothing was done"};

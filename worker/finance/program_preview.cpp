@@ -47,11 +47,6 @@ private:
     RecordEnvelope envelope_;
 };
 
-template <class List, class Same>
-bool has(const List& list, Same same) {
-    return std::any_of(list.begin(), list.end(), same);
-}
-
 ProgramApply WhatIf::changed(const ProgramApply& archived) {
     ProgramApply apply;
     apply.effective_from = archived.effective_from;
@@ -61,14 +56,12 @@ ProgramApply WhatIf::changed(const ProgramApply& archived) {
         began_ = true;
     }
     for (const Program& program : archived.programs) {
-        if (!has(file_.programs,
-                 [&program](const Program& other) { return other.id == program.id; })) {
+        if (std::ranges::count(file_.programs, program.id, &Program::id) == 0) {
             apply.programs.push_back(program);
         }
     }
     for (const Policy& policy : archived.policies) {
-        if (!has(file_.policies,
-                 [&policy](const Policy& other) { return other.account == policy.account; })) {
+        if (std::ranges::count(file_.policies, policy.account, &Policy::account) == 0) {
             apply.policies.push_back(policy);
         }
     }

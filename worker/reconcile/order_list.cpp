@@ -362,9 +362,8 @@ Result<ListMap> parse_list_map(std::string_view text) {
         const std::string_view part = text.substr(0, text.find(','));
         text.remove_prefix(std::min(part.size() + 1, text.size()));
         const std::size_t equals = std::min(part.find('='), part.size());
-        const auto known = std::find_if(kNames.begin(), kNames.end(), [&](const FieldName& name) {
-            return name.payload == part.substr(0, equals);
-        });
+        const auto* const known =
+            std::ranges::find(kNames, part.substr(0, equals), &FieldName::payload);
         if (known == kNames.end() || equals + 1 >= part.size()) {
             std::string names;
             for (const FieldName& name : kNames) {
