@@ -91,6 +91,16 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
         });
 }
 
+/// Calls `use` with the ledger. A LedgerFailure becomes the Status.
+Status use_ledger(const worker::LedgerOpener& open, const std::function<Status(Ledger&)>& use) {
+    try {
+        const auto ledger = open();
+        return ledger.ok() ? use(**ledger) : ledger.error();
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
+
 }  // namespace
 
 Result<std::string> parse_ledger_url(std::string_view text) {
@@ -172,25 +182,19 @@ Status with_each_node(const Frame& frame, const std::string& ledger_url,
     if (!opener.ok()) {
         return opener.error();
     }
-    try {
-        auto ledger = opener.value()();
-        if (!ledger.ok()) {
-            return ledger.error();
-        }
+    return use_ledger(*opener, [&](Ledger& ledger) {
         std::vector<std::string> nodes;
-        ledger.value()->snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
+        ledger.snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
             nodes.push_back(head.node);
             return true;
         });
         for (const std::string& node : nodes) {
-            if (!read(*ledger.value()->snapshot(node))) {
+            if (!read(*ledger.snapshot(node))) {
                 break;
             }
         }
         return Status::success();
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    });
 }
 
 void add_command_keys(Subcommand app, std::vector<std::string>& target) {
@@ -242,20 +246,14 @@ Status visit_snapshot(const Frame& frame, const std::string& ledger_url, ReadFro
         }
         node = queue.value()->uuid();
     }
-    try {
-        auto ledger = opener.value()();
-        if (!ledger.ok()) {
-            return ledger.error();
-        }
-        const auto snapshot = ledger.value()->snapshot(node);
+    return use_ledger(*opener, [&](Ledger& ledger) {
+        const auto snapshot = ledger.snapshot(node);
         if (from == ReadFrom::kConfirmed) {
-            ledger.value()->confirm();
+            ledger.confirm();
         }
         visit(*snapshot);
         return Status::success();
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    });
 }
 
 void add_list_options(Subcommand app, ListOptions& target) {
@@ -302,13 +300,9 @@ Status wait_for_inputs(const Frame& frame, const std::string& ledger_url) {
     }
     const std::atomic<bool>& stop = catch_stop_signals();
     const Clock::time_point deadline = steady_now() + kWaitMax;
-    try {
-        const auto ledger = (*opener)();
-        if (!ledger.ok()) {
-            return ledger.error();
-        }
+    return use_ledger(*opener, [&](Ledger& ledger) -> Status {
         while (true) {
-            const SequenceNumber applied = (*ledger)->snapshot(end->node)->head().applied_seq;
+            const SequenceNumber applied = ledger.snapshot(end->node)->head().applied_seq;
             if (applied >= end->last) {
                 return Status::success();
             }
@@ -319,9 +313,7 @@ Status wait_for_inputs(const Frame& frame, const std::string& ledger_url) {
             }
             std::this_thread::sleep_for(kPoll);
         }
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    });
 }
 
 }  // namespace sluice::cli

@@ -81,8 +81,8 @@ Option add_id(Subcommand app, const std::string& name, const std::string& type, 
     return add_value(
         app, name, type, target,
         [](std::string_view text) {
-            auto id = parse_admin_id(text);
-            return id.ok() ? Result<Id>(Id(*std::move(id))) : id.error();
+            const auto id = parse_admin_id(text);
+            return id.ok() ? Result<Id>(Id(*id)) : id.error();
         },
         description);
 }
