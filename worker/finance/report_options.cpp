@@ -18,26 +18,23 @@ Status check_registry(const Frame& frame, LedgerReader& ledger, const ReportFilt
     if (shop_is_known && !filter.account) {
         return Status::success();
     }
-    auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    if (filter.account) {
-        const auto account = find_account(*registry.value(), *filter.account);
-        if (!account.ok()) {
-            return account.error();
+    return ask_registry(frame, [&](store::Registry& registry) -> Status {
+        if (filter.account) {
+            if (const auto account = find_account(registry, *filter.account); !account.ok()) {
+                return account.error();
+            }
         }
-    }
-    if (shop_is_known) {
-        return Status::success();
-    }
-    const auto shop = find_shop(*registry.value(), *filter.shop);
-    if (shop.ok() && filter.account && shop->account_id != *filter.account) {
-        return Error{ErrorCode::kNotFound, "shop " + filter.shop->str() +
-                                               " belongs to another account than " +
-                                               filter.account->str()};
-    }
-    return shop.ok() ? Status::success() : Status(shop.error());
+        if (shop_is_known) {
+            return Status::success();
+        }
+        const auto shop = find_shop(registry, *filter.shop);
+        if (shop.ok() && filter.account && shop->account_id != *filter.account) {
+            return Error{ErrorCode::kNotFound, "shop " + filter.shop->str() +
+                                                   " belongs to another account than " +
+                                                   filter.account->str()};
+        }
+        return shop.ok() ? Status::success() : Status(shop.error());
+    });
 }
 
 bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {

@@ -98,14 +98,10 @@ Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& f
     if (!filed.ok()) {
         return filed.error();
     }
-    {
-        auto registry = store::Registry::open(frame.paths(), store::Registry::Mode::kReadOnly);
-        if (!registry.ok()) {
-            return registry.error();
-        }
-        if (Status known = resolve(file, *registry.value(), *filed); !known.ok()) {
-            return known.error();
-        }
+    const Status known = ask_registry(
+        frame, [&](store::Registry& registry) { return resolve(file, registry, *filed); });
+    if (!known.ok()) {
+        return known.error();
     }
     if (Status fits = check_rates(frame, file, ledger_url, *filed); !fits.ok()) {
         return fits.error();
