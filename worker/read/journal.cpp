@@ -1,10 +1,11 @@
-// The journal, newest first.
+// The journal, newest first, and the change feed.
 #include "core/journal/journal.hpp"
 
 #include <limits>
 #include <map>
 
 #include "core/ledger/paged_reads.hpp"
+#include "core/reports/changes.hpp"
 #include "core/reports/referred_nodes.hpp"
 #include "core/reports/report.hpp"
 #include "worker/read/cursor.hpp"
@@ -63,15 +64,11 @@ std::vector<NodeJournal> journals_of(Read& read) {
     });
     std::map<std::string, std::uint64_t> places;
     if (read.after) {
-        std::size_t parts = 0;
-        for (std::size_t size = 2; size <= 2 * heads.size() && parts == 0; size += 2) {
-            parts = split_key(*read.after, size) ? size : 0;
-        }
-        const auto key = split_key(*read.after, parts);
-        if (parts == 0 || !key) {
+        const auto key = split_key(*read.after);
+        if (!key || key->empty() || key->size() % 2 != 0 || key->size() > 2 * heads.size()) {
             refuse("cursor_invalid");
         }
-        for (std::size_t i = 0; i < parts; i += 2) {
+        for (std::size_t i = 0; i < key->size(); i += 2) {
             places[(*key)[i]] = std::strtoull((*key)[i + 1].c_str(), nullptr, 10);
         }
     }
@@ -155,6 +152,29 @@ Page list_journal(Read& read) {
         }
         journal->pass_to(group.first_entry);
     }
+}
+
+Answer list_changes(Read& read) {
+    constexpr std::size_t kBytes = kAnswerBytesMax / 2;  // sizes of JSON are estimates
+    const reports::Changes found = reports::changes_after(
+        read.ledger, read.grant.account,
+        read.after ? feed_place(*read.after) : reports::FeedPlace{}, read.limit(), kBytes);
+    if (found.diverged) {
+        refuse("cursor_diverged", "begin again without `after`");
+    }
+    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    Answer answer;
+    answer.body = "{\"changes\":[";
+    for (const reports::Change& change : found.changes) {
+        answer.body += &change == found.changes.data() ? "" : ",";
+        answer.body += rows.json(change).compact();
+    }
+    answer.body += "],\"next\":" + reports::json_quoted(read.cursor_of(feed_key(found.next))) +
+                   ",\"more\":" + (found.more ? "true" : "false") + "}";
+    if (found.changes.empty()) {
+        answer.waits_behind = found.entries;
+    }
+    return answer;
 }
 
 }  // namespace sluice::serve

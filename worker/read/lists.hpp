@@ -96,19 +96,21 @@ class ReadLimit {
 public:
     explicit ReadLimit(const Read& read) : limit_(read.limit()) {}
 
-    /// Returns true if the row is the first beyond the page.
-    [[nodiscard]] bool is_full(const Page& page) const noexcept {
-        return is_full(std::max(page.rows.size(), page.raw_rows.size()));
-    }
-    [[nodiscard]] bool is_full(std::size_t rows) const noexcept {
-        return rows >= limit_ || rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2;
-    }
-    void read_one(std::string key) {
+    /// Counts a row that was read, for a page that has `rows` rows. Returns false, and sets the
+    /// page's next key, if the row is the first beyond the page.
+    [[nodiscard]] bool admits(std::string key, Page& page, std::size_t rows) {
+        if (rows >= limit_ || rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2) {
+            page.next_key = last_;
+            return false;
+        }
         ++rows_read_;
         last_ = std::move(key);
+        return true;
+    }
+    [[nodiscard]] bool admits(std::string key, Page& page) {
+        return admits(std::move(key), page, std::max(page.rows.size(), page.raw_rows.size()));
     }
     void add_bytes(std::size_t bytes) { bytes_ += bytes; }
-    [[nodiscard]] const std::string& last() const noexcept { return last_; }
 
 private:
     std::size_t limit_, rows_read_ = 0, bytes_ = 0;
@@ -119,10 +121,10 @@ private:
 /// @param first  Has the first `same` key columns; and on a later page, all `columns` of the
 /// cursor's row.
 /// @param key_of  Returns the key of a row for the cursor.
-/// @param next_key  Set if rows are left.
+/// @param page  Gets the next key if rows are left.
 template <Described Row, class RowKey>
 std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsigned columns,
-                              const RowKey& key_of, std::optional<std::string>& next_key) {
+                              const RowKey& key_of, Page& page) {
     ReadLimit limit(read);
     std::vector<Row> rows;
     read.ledger.scan(first, {same, read.after ? columns : same}, [&](const Row& row) {
@@ -130,13 +132,11 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
         if (read.after && key == *read.after) {
             return true;
         }
-        if (limit.is_full(rows.size())) {
-            next_key = limit.last();
-            return false;
+        const bool is_admitted = limit.admits(std::move(key), page, rows.size());
+        if (is_admitted) {
+            rows.push_back(row);
         }
-        limit.read_one(std::move(key));
-        rows.push_back(row);
-        return true;
+        return is_admitted;
     });
     return rows;
 }

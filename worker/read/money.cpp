@@ -210,7 +210,7 @@ Page list_payout_items(Read& read) {
                          item.line.str(), std::to_string(static_cast<unsigned>(item.kind))});
     };
     Page page;
-    for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page.next_key)) {
+    for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page)) {
         page.rows.push_back(reports::payout_item_row(item));
     }
     return page;
@@ -260,8 +260,7 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     const reports::CreatorNames names(read.ledger);
     Page page;
     page.columns = reports::payee_columns(true);
-    for (const PayeeChange& row :
-         rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page.next_key)) {
+    for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
         page.rows.push_back(
             reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
     }
@@ -283,7 +282,7 @@ Page list_payees(Read& read) {
     page.columns = reports::payee_columns(false);
     for (const CreatorRow& row : rows_of_page(
              read, first, creator ? 2 : 1, 2,
-             [](const CreatorRow& one) { return one.creator.str(); }, page.next_key)) {
+             [](const CreatorRow& one) { return one.creator.str(); }, page)) {
         page.rows.push_back(reports::payee_row(names, read.grant.account_id, row));
     }
     return page;
@@ -369,7 +368,7 @@ Page list_period_sums(Read& read) {
     };
     const reports::CreatorNames names(read.ledger);
     Page page;
-    for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page.next_key)) {
+    for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
         page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));
     }
     return page;

@@ -88,11 +88,9 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
     for (bool more = true; more && !page.next_key;) {
         const auto places = reports::order_places(read.ledger, listing, kPlacesAtOnce);
         reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
-            if (limit.is_full(page)) {
-                page.next_key = limit.last();
+            if (!limit.admits(place_key(order.key, order.ordered_at), page)) {
                 return false;
             }
-            limit.read_one(place_key(order.key, order.ordered_at));
             const auto shop = shops.find(order.key.shop);
             if (shop != shops.end() && filter.covers(order, read.now, rows.judge())) {
                 page.rows.push_back(rows.row(shop->second, order, read.now));
@@ -139,19 +137,17 @@ Page list_orders(Read& read) {
     Page page;
     visit_shops(read, page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
         paged(read.ledger)
-            .scan_orders_after(shop.account, shop.shop, OrderId(after.value_or("")),
-                               [&](const OrderState& order) {
-                                   if (limit.is_full(page)) {
-                                       page.next_key = limit.last();
-                                       return false;
-                                   }
-                                   limit.read_one(shop_key(shop, order.key.order_id.view()));
-                                   if (filter.covers(order, read.now, rows.judge())) {
-                                       page.rows.push_back(rows.row(shop, order, read.now));
-                                       limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
-                                   }
-                                   return true;
-                               });
+            .scan_orders_after(
+                shop.account, shop.shop, OrderId(after.value_or("")), [&](const OrderState& order) {
+                    if (!limit.admits(shop_key(shop, order.key.order_id.view()), page)) {
+                        return false;
+                    }
+                    if (filter.covers(order, read.now, rows.judge())) {
+                        page.rows.push_back(rows.row(shop, order, read.now));
+                        limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
+                    }
+                    return true;
+                });
     });
     return page;
 }
@@ -242,11 +238,10 @@ void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
                 if (was_before) {
                     return true;
                 }
-                if (limit.is_full(found.page)) {
-                    found.page.next_key = limit.last();
+                if (!limit.admits(shop_key(shop, join_key({row.order.order_id.str(), number})),
+                                  found.page)) {
                     return false;
                 }
-                limit.read_one(shop_key(shop, join_key({row.order.order_id.str(), number})));
                 if (filter.covers(row)) {
                     found.add(limit, shop, row, filter.blocking);
                 }
@@ -290,11 +285,9 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
         const auto rows = reports::attention_before(read.ledger, read.grant.account, filter.kinds(),
                                                     last, at_once);
         for (const Attention& row : rows) {
-            if (limit.is_full(found.page)) {
-                found.page.next_key = limit.last();
+            if (!limit.admits(attention_key(row), found.page)) {
                 break;
             }
-            limit.read_one(attention_key(row));
             Anomaly anomaly;
             anomaly.order = {row.account, row.shop, row.order_id};
             anomaly.kind = static_cast<AnomalyKind>(row.kind);

@@ -57,11 +57,10 @@ Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
         const auto members = reports::members_after(read.ledger, read.grant.account, program, after,
                                                     at_once, read.now);
         for (const reports::MemberRow& member : members) {
-            if (limit.is_full(page)) {
-                page.next_key = limit.last();
+            if (!limit.admits(join_key({member.place.program.str(), member.place.creator.str()}),
+                              page)) {
                 break;
             }
-            limit.read_one(join_key({member.place.program.str(), member.place.creator.str()}));
             if (begins_with(member.row, prefix)) {
                 page.rows.push_back(member.row);
             }

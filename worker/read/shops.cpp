@@ -46,22 +46,13 @@ std::optional<std::string> order_before(LedgerReader& ledger, const ShopRow& sho
     return std::nullopt;
 }
 
-/// Returns the numbers of the account's shops that the ledger knows, by id.
-std::map<std::string, ShopNumber> shop_numbers(Read& read) {
-    std::map<std::string, ShopNumber> numbers;
-    read.ledger.scan_shops([&](const ShopRow& shop) {
-        if (shop.account == read.grant.account) {
-            numbers.emplace(shop.shop_id.str(), shop.shop);
-        }
-        return true;
-    });
-    return numbers;
-}
-
 /// Sets the cells that tell what the shops sent.
 void add_activity(Read& read, Page& page) {
     enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
-    const std::map<std::string, ShopNumber> numbers = shop_numbers(read);
+    std::map<std::string, ShopNumber> numbers;
+    for (const ShopRow& shop : shops_of(read)) {
+        numbers.emplace(shop.shop_id.str(), shop.shop);
+    }
     constexpr std::int64_t kRecentDays = 30;
     // The ledger may not have the shops themselves.
     std::map<std::string, std::uint64_t> dead =
@@ -145,13 +136,12 @@ Page list_products(Read& read) {
         }
         const std::string shop_member = "{\"shop_id\":" + reports::json_quoted(shop.shop_id.view());
         paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
-            if (limit.is_full(page)) {
-                page.next_key = limit.last();
+            const CatalogKey& key = record.key;
+            if (!limit.admits(
+                    shop_key(shop, join_key({key.product_id.str(), key.language, key.country})),
+                    page)) {
                 return false;
             }
-            const CatalogKey& key = record.key;
-            limit.read_one(
-                shop_key(shop, join_key({key.product_id.str(), key.language, key.country})));
             std::string object = shop_member;
             for (const JsonMember& member : json_members(record.json)) {
                 object += "," + reports::json_quoted(member.key) + ":";
