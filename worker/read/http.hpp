@@ -1,4 +1,5 @@
-// Requests and answers of the server, as plain values, and the target of a request.
+// Requests and answers of the server, as plain values, and the target of a request. Errors are
+// answered as application/problem+json (RFC 9457), and never repeat a value that was sent.
 #pragma once
 
 #include <cstdint>
@@ -51,5 +52,23 @@ struct Answer {
         return *this;
     }
 };
+
+/// One error that the API can answer with.
+struct ProblemKind {
+    unsigned status;
+    std::string_view code;
+    std::string_view title;
+};
+/// Returns all of them, in the order of the checks.
+[[nodiscard]] const std::vector<ProblemKind>& problem_kinds();
+
+struct ParameterError {
+    std::string parameter, message;
+};
+
+/// @param code    One of problem_kinds().
+/// @param detail  More for the caller, or empty.
+[[nodiscard]] Answer problem(std::string_view code, std::string_view detail = {});
+[[nodiscard]] Answer parameter_problem(const std::vector<ParameterError>& errors);
 
 }  // namespace sluice::serve

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "worker/read/resource.hpp"
+
 namespace sluice::serve {
 namespace {
 
@@ -23,7 +25,15 @@ constexpr std::string_view kProgram =
     "clearing_days default_rate default_tiers default_tiers.from default_tiers.rate max_per_order "
     "rules rules.match rules.value rules.creator rules.group rules.customer rules.from rules.until "
     "rules.min_order_amount rules.rate rules.tiers rules.tiers.from rules.tiers.rate version "
-    "applied_at ";
+    "applied_at";
+
+/// The rules of the account, without who approves.
+constexpr std::string_view kPolicy =
+    "policy policy.min_payout policy.approve_payout_above policy.approve_adjust_above "
+    "policy.approve_attribution_above policy.approve_run_above policy.approve_rates "
+    "policy.approve_period_close policy.require_payee policy.approve_payee_change "
+    "policy.payee_cooling_days policy.max_rate policy.lines_over policy.max_share "
+    "policy.amount_limit policy.blocking";
 
 constexpr std::array kShown{
     ShownMembers{"me",
@@ -42,8 +52,7 @@ constexpr std::array kShown{
     ShownMembers{
         "order",
         "answer answer.status answer.sentence answer.since answer.next_at answer.command order_id "
-        "shop_id "
-        "account_id currency amount tax shipping refund_amount refund_tax ordered_at "
+        "shop_id account_id currency amount tax shipping refund_amount refund_tax ordered_at "
         "last_updated_at cancelled_at commission_amount duplicates device codes blocked_by events "
         "events.node events.event_seq events.topic events.version events.received_at "
         "events.decision events.trace events.explanation events.anomalies refunds "
@@ -63,8 +72,7 @@ constexpr std::array kShown{
         "accruals.manual accruals.allocated accruals.explanation payouts payouts.payout_id "
         "payouts.node payouts.state payouts.creator_id payouts.program_id payouts.currency "
         "payouts.amount payouts.closed_at payouts.sent_at payouts.ended_at payouts.items "
-        "payouts.items.line_item_id payouts.items.kind "
-        "payouts.items.amount"},
+        "payouts.items.line_item_id payouts.items.kind payouts.items.amount"},
     ShownMembers{"anomalies",
                  "node event_seq account_id shop_id order_id kind recorded_at count message blocks "
                  "acknowledged_at value acknowledged_value"},
@@ -79,36 +87,21 @@ constexpr std::array kShown{
                  "programs.codes.valid_from programs.codes.valid_until holds holds.program_id "
                  "holds.held_at"},
     ShownMembers{"programs", kProgram},
+    ShownMembers{"program", kProgram},
+    ShownMembers{"program", kPolicy},
     ShownMembers{"program/versions", kProgram},
 };
 
-/// The rules of the account, without who approves.
-constexpr std::string_view kPolicy =
-    "policy policy.min_payout policy.approve_payout_above policy.approve_adjust_above "
-    "policy.approve_attribution_above policy.approve_run_above policy.approve_rates "
-    "policy.approve_period_close policy.require_payee policy.approve_payee_change "
-    "policy.payee_cooling_days policy.max_rate policy.lines_over policy.max_share "
-    "policy.amount_limit policy.blocking";
-
 using Names = std::set<std::string, std::less<>>;
-
-void add_words(std::string_view text, Names& names) {
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-        names.emplace(word);
-    }
-}
 
 /// Returns an empty set for a resource that needs read_ledger, of which others see nothing.
 const Names& names_of(std::string_view path) {
     static const std::map<std::string_view, Names> all = [] {
         std::map<std::string_view, Names> lists;
         for (const ShownMembers& shown : kShown) {
-            add_words(shown.names, lists[shown.path]);
+            const std::vector<std::string_view> names = words_of(shown.names);
+            lists[shown.path].insert(names.begin(), names.end());
         }
-        add_words(kProgram, lists["program"]);
-        add_words(kPolicy, lists["program"]);
         return lists;
     }();
     static const Names none;

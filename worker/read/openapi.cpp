@@ -1,10 +1,7 @@
-#include "worker/read/openapi.hpp"
-
-#include <algorithm>
+// The OpenAPI document, made of the table that routes requests and checks parameters.
+#include <array>
 #include <map>
-#include <set>
 
-#include "worker/read/problem.hpp"
 #include "worker/read/resource.hpp"
 
 namespace sluice::serve {
@@ -56,60 +53,41 @@ Json schema_of(const Parameter& parameter) {
     return {{"type", "string"}, {"enum", std::move(words)}};
 }
 
-/// Members that are not texts, by name.
+/// Members that are not texts.
+struct TypedMembers {
+    std::string_view type;
+    std::string_view names;  ///< Separated by spaces.
+};
+
+constexpr std::array kTypedMembers{
+    TypedMembers{"integer",
+                 "entry event_seq count refers_to orders items version window_days late_days "
+                 "entries number applied_seq clearing_days repoints first last dead_letters"},
+    TypedMembers{"array",
+                 "attribution_types blocked_by codes programs parts shops precedence rules aliases "
+                 "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
+                 "balances waiting unattributed currencies days clearing creators months earned "
+                 "commissions nearest held changes payouts"},
+    TypedMembers{"boolean", "blocks removed suspended behind more"},
+    TypedMembers{"object", "answer policy fields effect yesterday counts checks silence"},
+};
+
 Json type_of(std::string_view resource, std::string_view member) {
-    static const std::set<std::string_view> integers{
-        "entry",         "event_seq",   "count",     "refers_to", "orders",      "items",
-        "version",       "window_days", "late_days", "entries",   "number",      "applied_seq",
-        "clearing_days", "repoints",    "first",     "last",      "dead_letters"};
-    static const std::set<std::string_view> lists{"attribution_types",
-                                                  "blocked_by",
-                                                  "codes",
-                                                  "programs",
-                                                  "parts",
-                                                  "shops",
-                                                  "precedence",
-                                                  "rules",
-                                                  "aliases",
-                                                  "default_tiers",
-                                                  "holds",
-                                                  "sums",
-                                                  "differences",
-                                                  "skipped",
-                                                  "accounts",
-                                                  "scopes",
-                                                  "max_per_order",
-                                                  "rows",
-                                                  "balances",
-                                                  "waiting",
-                                                  "unattributed",
-                                                  "currencies",
-                                                  "days",
-                                                  "clearing",
-                                                  "creators",
-                                                  "months",
-                                                  "earned",
-                                                  "commissions",
-                                                  "nearest",
-                                                  "held",
-                                                  "changes"};
-    static const std::set<std::string_view> flags{"blocks", "removed", "suspended", "behind",
-                                                  "more"};
-    const bool is_count = resource == "runs" || resource == "run" || resource == "nodes";
-    if (integers.contains(member) || (is_count && (member == "payouts" || member == "waiting"))) {
+    static const auto types = [] {
+        std::map<std::string_view, std::string_view> type_by_name;
+        for (const auto& [type, names] : kTypedMembers) {
+            for (const std::string_view name : words_of(names)) {
+                type_by_name.emplace(name, type);
+            }
+        }
+        return type_by_name;
+    }();
+    const bool counts = resource == "runs" || resource == "run" || resource == "nodes";
+    if (counts && (member == "payouts" || member == "waiting")) {
         return Json::array({"integer", "null"});
     }
-    if (lists.contains(member) || member == "payouts") {
-        return Json::array({"array", "null"});
-    }
-    if (flags.contains(member)) {
-        return Json::array({"boolean", "null"});
-    }
-    return member == "answer" || member == "policy" || member == "fields" || member == "effect" ||
-                   member == "yesterday" || member == "counts" || member == "checks" ||
-                   member == "silence"
-               ? Json::array({"object", "null"})
-               : Json::array({"string", "null"});
+    const auto found = types.find(member);
+    return Json::array({found == types.end() ? "string" : found->second, "null"});
 }
 
 /// The members of a product are those that the shop sent.

@@ -17,7 +17,6 @@
 #include "core/reports/row_output.hpp"
 #include "worker/read/caller.hpp"
 #include "worker/read/http.hpp"
-#include "worker/read/problem.hpp"
 
 namespace sluice::serve {
 
@@ -146,6 +145,10 @@ struct Resource {
 /// Returns every resource, in the order of the document.
 [[nodiscard]] const std::vector<Resource>& resources();
 [[nodiscard]] const Resource* find_resource(std::string_view path);
+/// Returns the OpenAPI document as JSON.
+[[nodiscard]] const std::string& openapi_json();
+/// Returns the words of a text, which single spaces separate.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 /// Returns the resource's parameters with those that all have: account, and for lists limit and
 /// after, and format.
 [[nodiscard]] std::vector<Parameter> parameters_of(const Resource& resource);

@@ -46,6 +46,15 @@ Parameter payout_run() {
     return {"payout_run", ValueKind::kId, "The same as run, under the name that rows have"};
 }
 
+/// Returns columns of these names, which spaces separate.
+std::vector<Column> columns(std::string_view names) {
+    std::vector<Column> columns;
+    for (const std::string_view name : words_of(names)) {
+        columns.push_back({name});
+    }
+    return columns;
+}
+
 std::vector<Column> product_columns() {
     std::vector<Column> columns{{"shop_id"}};
     for (const ProductField& field : product_table().fields) {
@@ -84,7 +93,7 @@ std::vector<Resource> orders_part() {
          kAnyone,
          "Who the caller is, and which accounts the caller may read",
          {},
-         {{"user"}, {"token_id"}, {"role"}, {"scopes"}, {"accounts"}, {"limit"}},
+         columns("user token_id role scopes accounts limit"),
          show_me,
          false,
          false},
@@ -93,20 +102,8 @@ std::vector<Resource> orders_part() {
          "Yesterday's figures, and the work that waits",
          {{"currency", ValueKind::kCurrency,
            "Currency (default: the one with the most owed, in minor units)"}},
-         {{"account_id"},
-          {"day"},
-          {"currency"},
-          {"currencies"},
-          {"yesterday"},
-          {"payable"},
-          {"pending"},
-          {"blocked"},
-          {"in_payout"},
-          {"waiting"},
-          {"days"},
-          {"clearing"},
-          {"creators"},
-          {"unattributed"}},
+         columns("account_id day currency currencies yesterday payable pending blocked in_payout "
+                 "waiting days clearing creators unattributed"),
          show_today},
         {"search",
          kReadOrders,
@@ -140,7 +137,7 @@ std::vector<Resource> orders_part() {
          kReadOrders,
          "One order, explained from its events to its journal entries",
          {shop(true), {"order", ValueKind::kWireId, "Order", true}},
-         {{"answer"}, {"order_id"}, {"shop_id"}, {"account_id"}, {"currency"}, {"amount"}},
+         columns("answer order_id shop_id account_id currency amount"),
          show_order},
         {"anomalies",
          kReadOrders,
@@ -212,17 +209,8 @@ std::vector<Resource> people_part() {
          kReadOrders,
          "One creator with names, programs, codes, holds and balances",
          {creator(true)},
-         {{"creator_id"},
-          {"account_id"},
-          {"name"},
-          {"payee"},
-          {"payee_since"},
-          {"aliases"},
-          {"programs"},
-          {"holds"},
-          {"balances"},
-          {"months"},
-          {"payouts"}},
+         columns("creator_id account_id name payee payee_since aliases programs holds balances "
+                 "months payouts"),
          show_creator},
         {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
         {"program",
@@ -274,7 +262,7 @@ std::vector<Resource> money_part() {
          kReadLedger,
          "Changes of the ledger, in the order of each node's chain",
          {{"wait", ValueKind::kSeconds, "Seconds to wait for a change, 0 to 30 (default: 0)"}},
-         {{"changes"}, {"next"}, {"more"}},
+         columns("changes next more"),
          list_changes},
         {"runs", kReadLedger, "Payout runs, the newest first", {}, run_columns(), list_runs},
         {"run",
@@ -312,17 +300,8 @@ std::vector<Resource> money_part() {
          kReadLedger,
          "One command, payout or payout run, as an approver is shown it, with its digest",
          {{"id", ValueKind::kId, "Command, payout or payout run", true}},
-         {{"id"},
-          {"command"},
-          {"account_id"},
-          {"state"},
-          {"actor"},
-          {"reason"},
-          {"received_at"},
-          {"fields"},
-          {"differences"},
-          {"effect"},
-          {"digest"}},
+         columns("id command account_id state actor reason received_at fields differences effect "
+                 "digest"),
          show_approval},
         {"periods",
          kReadLedger,
@@ -360,7 +339,7 @@ std::vector<Resource> money_part() {
            "Format of the answer (default: json)",
            false,
            {"json", "csv", "html"}}},
-         {{"account_id"}, {"creator_id"}, {"month"}, {"status"}, {"rows"}, {"sums"}, {"payouts"}},
+         columns("account_id creator_id month status rows sums payouts"),
          show_statement},
         {"nodes",
          kReadLedger,
@@ -386,9 +365,17 @@ const std::vector<Resource>& resources() {
 
 const Resource* find_resource(std::string_view path) {
     const auto& all = resources();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [path](const Resource& one) { return one.path == path; });
+    const auto found = std::ranges::find(all, path, &Resource::path);
     return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        words.push_back(text.substr(0, text.find(' ')));
+        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+    }
+    return words;
 }
 
 }  // namespace sluice::serve

@@ -7,8 +7,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/read/http.hpp"
-#include "worker/read/openapi.hpp"
-#include "worker/read/problem.hpp"
 #include "worker/read/resource.hpp"
 #include "worker/serve/files.hpp"
 #include "worker/serve/notify_figures.hpp"

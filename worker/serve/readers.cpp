@@ -9,7 +9,7 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/cli/output.hpp"
-#include "worker/read/problem.hpp"
+#include "worker/read/http.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -12,7 +12,7 @@
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
-#include "worker/read/openapi.hpp"
+#include "worker/read/resource.hpp"
 #include "worker/serve/server.hpp"
 #include "worker/system/process.hpp"
 
