@@ -9,26 +9,12 @@
 #include "worker/read/http.hpp"
 #include "worker/read/resource.hpp"
 #include "worker/serve/files.hpp"
-#include "worker/serve/notify_figures.hpp"
 
 namespace sluice::serve {
 namespace {
 
 constexpr std::string_view kApi = "/v1/";
 constexpr std::string_view kScopeNames[] = {"read_orders", "read_ledger"};
-
-/// Headers that every answer about a caller has.
-void add_caching(std::vector<std::pair<std::string, std::string>>& headers) {
-    headers.emplace_back("Cache-Control", "private, no-cache");
-    headers.emplace_back("Vary", "Authorization, Cookie");
-}
-
-void add_rate(std::vector<std::pair<std::string, std::string>>& headers,
-              const RateVerdict& verdict) {
-    headers.emplace_back("X-RateLimit-Limit", std::to_string(verdict.limit));
-    headers.emplace_back("X-RateLimit-Remaining", std::to_string(verdict.remaining));
-    headers.emplace_back("X-RateLimit-Reset", std::to_string(verdict.reset_second));
-}
 
 Answer unauthorized(Door door) {
     Answer answer = problem("unauthorized");
@@ -72,40 +58,6 @@ Answer plain(std::string text) {
     answer.type = "text/plain; charset=utf-8";
     answer.body = std::move(text);
     return answer;
-}
-
-/// Returns the value of a label, for Prometheus.
-std::string label(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '\\' || c == '"') {
-            escaped += '\\';
-        }
-        escaped += c;
-    }
-    return escaped;
-}
-
-std::string shop_metrics(const std::vector<ShopActivity>& shops) {
-    const Timestamp at = now();
-    std::string silent =
-        "# HELP sluice_shop_silence_seconds Time since the shop's last event, to the minute.\n"
-        "# TYPE sluice_shop_silence_seconds gauge\n";
-    std::string limits =
-        "# HELP sluice_shop_silence_limit_seconds Silence beyond which the shop is silent.\n"
-        "# TYPE sluice_shop_silence_limit_seconds gauge\n";
-    for (const ShopActivity& shop : shops) {
-        const std::string labels =
-            "{account=\"" + label(shop.account_id) + "\",shop=\"" + label(shop.shop_id) + "\"} ";
-        const std::int64_t seconds =
-            std::max<std::int64_t>(0, at.seconds - shop.last_event.seconds);
-        silent += "sluice_shop_silence_seconds" + labels + std::to_string(seconds) + "\n";
-        if (shop.limit) {
-            limits += "sluice_shop_silence_limit_seconds" + labels +
-                      std::to_string(shop.limit->count()) + "\n";
-        }
-    }
-    return silent + limits;
 }
 
 /// Writes one line for a request, without its parameters.
@@ -164,7 +116,9 @@ Outcome Front::admit(const Request& request, bool is_ready) {
         moved.status = 308;
         outcome.result = moved.with("Location", "/ui/");
     } else if (path == "/metrics") {
-        outcome.result = metrics();
+        Answer answer = plain(metrics_text(figures_, silence_.shops(), paths_));
+        answer.type = "text/plain; version=0.0.4; charset=utf-8";
+        outcome.result = std::move(answer);
     } else if (path == "/v1/openapi.json") {
         Answer answer;
         answer.body = openapi_json();
@@ -196,8 +150,11 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     outcome.caller = caller.key();
     Admitted admitted;
     const RateVerdict verdict = rates_.count(caller.key(), at.seconds);
-    add_caching(admitted.headers);
-    add_rate(admitted.headers, verdict);
+    admitted.headers = {{"Cache-Control", "private, no-cache"},
+                        {"Vary", "Authorization, Cookie"},
+                        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
+                        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
+                        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
     const auto answer = [&](Answer refused) {
         refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
                                admitted.headers.end());
@@ -285,44 +242,6 @@ void Front::note(const Request& request, const Outcome& outcome, unsigned status
     ++figures_.answered[outcome.path];
     figures_.microseconds[outcome.path] += static_cast<std::uint64_t>(took.count());
     log_request(request, outcome, status, took);
-}
-
-Answer Front::metrics() const {
-    std::string text =
-        "# HELP sluice_read_requests_total Requests to the API and the page.\n"
-        "# TYPE sluice_read_requests_total counter\n";
-    for (const auto& [key, count] : figures_.requests) {
-        text += "sluice_read_requests_total{path=\"" + key.first + "\",status=\"" +
-                std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
-    }
-    text +=
-        "# HELP sluice_read_duration_seconds Time from a request's head to its answer.\n"
-        "# TYPE sluice_read_duration_seconds summary\n";
-    for (const auto& [path, microseconds] : figures_.microseconds) {
-        constexpr double kPerSecond = 1e6;
-        text += "sluice_read_duration_seconds_sum{path=\"" + path + "\"} " +
-                std::to_string(static_cast<double>(microseconds) / kPerSecond) + "\n";
-        text += "sluice_read_duration_seconds_count{path=\"" + path + "\"} " +
-                std::to_string(figures_.answered.at(path)) + "\n";
-    }
-    text +=
-        "# HELP sluice_read_connections Open connections.\n"
-        "# TYPE sluice_read_connections gauge\n"
-        "sluice_read_connections " +
-        std::to_string(figures_.connections) +
-        "\n# HELP sluice_feed_waiters Requests that wait for a change.\n"
-        "# TYPE sluice_feed_waiters gauge\n"
-        "sluice_feed_waiters " +
-        std::to_string(figures_.feed_waiters) +
-        "\n# HELP sluice_snapshot_age_seconds Age of the oldest snapshot that is read.\n"
-        "# TYPE sluice_snapshot_age_seconds gauge\n"
-        "sluice_snapshot_age_seconds " +
-        std::to_string(std::chrono::duration<double>(figures_.snapshot_age).count()) + "\n" +
-        notify_figures(paths_);
-    text += shop_metrics(silence_.shops());
-    Answer answer = plain(std::move(text));
-    answer.type = "text/plain; version=0.0.4; charset=utf-8";
-    return answer;
 }
 
 }  // namespace sluice::serve

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,7 +16,7 @@
 #include "worker/read/build.hpp"
 #include "worker/read/caller.hpp"
 #include "worker/read/http.hpp"
-#include "worker/serve/silence_watch.hpp"
+#include "worker/serve/metrics.hpp"
 
 namespace sluice::serve {
 
@@ -32,16 +31,6 @@ private:
     RateLimit limit_;
     std::unordered_map<std::string, std::uint64_t> words_;
     std::int64_t swept_second_ = 0;
-};
-
-/// Figures of the server, for /metrics.
-struct Figures {
-    std::map<std::pair<std::string, unsigned>, std::uint64_t> requests;  ///< By path and status.
-    std::map<std::string, std::uint64_t> microseconds;                   ///< By path.
-    std::map<std::string, std::uint64_t> answered;                       ///< By path.
-    std::uint64_t connections = 0;
-    std::uint64_t feed_waiters = 0;
-    std::chrono::milliseconds snapshot_age{0};  ///< Age of the oldest one that is read.
 };
 
 /// A request that must be read from the ledger, and the headers that its answer has in any case.
@@ -87,7 +76,6 @@ private:
     void admit_resource(const Request& request, const Resource& resource,
                         const std::vector<std::pair<std::string, std::string>>& parameters,
                         Outcome& outcome);
-    [[nodiscard]] Answer metrics() const;
 
     store::StorePaths paths_;
     Callers callers_;

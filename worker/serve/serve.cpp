@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <malloc.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <chrono>
@@ -30,6 +31,44 @@ struct ServeCommand {
     RateLimit limit = kDefaultLimit;
     bool prints_openapi = false;
 };
+
+constexpr std::string_view kUnix = "unix:";
+
+Result<serve::Listener> parse_unix(std::string_view text, serve::Door door) {
+    std::string path(text.substr(kUnix.size()));
+    if (!path.starts_with('/') || path.size() >= sizeof(sockaddr_un::sun_path)) {
+        return Error{ErrorCode::kInvalid,
+                     "expected unix: and an absolute path of at most 107 bytes"};
+    }
+    return serve::Listener{std::move(path), false, 0, door};
+}
+
+/// Parses `unix:/run/sluice/read.sock`, `127.0.0.1:PORT` or `[::1]:PORT`.
+Result<serve::Listener> parse_listen(std::string_view text) {
+    if (text.starts_with(kUnix)) {
+        return parse_unix(text, serve::Door::kTokens);
+    }
+    for (const std::string_view host : {"127.0.0.1:", "[::1]:"}) {
+        if (text.starts_with(host)) {
+            const auto port = parse_count(text.substr(host.size()), 1, 65'535);
+            if (!port.ok()) {
+                return port.error();
+            }
+            return serve::Listener{{}, host.front() == '[', static_cast<std::uint16_t>(*port)};
+        }
+    }
+    return Error{ErrorCode::kInvalid,
+                 "expected unix:/path, 127.0.0.1:PORT or [::1]:PORT: other machines come through "
+                 "nginx"};
+}
+
+/// Parses `unix:/run/sluice/people.sock`. Never TCP, because every local user could state a name.
+Result<serve::Listener> parse_people(std::string_view text) {
+    if (!text.starts_with(kUnix)) {
+        return Error{ErrorCode::kInvalid, "expected unix:/path"};
+    }
+    return parse_unix(text, serve::Door::kPeople);
+}
 
 /// Returns nginx's group on Debian, and the group to which `init` gave the queue.
 serve::SocketGroups socket_groups(const store::StorePaths& paths) {
@@ -70,9 +109,8 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     }
     ServeCommand command = given;
     if (command.listeners.empty()) {
-        command.listeners = {
-            {*serve::parse_listen("unix:/run/sluice/read.sock"), serve::Door::kTokens},
-            {*serve::parse_people("unix:/run/sluice/people.sock"), serve::Door::kPeople}};
+        command.listeners = {*parse_listen("unix:/run/sluice/read.sock"),
+                             *parse_people("unix:/run/sluice/people.sock")};
     }
     keep_memory_of_answers();
     const store::StorePaths paths = frame.paths();
@@ -112,20 +150,20 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
 void declare_serve(Subcommand app) {
     auto [serve, command] =
         add_command(app, "serve", "Serve the API and the page, for reading only", run_serve);
-    const auto take = [&listeners = command.listeners](serve::Door door, auto parse) {
-        return [&listeners, door, parse](const std::string& text) -> Status {
-            auto address = parse(text);
-            if (!address.ok()) {
-                return address.error();
+    const auto take = [&listeners = command.listeners](auto parse) {
+        return [&listeners, parse](const std::string& text) -> Status {
+            auto listener = parse(text);
+            if (!listener.ok()) {
+                return listener.error();
             }
-            listeners.push_back({std::move(address).value(), door});
+            listeners.push_back(std::move(listener).value());
             return Status::success();
         };
     };
-    serve.add_repeated("--listen", "A", take(serve::Door::kTokens, serve::parse_listen),
+    serve.add_repeated("--listen", "A", take(parse_listen),
                        "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
                        "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
-    serve.add_repeated("--people", "A", take(serve::Door::kPeople, serve::parse_people),
+    serve.add_repeated("--people", "A", take(parse_people),
                        "Address for people, whom nginx names in X-Sluice-User: unix:/path "
                        "(default: unix:/run/sluice/people.sock)");
     add_ledger(serve, command.ledger);

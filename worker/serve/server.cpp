@@ -345,7 +345,7 @@ Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name,
 }
 
 Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& groups) {
-    const std::string& path = listener.address.path;
+    const std::string& path = listener.path;
     const net::local::stream_protocol::endpoint at(path);
     net::local::stream_protocol::socket probe(io_);
     beast::error_code error;
@@ -360,14 +360,14 @@ Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& g
 }
 
 Status Server::Impl::listen(const Listener& listener, const SocketGroups& groups) {
-    const Address& address = listener.address;
-    if (!address.path.empty()) {
+    if (!listener.path.empty()) {
         return listen_unix(listener, groups);
     }
-    const net::ip::address host = address.is_v6 ? net::ip::address(net::ip::address_v6::loopback())
-                                                : net::ip::address(net::ip::address_v4::loopback());
-    return open(net::ip::tcp::endpoint(host, address.port), "port " + std::to_string(address.port),
-                listener.door);
+    const net::ip::address host = listener.is_v6
+                                      ? net::ip::address(net::ip::address_v6::loopback())
+                                      : net::ip::address(net::ip::address_v4::loopback());
+    return open(net::ip::tcp::endpoint(host, listener.port),
+                "port " + std::to_string(listener.port), listener.door);
 }
 
 void Server::Impl::accept(std::size_t acceptor) {

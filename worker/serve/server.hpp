@@ -1,14 +1,12 @@
 // Server: sockets and HTTP, on one thread. Only server.cpp includes Asio and Beast.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/values/result.hpp"
 #include "worker/access/chain_watch.hpp"
-#include "worker/serve/address.hpp"
 #include "worker/serve/front.hpp"
 #include "worker/serve/mounts.hpp"
 #include "worker/serve/readers.hpp"
@@ -16,8 +14,11 @@
 
 namespace sluice::serve {
 
+/// An address to listen on: a unix socket, or TCP on loopback.
 struct Listener {
-    Address address;
+    std::string path;  ///< Path of a unix socket, or empty.
+    bool is_v6 = false;
+    std::uint16_t port = 0;
     Door door = Door::kTokens;
 };
 

@@ -34,32 +34,19 @@ std::vector<ShopActivity> SilenceWatch::shops() {
 }
 
 void SilenceWatch::start() {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-void SilenceWatch::stop() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    stopped_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
-
-void SilenceWatch::run() {
-    std::unique_lock lock(mutex_);
-    while (!stopping_) {
-        lock.unlock();
+void SilenceWatch::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
         std::vector<ShopActivity> shops;
         try {
             shops = read();
         } catch (const std::exception&) {  // /ready and the requests report the failure
         }
-        lock.lock();
+        std::unique_lock lock(mutex_);
         shops_ = std::move(shops);
-        stopped_.wait_for(lock, kPace, [this] { return stopping_; });
+        stopped_.wait_for(lock, stop, kPace, [] { return false; });
     }
 }
 

@@ -30,28 +30,23 @@ public:
 
     SilenceWatch(worker::LedgerOpener open, store::StorePaths paths)
         : open_(std::move(open)), paths_(std::move(paths)) {}
-    ~SilenceWatch() { stop(); }
-    SilenceWatch(const SilenceWatch&) = delete;
-    SilenceWatch& operator=(const SilenceWatch&) = delete;
 
-    /// Requires: called once.
+    /// Begins to read, until this object is destroyed. Requires: called once.
     void start();
-    void stop();
     /// Returns the shops that are silent for longest, at most kShopsMax, without those that are
     /// suspended. Empty if ledger or registry cannot be read. May be called on any thread.
     [[nodiscard]] std::vector<ShopActivity> shops();
 
 private:
-    void run();
+    void run(const std::stop_token& stop);
     [[nodiscard]] std::vector<ShopActivity> read();
 
     worker::LedgerOpener open_;
     store::StorePaths paths_;
     std::mutex mutex_;
-    std::condition_variable stopped_;
-    bool stopping_ = false;
+    std::condition_variable_any stopped_;
     std::vector<ShopActivity> shops_;
-    std::thread thread_;
+    std::jthread thread_;  ///< Ends before the members that it uses.
 };
 
 }  // namespace sluice::serve
