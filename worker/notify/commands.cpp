@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -270,6 +271,17 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     return Status::success();
 }
 
+/// Changes a destination, then prints `done` and its id.
+Status change_destination(const Frame& frame, const std::string& id, const char* done,
+                          const std::function<Status(StoredDestination&)>& change) {
+    Status changed = with_destinations(
+        frame, Mode::kWrite, [&](DestinationStore& opened) { return opened.change(id, change); });
+    if (changed.ok()) {
+        std::printf("%s destination %s\n", done, id.c_str());
+    }
+    return changed;
+}
+
 Status pause_destination(const Frame& frame, const DestinationCommand& command) {
     return change_destination(frame, command.id, "paused", [](StoredDestination& row) -> Status {
         if (row.destination.is_paused) {
@@ -407,16 +419,6 @@ Json time_or_null(std::uint64_t milliseconds) {
     return Timestamp{static_cast<std::int64_t>(milliseconds / kPerSecond),
                      static_cast<std::uint32_t>(milliseconds % kPerSecond) * kNanos}
         .to_string();
-}
-
-Status change_destination(const Frame& frame, const std::string& id, const char* done,
-                          const std::function<Status(StoredDestination&)>& change) {
-    Status changed = with_destinations(
-        frame, Mode::kWrite, [&](DestinationStore& opened) { return opened.change(id, change); });
-    if (changed.ok()) {
-        std::printf("%s destination %s\n", done, id.c_str());
-    }
-    return changed;
 }
 
 void add_destination_id(Subcommand app, std::string& id) {

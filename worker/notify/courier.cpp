@@ -40,17 +40,6 @@ cli::HttpRequest request_of(const store::Destination& destination, const OpenedS
     return request;
 }
 
-Answer answer_of(const cli::HttpResponse& response) {
-    Answer answer;
-    answer.status = static_cast<unsigned>(response.status);
-    answer.error = response.error;
-    if (response.retry_after_s) {
-        answer.retry_after = std::chrono::seconds(*response.retry_after_s);
-    }
-    answer.took = response.took;
-    return answer;
-}
-
 std::unique_ptr<cli::HttpClient> make_client(std::size_t requests, const std::string& ca_file) {
     const cli::HttpLimits limits{kConnectSeconds, kTransferSeconds, kAnswerBytesMax, false,
                                  false,           ca_file};

@@ -1,4 +1,4 @@
-// Courier: a notification as an HTTP request, and the response as an answer.
+// Courier: a notification as an HTTP request.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 
 #include "worker/notify/feed_reader.hpp"
 #include "worker/notify/ip_address.hpp"
-#include "worker/notify/served.hpp"
 #include "worker/notify/signing.hpp"
 #include "worker/send/http_client.hpp"
 
@@ -24,6 +23,5 @@ namespace sluice::notify {
 [[nodiscard]] cli::HttpRequest request_of(const store::Destination& destination,
                                           const OpenedSecrets& secrets, const AddressJudge& judge,
                                           const Notice& notice, std::uint64_t now);
-[[nodiscard]] Answer answer_of(const cli::HttpResponse& response);
 
 }  // namespace sluice::notify

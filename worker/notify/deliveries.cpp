@@ -1,5 +1,6 @@
 // sluice notify test|log|replay
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/notify/courier.hpp"
+#include "worker/notify/served.hpp"
 #include "worker/notify/subcommands.hpp"
 
 namespace sluice::cli {
@@ -52,19 +54,8 @@ struct ReplayCommand {
     bool only_failed = false;
 };
 
-std::string_view outcome_name(AttemptOutcome outcome) {
-    switch (outcome) {
-        case AttemptOutcome::kDelivered:
-            return "delivered";
-        case AttemptOutcome::kRetry:
-            return "retry";
-        case AttemptOutcome::kFailed:
-            return "failed";
-        case AttemptOutcome::kDisabled:
-            return "disabled";
-    }
-    return "";
-}
+constexpr std::array<std::string_view, 5> kOutcomeNames{"", "delivered", "retry", "failed",
+                                                        "disabled"};
 
 Status send_test(const Frame& frame, const TestCommand& command) {
     struct Found {
@@ -102,12 +93,12 @@ Status send_test(const Frame& frame, const TestCommand& command) {
     while (ended.empty()) {
         ended = client->wait(kTestWaitMs);
     }
-    const notify::Answer answer = notify::answer_of(ended.front());
+    const HttpResponse& answer = ended.front();
     if (!notify::is_success(answer)) {
         return Error{ErrorCode::kIo, "the test of destination " + command.id +
                                          " failed: " + notify::error_text(answer)};
     }
-    std::printf("destination %s answered %u after %lld ms\n", command.id.c_str(), answer.status,
+    std::printf("destination %s answered %ld after %lld ms\n", command.id.c_str(), answer.status,
                 static_cast<long long>(answer.took.count()));
     return Status::success();
 }
@@ -132,7 +123,8 @@ Status list_attempts(const Frame& frame, const LogCommand& command) {
             const bool is_failure = row.outcome != AttemptOutcome::kDelivered;
             if (row.destination == command.id && (is_failure || !command.only_failed)) {
                 listing.add({time_or_null(row.at), text_or_null(row.type), row.change.node,
-                             row.change.last, row.number, outcome_name(row.outcome),
+                             row.change.last, row.number,
+                             kOutcomeNames.at(static_cast<std::size_t>(row.outcome)),
                              row.status == 0 ? Json() : Json(row.status), row.took_ms,
                              text_or_null(row.error), time_or_null(row.next_try),
                              text_or_null(row.webhook_id)});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "worker/send/libcurl.hpp"
 
@@ -21,21 +22,17 @@ Error refused_url(std::string_view why) {
     return {ErrorCode::kInvalid, "the URL " + std::string(why)};
 }
 
-/// Returns a part of the URL, or an empty text.
-std::string part_of(const Url& url, CURLUPart part) {
-    char* text = nullptr;
-    if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) {
-        return {};
-    }
-    const std::unique_ptr<char, TextDeleter> owned(text);
-    return owned.get();
-}
-
-bool has_part(const Url& url, CURLUPart part) {
+/// Returns a part of the URL, or nothing if it has none.
+std::optional<std::string> find_part(const Url& url, CURLUPart part) {
     char* text = nullptr;
     const bool there = curl_url_get(url.get(), part, &text, 0) == CURLUE_OK;
-    curl_free(text);
-    return there;
+    const std::unique_ptr<char, TextDeleter> owned(text);
+    return there ? std::optional<std::string>(text) : std::nullopt;
+}
+
+/// Returns a part of the URL, or an empty text.
+std::string part_of(const Url& url, CURLUPart part) {
+    return find_part(url, part).value_or("");
 }
 
 bool is_plain_ascii(std::string_view text) noexcept {
@@ -79,13 +76,13 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
     if (!is_encrypted && !judge.allows_any()) {
         return refused_url("must begin with https://; --allow-private CIDR admits http within it");
     }
-    if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD)) {
+    if (find_part(url, CURLUPART_USER) || find_part(url, CURLUPART_PASSWORD)) {
         return refused_url("must not have a user name or password; see --header-from");
     }
-    if (has_part(url, CURLUPART_FRAGMENT)) {
+    if (find_part(url, CURLUPART_FRAGMENT)) {
         return refused_url("must not have a fragment (#)");
     }
-    if (has_part(url, CURLUPART_ZONEID)) {
+    if (find_part(url, CURLUPART_ZONEID)) {
         return refused_url("must not have a zone of an address (%)");
     }
     if (part_of(url, CURLUPART_PORT) == "0") {

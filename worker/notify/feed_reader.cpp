@@ -154,21 +154,6 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
     return batch;
 }
 
-void FeedReader::start() {
-    thread_ = std::thread([this] { run(); });
-}
-
-void FeedReader::stop() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    filled_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
-
 void FeedReader::submit(FeedOrder order) {
     {
         const std::lock_guard lock(mutex_);
@@ -182,11 +167,11 @@ std::vector<FeedBatch> FeedReader::take() {
     return std::exchange(done_, {});
 }
 
-void FeedReader::run() {
+void FeedReader::run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     for (;;) {
-        filled_.wait(lock, [this] { return stopping_ || !orders_.empty(); });
-        if (stopping_) {
+        filled_.wait(lock, stop, [this] { return !orders_.empty(); });
+        if (stop.stop_requested()) {
             return;
         }
         FeedOrder order = std::move(orders_.front());

@@ -61,29 +61,27 @@ class FeedReader {
 public:
     /// @param wake  Called on the reader's thread whenever take() has something.
     FeedReader(worker::LedgerOpener open, std::function<void()> wake)
-        : open_(std::move(open)), wake_(std::move(wake)) {}
-    ~FeedReader() { stop(); }
-    FeedReader(const FeedReader&) = delete;
-    FeedReader& operator=(const FeedReader&) = delete;
+        : open_(std::move(open)),
+          wake_(std::move(wake)),
+          thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-    void start();
-    void stop();
+    /// Ends the thread after its present read.
+    void stop() { thread_ = {}; }
     void submit(FeedOrder order);
     [[nodiscard]] std::vector<FeedBatch> take();
 
 private:
-    void run();
+    void run(const std::stop_token& stop);
     [[nodiscard]] FeedBatch read(FeedOrder order);
 
     worker::LedgerOpener open_;
     std::function<void()> wake_;
     std::unique_ptr<Ledger> ledger_;
     std::mutex mutex_;
-    std::condition_variable filled_;
+    std::condition_variable_any filled_;
     std::deque<FeedOrder> orders_;
     std::vector<FeedBatch> done_;
-    bool stopping_ = false;
-    std::thread thread_;
+    std::jthread thread_;  ///< Ends before the members that it uses.
 };
 
 }  // namespace sluice::notify

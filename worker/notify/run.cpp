@@ -3,14 +3,20 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include "os/files/file_io.hpp"
+#include "pg_store/ledger/sender_lock.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/notify/fleet_lock.hpp"
 #include "worker/notify/sender.hpp"
 #include "worker/notify/subcommands.hpp"
 #include "worker/system/process.hpp"
@@ -22,6 +28,55 @@ constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
 
 struct RunCommand {
     std::string ledger, ca_file;
+};
+
+/// Keeps the sender lock of a PostgreSQL ledger on a thread of its own, because the database may
+/// answer late.
+class FleetLock {
+public:
+    explicit FleetLock(pg::Url url)
+        : thread_([this, url = std::move(url)](const std::stop_token& stop) { run(url, stop); }) {}
+
+    /// Returns whether this node may send. Any thread.
+    [[nodiscard]] bool is_held() const noexcept { return held_.load(); }
+
+private:
+    void run(const pg::Url& url, const std::stop_token& stop) {
+        constexpr std::chrono::seconds kPause{1};
+        pg::SenderLock sender_lock(
+            url, [&stop](std::chrono::milliseconds) { return !stop.stop_requested(); });
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any stopped;
+        while (!stop.stop_requested()) {
+            note(sender_lock.hold(), stop);
+            stopped.wait_for(lock, stop, kPause, [] { return false; });
+        }
+        held_ = false;
+    }
+
+    /// Says on standard error when this node begins to send, and why it does not.
+    void note(const Result<bool>& held, const std::stop_token& stop) {
+        const bool holds = held.ok() && *held;
+        const bool is_news = holds != held_ || !was_told_;
+        held_ = holds;
+        was_told_ = true;
+        if (!is_news || stop.stop_requested()) {
+            return;
+        }
+        if (!held.ok()) {
+            std::fprintf(stderr,
+                         "sluice: sends nothing, because the database does not answer: %s\n",
+                         printable(held.error().message).c_str());
+        } else {
+            std::fprintf(stderr, holds ? "sluice: this node sends the notifications\n"
+                                       : "sluice: another node sends the notifications; waiting\n");
+        }
+    }
+
+    std::atomic<bool> held_ = false;
+    bool was_told_ = false;
+    std::jthread thread_;  ///< Ends before the members that it uses.
 };
 
 /// Locks the store's destinations against another process that sends.
@@ -72,18 +127,15 @@ Status run_notify(const Frame& frame, const RunCommand& command) {
     if (!url.ok()) {
         return url.error();
     }
-    std::unique_ptr<notify::FleetLock> fleet;
+    std::unique_ptr<FleetLock> fleet;
     notify::SenderOptions options;
     options.ca_file = command.ca_file;
     if (*url) {
-        fleet = std::make_unique<notify::FleetLock>(**std::move(url));
+        fleet = std::make_unique<FleetLock>(**std::move(url));
         options.may_send = [&fleet] { return fleet->is_held(); };
     }
-    notify::Sender sender(**opened, *key, std::move(opener).value(), std::move(options));
-    notify_service("READY=1");
-    Status ended = sender.run(stop);
-    notify_service("STOPPING=1");
-    return ended;
+    return notify::send_notifications(**opened, *key, std::move(opener).value(), std::move(options),
+                                      stop);
 }
 
 }  // namespace

@@ -11,11 +11,13 @@
 
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
+#include "worker/access/chain_watch.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/notify/courier.hpp"
 #include "worker/notify/served.hpp"
 #include "worker/notify/signing.hpp"
 #include "worker/system/crash_point.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::notify {
 namespace {
@@ -48,12 +50,10 @@ struct UnderWay {
     Notice notice;
 };
 
-}  // namespace
-
-class Sender::Impl {
+class Sender {
 public:
-    Impl(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
-         SenderOptions options)
+    Sender(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
+           SenderOptions options)
         : store_(store),
           key_(key),
           options_(std::move(options)),
@@ -62,7 +62,6 @@ public:
           watch_(std::move(open)) {}
 
     [[nodiscard]] Status run(const std::atomic<bool>& stop) {
-        reader_.start();
         watch_.start([this](const std::optional<cli::ChainEntries>& entries) { look(entries); });
         watch_.watch(true);
         Status ok = Status::success();
@@ -234,8 +233,9 @@ private:
         const std::uint64_t now = wall_ms();
         const auto secrets = open_secrets(key_, destination, now);
         if (!secrets.ok()) {
-            say(destination.id, served.ended(notice, number, {0, secrets.error().message, {}, {}},
-                                             now, random_permille()));
+            cli::HttpResponse none;
+            none.error = secrets.error().message;
+            say(destination.id, served.ended(notice, number, none, now, random_permille()));
             return;
         }
         const auto [at, is_new] = under_way_.emplace(
@@ -248,9 +248,8 @@ private:
         const auto ended = under_way_.extract(response.id);
         const UnderWay& request = ended.mapped();
         if (Served* const served = find(request.destination, request.uuid)) {
-            say(request.destination,
-                served->ended(request.notice, request.number, answer_of(response), wall_ms(),
-                              random_permille()));
+            say(request.destination, served->ended(request.notice, request.number, response,
+                                                   wall_ms(), random_permille()));
             worker::crash_point("sent");
         }
     }
@@ -334,13 +333,16 @@ private:
     bool ledger_failed_ = false, store_failed_ = false, stopping_ = false;
 };
 
-Sender::Sender(store::DestinationStore& store, const store::MasterKey& key,
-               worker::LedgerOpener open, SenderOptions options)
-    : impl_(std::make_unique<Impl>(store, key, std::move(open), std::move(options))) {}
-Sender::~Sender() = default;
+}  // namespace
 
-Status Sender::run(const std::atomic<bool>& stop) {
-    return impl_->run(stop);
+Status send_notifications(store::DestinationStore& store, const store::MasterKey& key,
+                          worker::LedgerOpener open, SenderOptions options,
+                          const std::atomic<bool>& stop) {
+    Sender sender(store, key, std::move(open), std::move(options));
+    cli::notify_service("READY=1");
+    Status ended = sender.run(stop);
+    cli::notify_service("STOPPING=1");
+    return ended;
 }
 
 }  // namespace sluice::notify

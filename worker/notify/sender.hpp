@@ -8,13 +8,11 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/store/master_key.hpp"
-#include "worker/access/chain_watch.hpp"
 #include "worker/drain/target_ledger.hpp"
 
 namespace sluice::notify {
@@ -25,21 +23,10 @@ struct SenderOptions {
     std::function<bool()> may_send;
 };
 
-class Sender {
-public:
-    Sender(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
-           SenderOptions options);
-    Sender(const Sender&) = delete;
-    Sender& operator=(const Sender&) = delete;
-    ~Sender();
-
-    /// Sends until `stop`, then waits for the requests under way. Returns an error if the store
-    /// cannot be read.
-    [[nodiscard]] Status run(const std::atomic<bool>& stop);
-
-private:
-    class Impl;
-    std::unique_ptr<Impl> impl_;
-};
+/// Tells the service manager that it is ready, and sends until `stop`; then waits for the requests
+/// under way. Returns an error if the store cannot be read.
+[[nodiscard]] Status send_notifications(store::DestinationStore& store, const store::MasterKey& key,
+                                        worker::LedgerOpener open, SenderOptions options,
+                                        const std::atomic<bool>& stop);
 
 }  // namespace sluice::notify

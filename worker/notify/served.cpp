@@ -42,13 +42,13 @@ AddressJudge judge_of(const store::Destination& destination) {
     return AddressJudge(std::move(blocks));
 }
 
-bool is_success(const Answer& answer) noexcept {
-    constexpr unsigned kOk = 200, kRedirect = 300;
+bool is_success(const cli::HttpResponse& answer) noexcept {
+    constexpr long kOk = 200, kRedirect = 300;
     return answer.status >= kOk && answer.status < kRedirect;
 }
 
-std::string error_text(const Answer& answer) {
-    constexpr unsigned kRedirect = 300, kClientError = 400;
+std::string error_text(const cli::HttpResponse& answer) {
+    constexpr long kRedirect = 300, kClientError = 400;
     if (answer.status == 0) {
         return answer.error;
     }
@@ -106,17 +106,20 @@ std::optional<FeedOrder> Served::next_read(std::uint64_t entries, std::uint64_t 
     std::optional<FeedOrder> order = next_replay();
     const bool is_stuck = entries == stuck_at_entries_ && entries != 0;
     if (!order && !is_stuck && entries > entries_of(row_.progress.place)) {
-        order.emplace();
+        order = new_order();
         order->after = row_.progress.place;
     }
-    if (order) {
-        order->destination = row_.destination.id;
-        order->uuid = row_.destination.uuid;
-        order->account = row_.destination.account;
-        order->limit = kReadMax;
-        order->types = row_.destination.types;
-        is_reading_ = true;
-    }
+    is_reading_ = order.has_value();
+    return order;
+}
+
+FeedOrder Served::new_order() const {
+    FeedOrder order;
+    order.destination = row_.destination.id;
+    order.uuid = row_.destination.uuid;
+    order.account = row_.destination.account;
+    order.limit = kReadMax;
+    order.types = row_.destination.types;
     return order;
 }
 
@@ -125,7 +128,7 @@ std::optional<FeedOrder> Served::next_replay() const {
         return std::nullopt;
     }
     const store::Replay& replay = replays_.front();
-    FeedOrder order;
+    FeedOrder order = new_order();
     order.replay = replay.number;
     order.after = replay.place;
     order.since = replay.since;
@@ -212,10 +215,7 @@ const Notice* Served::notice_of(const store::ChangeId& change) const {
 }
 
 FeedOrder Served::body_order(const store::ChangeId& change) const {
-    FeedOrder order;
-    order.destination = row_.destination.id;
-    order.uuid = row_.destination.uuid;
-    order.account = row_.destination.account;
+    FeedOrder order = new_order();
     order.only = {change};
     return order;
 }
@@ -234,9 +234,9 @@ void Served::drop(const store::PendingChange& change, std::uint64_t now) {
     set_unstored(Unstored::kOutcome);
 }
 
-std::string Served::ended(const Notice& notice, std::uint32_t number, const Answer& answer,
-                          std::uint64_t now, unsigned jitter) {
-    constexpr unsigned kGone = 410;
+std::string Served::ended(const Notice& notice, std::uint32_t number,
+                          const cli::HttpResponse& answer, std::uint64_t now, unsigned jitter) {
+    constexpr long kGone = 410;
     const store::ChangeId& change = notice.change.change;
     store::DestinationProgress& progress = row_.progress;
     const bool was_failing = progress.failing_since != 0;
@@ -247,7 +247,7 @@ std::string Served::ended(const Notice& notice, std::uint32_t number, const Answ
                            change,
                            number,
                            store::AttemptOutcome::kDelivered,
-                           answer.status,
+                           static_cast<std::uint32_t>(answer.status),
                            static_cast<std::uint32_t>(answer.took.count()),
                            {},
                            0};
@@ -260,8 +260,11 @@ std::string Served::ended(const Notice& notice, std::uint32_t number, const Answ
         sentence = was_failing ? "takes notifications again" : "";
     } else {
         attempt.error = error_text(answer);
+        const auto asked = answer.retry_after_s
+                               ? std::optional(std::chrono::seconds(*answer.retry_after_s))
+                               : std::nullopt;
         const Outbox::Failure failure =
-            outbox_.failed(change, now, jitter, answer.retry_after, answer.status == kGone);
+            outbox_.failed(change, now, jitter, asked, answer.status == kGone);
         attempt.outcome = failure.outcome;
         attempt.next_try = failure.next_try;
         ++progress.failed;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,21 +12,15 @@
 #include "worker/notify/feed_reader.hpp"
 #include "worker/notify/ip_address.hpp"
 #include "worker/notify/outbox.hpp"
+#include "worker/send/http_client.hpp"
 
 namespace sluice::notify {
 
-/// How a request ended.
-struct Answer {
-    unsigned status = 0;  ///< HTTP, or 0 without an answer.
-    std::string error;    ///< Why there was none.
-    std::optional<std::chrono::seconds> retry_after;
-    std::chrono::milliseconds took{0};
-};
-[[nodiscard]] bool is_success(const Answer& answer) noexcept;  ///< 2xx
+[[nodiscard]] bool is_success(const cli::HttpResponse& answer) noexcept;  ///< 2xx
 /// Returns the judge of a destination's addresses.
 [[nodiscard]] AddressJudge judge_of(const store::Destination& destination);
 /// Returns what an answer other than 2xx says, for people.
-[[nodiscard]] std::string error_text(const Answer& answer);
+[[nodiscard]] std::string error_text(const cli::HttpResponse& answer);
 
 class Served {
 public:
@@ -67,7 +60,8 @@ public:
     /// Notes the end of a request. Returns a sentence for the log of the service if the state of
     /// the destination changed, or an empty text.
     [[nodiscard]] std::string ended(const Notice& notice, std::uint32_t number,
-                                    const Answer& answer, std::uint64_t now, unsigned jitter);
+                                    const cli::HttpResponse& answer, std::uint64_t now,
+                                    unsigned jitter);
 
     enum class Unstored : std::uint8_t { kNothing, kPlace, kOutcome };
     [[nodiscard]] Unstored unstored() const noexcept { return unstored_; }
@@ -81,6 +75,8 @@ private:
     void start_fresh();
     void took_replay(const FeedBatch& batch);
     void add(Notice notice);
+    /// Returns an order of this destination that asks for nothing yet.
+    [[nodiscard]] FeedOrder new_order() const;
     [[nodiscard]] std::optional<FeedOrder> next_replay() const;
 
     store::StoredDestination row_;

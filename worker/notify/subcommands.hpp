@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -23,11 +22,6 @@ template <class Action>
     }
     return std::forward<Action>(action)(**opened);
 }
-
-/// Changes a destination, then prints `done` and its id.
-[[nodiscard]] Status change_destination(
-    const Frame& frame, const std::string& id, const char* done,
-    const std::function<Status(store::StoredDestination&)>& change);
 
 void declare_notify_deliveries(Subcommand group);
 void declare_notify_run(Subcommand group);
