@@ -25,8 +25,7 @@ constexpr int kManifestVersion = 1;
 
 struct ExportCommand {
     std::string folder, ledger, since;
-    exports::ExportFormat format = exports::ExportFormat::kNdjson;
-    bool zstd = false;
+    TableFilesOptions files;
 };
 
 /// Passes each line to the files of its table, and keeps the first error.
@@ -59,31 +58,10 @@ private:
     Status status_ = Status::success();
 };
 
-std::string_view to_string(exports::ColumnType type) {
-    using enum exports::ColumnType;
-    switch (type) {
-        case kText:
-            return "text";
-        case kTexts:
-            return "texts";
-        case kInteger:
-            return "integer";
-        case kAmount:
-            return "amount";
-        case kFlag:
-            return "flag";
-        case kTime:
-            return "time";
-        case kJson:
-            return "json";
-    }
-    return {};
-}
-
 Json columns_json(const exports::ExportTable& table) {
     Json columns = Json::array();
     for (const exports::ExportColumn& column : table.columns) {
-        columns.push_back({{"name", column.name}, {"type", to_string(column.type)}});
+        columns.push_back({{"name", column.name}, {"type", type_names(column.type).manifest}});
     }
     return columns;
 }
@@ -185,8 +163,8 @@ Json manifest_of(const ExportCommand& command, const Exported& exported, LedgerR
         files.push_back(file_json(script, {}));
     }
     return {{"format_version", kManifestVersion},
-            {"format", command.format == exports::ExportFormat::kCsv ? "csv" : "ndjson"},
-            {"compression", command.zstd ? Json("zstd") : Json()},
+            {"format", command.files.format == exports::ExportFormat::kCsv ? "csv" : "ndjson"},
+            {"compression", command.files.zstd ? Json("zstd") : Json()},
             {"as_of", at.to_string()},
             {"snapshot", snapshot_json(ledger)},
             {"since", exported.since ? Json(command.since) : Json()},
@@ -199,20 +177,18 @@ Json manifest_of(const ExportCommand& command, const Exported& exported, LedgerR
 void write_rows(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,
                 Timestamp at, ExportFiles& files) {
     if (!exported.since) {
-        static_cast<void>(exports::write_tables(ledger, command.format, at, files));
+        static_cast<void>(exports::write_tables(ledger, command.files.format, at, files));
         return;
     }
     static_cast<void>(exports::write_changes(
-        ledger, command.format,
+        ledger, command.files.format,
         {exported.accounts.front().number, *exported.since, serve::masked_payee}, files));
 }
 
 Status write_export(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,
                     OutputFolder& folder) {
     const Timestamp at = now();
-    const TableFilesOptions options{
-        command.format, command.zstd ? Compression::kZstd : Compression::kNone, kExportRowsMax};
-    ExportFiles files(folder, options,
+    ExportFiles files(folder, command.files,
                       exported.since ? exports::change_tables() : exports::snapshot_tables());
     write_rows(command, exported, ledger, at, files);
     if (Status finished = files.finish(); !finished.ok()) {
@@ -222,8 +198,8 @@ Status write_export(const ExportCommand& command, const Exported& exported, Ledg
     const auto clickhouse = exported.since ? clickhouse_changes_script : clickhouse_script;
     std::vector<ExportFile> scripts;
     for (const auto& [name, text] :
-         {std::pair<const char*, std::string>{"duckdb.sql", duckdb(files.tables(), options)},
-          {"clickhouse.sql", clickhouse(files.tables(), options)}}) {
+         {std::pair<const char*, std::string>{"duckdb.sql", duckdb(files.tables(), command.files)},
+          {"clickhouse.sql", clickhouse(files.tables(), command.files)}}) {
         const auto script = write_whole(folder, name, text);
         if (!script.ok()) {
             return script.error();
@@ -281,9 +257,9 @@ void declare_export_tables(Subcommand app) {
     add_file(exported, "FOLDER", "FOLDER", command.folder, FileUse::kOutputFolder,
              "Folder of the files; it must be new or empty");
     exported.require([&command] { return command.folder.empty() ? "FOLDER" : ""; });
-    add_value(exported, "--format", "ndjson|csv", command.format, parse_export_format,
+    add_value(exported, "--format", "ndjson|csv", command.files.format, parse_export_format,
               "Format of the files (default: ndjson)");
-    add_flag(exported, "--zstd", command.zstd, "Compress the files with Zstandard");
+    add_flag(exported, "--zstd", command.files.zstd, "Compress the files with Zstandard");
     add_text(exported, "--since", "CURSOR", command.since,
              "Write one account's changes after a cursor: next_cursor of a manifest, or next of "
              "/v1/changes");

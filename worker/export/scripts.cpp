@@ -1,3 +1,4 @@
+#include <array>
 #include <string_view>
 
 #include "worker/export/table_files.hpp"
@@ -34,24 +35,10 @@ std::string key_of(const TableFiles& table) {
     return in_quotes(columns[0].name) + ", " + in_quotes(columns[1].name);
 }
 
-std::string_view duckdb_type(ColumnType type, ExportFormat format) {
-    switch (type) {
-        case ColumnType::kText:
-            return "VARCHAR";
-        case ColumnType::kTexts:
-            return format == ExportFormat::kCsv ? "VARCHAR" : "VARCHAR[]";
-        case ColumnType::kInteger:
-            return "BIGINT";
-        case ColumnType::kAmount:
-            return "DECIMAL(38,6)";
-        case ColumnType::kFlag:
-            return "BOOLEAN";
-        case ColumnType::kTime:
-            return "TIMESTAMPTZ";
-        case ColumnType::kJson:
-            return "JSON";
-    }
-    return {};
+/// In CSV a list is one text.
+std::string duckdb_type(ColumnType type, ExportFormat format) {
+    const bool is_list = type == ColumnType::kTexts && format != ExportFormat::kCsv;
+    return std::string(type_names(type).duckdb) + (is_list ? "[]" : "");
 }
 
 /// Returns the query that reads the files of a table.
@@ -72,33 +59,13 @@ std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& option
            (is_csv ? "auto_detect = false, header = true, delim = ',', quote = '\"', "
                      "escape = '\"', nullstr = '', max_line_size = 16777216"
                    : "format = 'newline_delimited'") +
-           (options.compression == Compression::kZstd ? ", compression = 'zstd'" : "") +
-           ",\n    columns = {" +
+           (options.zstd ? ", compression = 'zstd'" : "") + ",\n    columns = {" +
            joined(columns, ", ",
                   [&](const ExportColumn& column) {
                       return in_apostrophes(column.name) + ": " +
                              in_apostrophes(duckdb_type(column.type, options.format));
                   }) +
            "})";
-}
-
-std::string_view clickhouse_type(ColumnType type) {
-    switch (type) {
-        case ColumnType::kText:
-        case ColumnType::kJson:
-            return "Nullable(String)";
-        case ColumnType::kTexts:
-            return "Array(String)";
-        case ColumnType::kInteger:
-            return "Nullable(Int64)";
-        case ColumnType::kAmount:
-            return "Nullable(Decimal(38, 6))";
-        case ColumnType::kFlag:
-            return "Nullable(Bool)";
-        case ColumnType::kTime:
-            return "Nullable(DateTime64(9, 'UTC'))";
-    }
-    return {};
 }
 
 /// In CSV a list is one text: a column that is only inserted takes it.
@@ -109,7 +76,7 @@ std::string inserted_name(const ExportColumn& column, ExportFormat format) {
 
 std::string clickhouse_column(const ExportColumn& column, ExportFormat format) {
     const std::string name = in_quotes(column.name);
-    const std::string declared = name + " " + std::string(clickhouse_type(column.type));
+    const std::string declared = name + " " + std::string(type_names(column.type).clickhouse);
     const std::string taken = inserted_name(column, format);
     return taken == name ? declared
                          : taken + " String EPHEMERAL, " + declared + " DEFAULT if(" + taken +
@@ -136,7 +103,7 @@ std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
     for (const ExportFile& file : table.files()) {
         script +=
             "INSERT INTO " + name + " (" + names + ") FROM INFILE " + in_apostrophes(file.name) +
-            " COMPRESSION " + (options.compression == Compression::kZstd ? "'zstd'" : "'none'") +
+            " COMPRESSION " + (options.zstd ? "'zstd'" : "'none'") +
             " SETTINGS date_time_input_format = 'best_effort'" +
             (is_csv ? ", input_format_csv_skip_first_lines = 1, "
                       "input_format_csv_trim_whitespaces = 0, format_csv_null_representation = '', "
@@ -148,6 +115,19 @@ std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
 }
 
 }  // namespace
+
+const TypeNames& type_names(ColumnType type) {
+    static constexpr std::array<TypeNames, 7> kNames{{
+        {"text", "VARCHAR", "Nullable(String)"},
+        {"texts", "VARCHAR", "Array(String)"},
+        {"integer", "BIGINT", "Nullable(Int64)"},
+        {"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"},
+        {"flag", "BOOLEAN", "Nullable(Bool)"},
+        {"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"},
+        {"json", "JSON", "Nullable(String)"},
+    }};
+    return kNames.at(static_cast<std::size_t>(type));
+}
 
 std::string duckdb_script(const std::vector<TableFiles>& tables, const TableFilesOptions& options) {
     const std::string_view first = tables.front().table().name;
@@ -181,12 +161,11 @@ std::string duckdb_changes_script(const std::vector<TableFiles>& tables,
                   [&](const TableFiles& table) {
                       const std::string name = in_quotes(table.table().name);
                       return "CREATE TABLE IF NOT EXISTS " + name + " (" +
-                             joined(
-                                 table.table().columns, ", ",
-                                 [&](const ExportColumn& column) {
-                                     return in_quotes(column.name) + " " +
-                                            std::string(duckdb_type(column.type, options.format));
-                                 }) +
+                             joined(table.table().columns, ", ",
+                                    [&](const ExportColumn& column) {
+                                        return in_quotes(column.name) + " " +
+                                               duckdb_type(column.type, options.format);
+                                    }) +
                              ");\nINSERT INTO " + name + " " + duckdb_rows(table, options) +
                              "\n    ANTI JOIN " + name + " USING (" + key_of(table) + ");\n";
                   }) +

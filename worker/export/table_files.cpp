@@ -25,7 +25,7 @@ std::string file_name(const exports::ExportTable& table, const TableFilesOptions
     std::snprintf(digits.data(), digits.size(), "-%04zu", number);
     return std::string(table.name) + digits.data() +
            (options.format == exports::ExportFormat::kCsv ? ".csv" : ".ndjson") +
-           (options.compression == Compression::kZstd ? ".zst" : "");
+           (options.zstd ? ".zst" : "");
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ std::string file_name(const exports::ExportTable& table, const TableFilesOptions
 /// One open file: gathers text, compresses and digests it.
 class TableFiles::Writer {
 public:
-    Writer(Fd fd, Compression compression, ExportFile& file) : fd_(std::move(fd)), file_(file) {
-        if (compression == Compression::kZstd) {
+    Writer(Fd fd, bool zstd, ExportFile& file) : fd_(std::move(fd)), file_(file) {
+        if (zstd) {
             context_.reset(ZSTD_createCCtx());
             if (!context_) {
                 throw std::bad_alloc();
@@ -110,7 +110,7 @@ Status TableFiles::begin() {
         return fd.error();
     }
     files_.push_back({name, 0, 0, {}});
-    writer_ = std::make_unique<Writer>(std::move(*fd), options_.compression, files_.back());
+    writer_ = std::make_unique<Writer>(std::move(*fd), options_.zstd, files_.back());
     return writer_->add(header_);
 }
 

@@ -18,8 +18,6 @@ namespace sluice::cli {
 
 inline constexpr std::uint64_t kExportRowsMax = 1'000'000;  ///< In a file.
 
-enum class Compression : std::uint8_t { kNone, kZstd };
-
 /// A file that is complete and in place.
 struct ExportFile {
     std::string name;
@@ -29,7 +27,7 @@ struct ExportFile {
 
 struct TableFilesOptions {
     exports::ExportFormat format = exports::ExportFormat::kNdjson;
-    Compression compression = Compression::kNone;
+    bool zstd = false;  ///< Compressed with Zstandard.
     std::uint64_t rows_max = kExportRowsMax;
 };
 
@@ -68,6 +66,12 @@ private:
 /// Writes a small file at once.
 [[nodiscard]] Result<ExportFile> write_whole(OutputFolder& folder, const std::string& name,
                                              std::string_view text);
+
+/// Names of a column's type in manifest.json, in DuckDB and in ClickHouse.
+struct TypeNames {
+    std::string_view manifest, duckdb, clickhouse;
+};
+[[nodiscard]] const TypeNames& type_names(exports::ColumnType type);
 
 // SQL that loads the files of an export, run in its folder.
 

@@ -23,40 +23,39 @@ bool is_letter_or_digit(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// An id as a part of a name. Two ids never have the same part: hledger's names are divided by `:`,
-/// and beancount's consist of letters, digits and `-` and begin with a capital.
-std::string part_of(std::string_view id, JournalForm form) {
-    std::string part = form == JournalForm::kBeancount ? "X" : "";
-    for (const char c : id) {
-        const bool stays =
-            is_letter_or_digit(c) || (form != JournalForm::kBeancount && c != ':' && c != '%');
-        if (stays) {
-            part += c;
+/// Replaces each character that does not stay by `mark` and its hexadecimal digits.
+template <class Stays>
+std::string escaped(std::string_view text, char mark, Stays stays) {
+    std::string safe;
+    for (const char c : text) {
+        if (stays(c)) {
+            safe += c;
             continue;
         }
         const auto byte = static_cast<unsigned char>(c);
-        part += form == JournalForm::kBeancount ? '-' : '%';
-        part += kHex[byte >> 4U];
-        part += kHex[byte & 15U];
+        safe += mark;
+        safe += kHex[byte >> 4U];
+        safe += kHex[byte & 15U];
     }
-    return part;
+    return safe;
+}
+
+/// An id as a part of a name. Two ids never have the same part: hledger's names are divided by `:`,
+/// and beancount's consist of letters, digits and `-` and begin with a capital.
+std::string part_of(std::string_view id, JournalForm form) {
+    const bool is_beancount = form == JournalForm::kBeancount;
+    return (is_beancount ? "X" : "") + escaped(id, is_beancount ? '-' : '%', [&](char c) {
+               return is_letter_or_digit(c) || (!is_beancount && c != ':' && c != '%');
+           });
 }
 
 /// Text of outside, such as an order id, in a description: never a new line, comment or quote.
 std::string description_of(std::string_view text) {
-    std::string safe;
-    for (const char c : text) {
+    return escaped(text, '%', [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7F &&
-            std::string_view("\"\\;|%").find(c) == std::string::npos) {
-            safe += c;
-        } else {
-            safe += '%';
-            safe += kHex[byte >> 4U];
-            safe += kHex[byte & 15U];
-        }
-    }
-    return safe;
+        return byte >= 0x20 && byte != 0x7F &&
+               std::string_view("\"\\;|%").find(c) == std::string::npos;
+    });
 }
 
 constexpr std::array<std::string_view, 4> kWords{"{account}", "{program}", "{creator}",

@@ -45,7 +45,7 @@ protected:
 
     /// Writes `rows` rows, at most 3 in a file.
     TableFiles write(ExportFormat format, int rows) {
-        TableFiles files(folder_, {format, Compression::kNone, 3}, kTable);
+        TableFiles files(folder_, {format, false, 3}, kTable);
         ExportLine line(format, kTable.columns);
         for (int i = 0; i < rows; ++i) {
             line.text(std::to_string(i)).amount(Decimal(150, 2));
