@@ -169,8 +169,8 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
         return key.error();
     }
     const std::string secret = notify::new_secret();
-    destination.secret = notify::seal_for(*key, destination, secret);
-    destination.header = header.empty() ? "" : notify::seal_for(*key, destination, header);
+    destination.secret = key->seal(secret, destination.uuid);
+    destination.header = header.empty() ? "" : key->seal(header, destination.uuid);
     if (Status stored = (*opened)->add(added); !stored.ok()) {
         return stored;
     }
@@ -340,7 +340,7 @@ Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
             return opened.change(command.id, [&](StoredDestination& row) {
                 Destination& destination = row.destination;
                 destination.old_secret =
-                    std::exchange(destination.secret, notify::seal_for(*key, destination, secret));
+                    std::exchange(destination.secret, key->seal(secret, destination.uuid));
                 destination.old_until = wall_ms() + notify::kOldSecretMs;
                 return Status::success();
             });

@@ -248,7 +248,7 @@ Status replay_changes(const Frame& frame, const ReplayCommand& command) {
     });
 }
 
-Result<std::optional<ChangeRange>> parse_range(std::string_view text) {
+Result<ChangeRange> parse_range(std::string_view text) {
     const std::size_t colon = text.rfind(':');
     const std::size_t dash = text.find('-', colon == std::string_view::npos ? 0 : colon);
     const auto number = [](std::string_view digits, std::uint64_t& value) {
@@ -266,12 +266,7 @@ Result<std::optional<ChangeRange>> parse_range(std::string_view text) {
         return Error{ErrorCode::kInvalid, "expected NODE:N or NODE:N-M, numbers from 1 on"};
     }
     range.node = text.substr(0, colon);
-    return std::optional(std::move(range));
-}
-
-Result<std::optional<Timestamp>> parse_since(std::string_view text) {
-    const auto at = parse_time(text);
-    return at.ok() ? Result(std::optional(*at)) : Result<std::optional<Timestamp>>(at.error());
+    return range;
 }
 
 void declare_replay(Subcommand group) {
@@ -279,7 +274,7 @@ void declare_replay(Subcommand group) {
         add_command(group, "replay", "Send changes again, with the same ids", replay_changes);
     ReplayCommand& given = command;
     add_destination_id(replay, command.id);
-    const Option since = add_value(replay, "--since", "T", command.since, parse_since,
+    const Option since = add_value(replay, "--since", "T", command.since, parse_time,
                                    "Changes that were recorded at this time or later (RFC 3339)");
     const Option range =
         add_value(replay, "--change", "NODE:N[-M]", command.range, parse_range,

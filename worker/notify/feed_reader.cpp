@@ -28,32 +28,21 @@ std::map<std::string, std::uint32_t> node_numbers(LedgerReader& ledger) {
     return numbers;
 }
 
-/// Whether an order's changes before this one were read. They may be on another node.
-class OrderCheck {
-public:
-    OrderCheck(LedgerReader& ledger, bool has_nodes) : ledger_(ledger), has_nodes_(has_nodes) {}
-
-    [[nodiscard]] bool is_next(const JournalGroup& group, const reports::FeedPlace& read) {
-        if (!has_nodes_ || group.order_change <= 1) {
-            return true;
-        }
-        OrderState order;
-        if (!ledger_.load_order({group.account, group.shop, group.order_id}, order)) {
-            return true;
-        }
-        const auto groups = ledger_.order_journal(order);
-        return std::none_of(groups.begin(), groups.end(), [&](const JournalGroup& other) {
-            const auto place = read.find(other.node);
-            return other.order_change != 0 && other.order_change < group.order_change &&
-                   other.node != group.node &&
-                   (place == read.end() ? 0 : place->second.change) < other.last_change;
-        });
+/// Returns whether an order's changes before this one were read. They may be on another node.
+bool is_next(LedgerReader& ledger, const JournalGroup& group, const reports::FeedPlace& read) {
+    OrderState order;
+    if (group.order_change <= 1 ||
+        !ledger.load_order({group.account, group.shop, group.order_id}, order)) {
+        return true;
     }
-
-private:
-    LedgerReader& ledger_;
-    bool has_nodes_;
-};
+    const auto groups = ledger.order_journal(order);
+    return std::none_of(groups.begin(), groups.end(), [&](const JournalGroup& other) {
+        const auto place = read.find(other.node);
+        return other.order_change != 0 && other.order_change < group.order_change &&
+               other.node != group.node &&
+               (place == read.end() ? 0 : place->second.change) < other.last_change;
+    });
+}
 
 Notice notice_of(const Change& change, std::uint32_t node, reports::ChangeRows& rows) {
     const JournalGroup& group = change.group;
@@ -124,7 +113,7 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
     }
     const auto numbers = node_numbers(ledger);
     reports::ChangeRows rows(ledger, batch.order.account, serve::masked_payee);
-    OrderCheck orders(ledger, numbers.size() > 1);
+    const bool has_nodes = numbers.size() > 1;
     batch.place = batch.order.after;
     std::set<std::string> held;  // nodes whose next change must wait for another node's
     bool moved = true;
@@ -139,7 +128,7 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
             if (held.contains(group.node)) {
                 continue;
             }
-            if (!orders.is_next(group, batch.place)) {
+            if (has_nodes && !is_next(ledger, group, batch.place)) {
                 moved = held.insert(group.node).second || moved;
                 continue;
             }

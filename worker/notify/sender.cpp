@@ -121,11 +121,9 @@ private:
             if (!replays.ok()) {
                 return replays.error();
             }
-            const auto known = served_.find(id);
-            if (known != served_.end() &&
-                known->second->destination().uuid == row.destination.uuid) {
-                known->second->refresh(std::move(row), *std::move(replays));
-                served.emplace(id, std::move(known->second));
+            if (Served* const known = find(id, row.destination.uuid)) {
+                known->refresh(std::move(row), *std::move(replays));
+                served.emplace(id, std::move(served_.at(id)));
                 continue;
             }
             const auto pending = store_.pending(id);

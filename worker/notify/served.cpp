@@ -75,9 +75,7 @@ void Served::refresh(store::StoredDestination row, std::vector<store::Replay> re
     }
     for (store::Replay& replay : replays) {
         if (replays_.empty() || replay.number > replays_.back().number) {
-            const bool has_ended = std::find(ended_replays_.begin(), ended_replays_.end(),
-                                             replay.number) != ended_replays_.end();
-            if (!has_ended) {
+            if (std::ranges::find(ended_replays_, replay.number) == ended_replays_.end()) {
                 replays_.push_back(std::move(replay));
             }
         }

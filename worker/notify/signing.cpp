@@ -81,11 +81,6 @@ std::string webhook_id(std::uint32_t account_number, std::uint32_t node_number, 
            std::to_string(last) + '_' + std::string(hash.substr(0, kHashDigits));
 }
 
-std::string seal_for(const store::MasterKey& key, const store::Destination& destination,
-                     std::string_view secret) {
-    return key.seal(secret, destination.uuid);
-}
-
 Result<OpenedSecrets> open_secrets(const store::MasterKey& key,
                                    const store::Destination& destination, std::uint64_t now) {
     OpenedSecrets opened;

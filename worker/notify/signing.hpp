@@ -41,9 +41,6 @@ inline constexpr std::size_t kSecretBytes = 32;
 /// How long both secrets sign after a rotation.
 inline constexpr std::uint64_t kOldSecretMs = 86'400'000;
 
-[[nodiscard]] std::string seal_for(const store::MasterKey& key,
-                                   const store::Destination& destination, std::string_view secret);
-
 struct OpenedSecrets {
     std::vector<std::string> signing;  ///< One, or two after a rotation.
     std::string header;                ///< May be empty.

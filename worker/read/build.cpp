@@ -38,10 +38,6 @@ std::string next_target(const Job& job, const std::string& cursor) {
     return target + "after=" + cursor;
 }
 
-const std::vector<reports::Column>& columns_of(const Job& job, const Page& page) {
-    return page.columns.empty() ? job.resource->columns : page.columns;
-}
-
 std::string csv_of(const std::vector<reports::Column>& columns, const Page& page) {
     std::string text = csv_head(columns);
     for (const reports::Row& row : page.rows) {
@@ -104,7 +100,8 @@ void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, 
 }
 
 Answer list_answer(const Job& job, Read& read, Page& page) {
-    const std::vector<reports::Column>& columns = columns_of(job, page);
+    const std::vector<reports::Column>& columns =
+        page.columns.empty() ? job.resource->columns : page.columns;
     mask_rows(columns, Masks(job.resource->path, read.sees_ledger()), page);
     const std::string next =
         page.next_key ? make_cursor(job.cursor_secret, query_of(job), *page.next_key) : "";

@@ -64,6 +64,11 @@ bool is_text(std::string_view key) {
     return simdjson::validate_utf8(key) && key.find('\0') == std::string_view::npos;
 }
 
+/// Returns the `query` of make_cursor() for /v1/changes of an account.
+std::string feed_query(AccountNumber account) {
+    return "changes?account=" + std::to_string(account.value);
+}
+
 /// Texts of a node in a key.
 constexpr std::size_t kTexts = 3;
 
@@ -133,10 +138,6 @@ FeedPlace feed_place(const std::string& key) {
         static_cast<void>(read_hex(texts[i + 2], at.hash, HexCase::kLowerOnly));
     }
     return place;
-}
-
-std::string feed_query(AccountNumber account) {
-    return "changes?account=" + std::to_string(account.value);
 }
 
 std::string feed_cursor(std::string_view secret, AccountNumber account, const FeedPlace& place) {

@@ -41,8 +41,6 @@ namespace sluice::serve {
 /// Requires: feed_key() made the key, which the cursor's digest proves.
 [[nodiscard]] reports::FeedPlace feed_place(const std::string& key);
 
-/// Returns the `query` of make_cursor() for /v1/changes of this account.
-[[nodiscard]] std::string feed_query(AccountNumber account);
 /// @param secret  Registry::cursor_secret().
 [[nodiscard]] std::string feed_cursor(std::string_view secret, AccountNumber account,
                                       const reports::FeedPlace& place);

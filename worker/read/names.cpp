@@ -12,8 +12,7 @@ namespace {
 /// Returns whether the account has a shop that sent nothing yet.
 bool is_registered(const Read& read, const ShopId& shop) {
     const std::vector<store::ShopRow> shops = registered_shops(read);
-    return std::any_of(shops.begin(), shops.end(),
-                       [&](const store::ShopRow& row) { return row.shop_id == shop; });
+    return std::ranges::find(shops, shop, &store::ShopRow::shop_id) != shops.end();
 }
 
 }  // namespace

@@ -153,8 +153,7 @@ Page list_orders(Read& read) {
 }
 
 bool has_code(const OrderState& order, const Digest256& digest) {
-    return std::any_of(order.codes.begin(), order.codes.end(),
-                       [&](const std::string& code) { return code_digest(code) == digest; });
+    return std::ranges::find(order.codes, digest, code_digest) != order.codes.end();
 }
 
 Json show_order(Read& read) {

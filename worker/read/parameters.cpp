@@ -148,8 +148,7 @@ Arguments check_parameters(const Resource& resource,
         errors.push_back({name, std::move(message)});
     };
     for (const auto& [name, value] : given) {
-        const auto found = std::find_if(known.begin(), known.end(),
-                                        [&](const Parameter& one) { return one.name == name; });
+        const auto found = std::ranges::find(known, name, &Parameter::name);
         if (found == known.end()) {
             fault(name, "this path has no such parameter");
         } else if (!seen.insert(name).second) {

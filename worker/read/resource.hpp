@@ -62,8 +62,7 @@ public:
     [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
     [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
     [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
-        const auto found = values_.find(name);
-        return found != values_.end() && found->second == value;
+        return text(name) == value;
     }
     void set(std::string name, std::string value) {
         values_.insert_or_assign(std::move(name), std::move(value));

@@ -162,10 +162,8 @@ std::vector<NodeState> node_states(Read& read) {
         nodes.push_back({head, head.node == read.worker.node && read.worker.is_behind});
         return true;
     });
-    const auto newest =
-        std::max_element(nodes.begin(), nodes.end(), [](const NodeState& a, const NodeState& b) {
-            return a.head.last_received < b.head.last_received;
-        });
+    const auto newest = std::ranges::max_element(
+        nodes, {}, [](const NodeState& node) { return node.head.last_received; });
     for (NodeState& node : nodes) {
         node.is_behind = node.is_behind || node.head.last_received.plus_seconds(kSecondsBehind) <
                                                newest->head.last_received;

@@ -24,23 +24,12 @@ constexpr std::string_view kStyle =
 /// Data enters as text.
 std::string escaped(std::string_view text) {
     std::string html;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                html += "&amp;";
-                break;
-            case '<':
-                html += "&lt;";
-                break;
-            case '>':
-                html += "&gt;";
-                break;
-            case '"':
-                html += "&quot;";
-                break;
-            default:
-                html += c;
-        }
+    for (const char& c : text) {
+        html += c == '&'   ? "&amp;"
+                : c == '<' ? "&lt;"
+                : c == '>' ? "&gt;"
+                : c == '"' ? "&quot;"
+                           : std::string_view(&c, 1);
     }
     return html;
 }

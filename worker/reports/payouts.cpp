@@ -97,8 +97,7 @@ namespace {
 
 std::size_t column_named(std::string_view name) {
     const std::vector<Column> columns = payout_columns();
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [name](const Column& column) { return column.name == name; });
+    const auto found = std::ranges::find(columns, name, &Column::name);
     return static_cast<std::size_t>(found - columns.begin());
 }
 

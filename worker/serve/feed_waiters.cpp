@@ -46,10 +46,6 @@ void FeedWaiters::note(const ChainEntries& entries) {
 void FeedWaiters::expire(Clock::time_point now, std::uint64_t generation) {
     generation_ = generation;
     wake_if([now](const Parked& waiter) { return waiter.until <= now; });
-    wake_revoked(now);
-}
-
-void FeedWaiters::wake_revoked(Clock::time_point now) {
     const std::chrono::milliseconds pause(parked_.size());
     wake_if([&](Parked& waiter) {
         const bool may_differ = generation_ == 0 || waiter.generation != generation_;

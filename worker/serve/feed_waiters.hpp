@@ -57,7 +57,6 @@ public:
 private:
     template <class Ready>
     void wake_if(Ready&& ready);
-    void wake_revoked(Clock::time_point now);
 
     static constexpr std::chrono::seconds kAskAnyway{10};
 

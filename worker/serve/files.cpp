@@ -10,14 +10,11 @@ namespace sluice::serve {
 namespace {
 
 constexpr std::string_view kFolder = "/ui/";
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTypes{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes{{
     {".html", "text/html; charset=utf-8"},
     {".css", "text/css; charset=utf-8"},
     {".js", "text/javascript; charset=utf-8"},
-    {".json", "application/json"},
     {".svg", "image/svg+xml"},
-    {".png", "image/png"},
-    {".ico", "image/x-icon"},
 }};
 
 std::string_view type_of(std::string_view path) {
@@ -37,9 +34,7 @@ const StaticFile* find_file(std::string_view path) {
     }
     const std::string_view wanted = path == kFolder ? "index.html" : path.substr(kFolder.size());
     const auto& files = embedded_files();
-    const auto found = std::find_if(files.begin(), files.end(), [wanted](const StaticFile& file) {
-        return file.path == wanted;
-    });
+    const auto found = std::ranges::find(files, wanted, &StaticFile::path);
     return found == files.end() ? nullptr : &*found;
 }
 

@@ -37,8 +37,9 @@ Answer lacks_scope(Door door, std::uint8_t scope) {
 /// Returns the grant that the parameter `account` names, the only one, or nullptr.
 const Grant* grant_of(const Caller& caller,
                       const std::vector<std::pair<std::string, std::string>>& parameters) {
-    const auto named = std::find_if(parameters.begin(), parameters.end(),
-                                    [](const auto& one) { return one.first == "account"; });
+    const auto named =
+        std::ranges::find(parameters, std::string_view("account"),
+                          [](const auto& one) { return std::string_view(one.first); });
     if (named == parameters.end()) {
         return caller.grants.size() == 1 ? &caller.grants.front() : nullptr;
     }
@@ -184,13 +185,9 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     std::vector<ParameterError> errors;
     Arguments arguments = check_parameters(resource, parameters, at, errors);
     if (resource.needs_account && grant == nullptr && caller.grants.size() > 1 &&
-        !arguments.has("account")) {
-        const bool is_named = std::any_of(errors.begin(), errors.end(), [](const auto& error) {
-            return error.parameter == "account";
-        });
-        if (!is_named) {
-            errors.push_back({"account", "required: the user has several accounts"});
-        }
+        !arguments.has("account") &&
+        std::ranges::find(errors, "account", &ParameterError::parameter) == errors.end()) {
+        errors.push_back({"account", "required: the user has several accounts"});
     }
     if (!errors.empty()) {
         return answer(parameter_problem(errors));

@@ -88,10 +88,7 @@ void Readers::stop() {
         stopping_ = true;
     }
     filled_.notify_all();
-    for (std::thread& thread : threads_) {
-        thread.join();
-    }
-    threads_.clear();
+    threads_.clear();  // joins them
 }
 
 void Readers::run() {

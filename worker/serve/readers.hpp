@@ -71,7 +71,7 @@ private:
     std::multiset<Clock::time_point> begun_;  ///< Jobs that are read.
     bool stopping_ = false;
     std::atomic<bool> ready_ = true;
-    std::vector<std::thread> threads_;
+    std::vector<std::jthread> threads_;
 };
 
 }  // namespace sluice::serve

@@ -69,10 +69,7 @@ std::vector<ShopActivity> SilenceWatch::read() {
                                : std::nullopt});
         }
     });
-    const auto older = [](const ShopActivity& a, const ShopActivity& b) {
-        return a.last_event < b.last_event;
-    };
-    std::sort(found.begin(), found.end(), older);
+    std::ranges::sort(found, {}, &ShopActivity::last_event);
     found.resize(std::min(found.size(), kShopsMax));
     return found;
 }

@@ -5,11 +5,8 @@ import { idOf, link } from "../links.js";
 import { card, empty, head, silence, table } from "../parts.js";
 
 function shopTable(shops) {
-  const has = (name) => shops.some((shop) => name in shop);
-  const columns = [{ name: "Shop", cell: (shop) => idOf(shop.shop_id) }];
-  if (has("last_event_at")) columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
-  if (has("silence")) columns.push({ name: "Silence", cell: silence });
-  if (has("orders")) columns.push({ name: "Orders", n: true, cell: (shop) => (shop.orders === null ? "–" : count(shop.orders)) });
+  const columns = [{ name: "Shop", cell: (shop) => idOf(shop.shop_id) },
+    { name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" }, { name: "Silence", cell: silence }];
   if (shops.some((shop) => shop.dead_letters)) {
     columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => (shop.dead_letters ? count(shop.dead_letters) : "–") });
   }
