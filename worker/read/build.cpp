@@ -179,10 +179,7 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
                   return make_cursor(job.cursor_secret, query_of(job), key);
               }};
     if (const auto cursor = job.arguments.text("after")) {
-        read.after = open_cursor(job.cursor_secret, query_of(job), *cursor);
-        if (!read.after) {
-            refuse("cursor_invalid");
-        }
+        read.after = from_cursor(open_cursor(job.cursor_secret, query_of(job), *cursor));
     }
     return std::visit([&](const auto of) { return answer_of(job, read, of); }, job.resource->read);
 }

@@ -28,6 +28,14 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
+/// Returns a value that was read from a cursor; cursor_invalid if there is none.
+template <class Value>
+[[nodiscard]] Value from_cursor(std::optional<Value> value) {
+    if (!value) {
+        refuse("cursor_invalid");
+    }
+    return *std::move(value);
+}
 /// Returns the texts of a cursor's key; cursor_invalid unless it has this many.
 [[nodiscard]] std::vector<std::string> key_parts(std::string_view key, std::size_t parts);
 

@@ -246,12 +246,8 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     first.creator = creator.value_or(CreatorId());
     if (read.after) {
         const auto parts = key_parts(*read.after, 3);
-        const auto changed_at = Timestamp::parse(parts[1]);
-        if (!changed_at) {
-            refuse("cursor_invalid");
-        }
         first.creator = CreatorId(parts[0]);
-        first.changed_at = *changed_at;
+        first.changed_at = from_cursor(Timestamp::parse(parts[1]));
         first.command_id = parts[2];
     }
     const auto key_of = [](const PayeeChange& row) {
@@ -355,13 +351,9 @@ Page list_period_sums(Read& read) {
     first.until = period.until;
     if (read.after) {
         const auto parts = key_parts(*read.after, 3);
-        const auto currency = Currency::parse(parts[2]);
-        if (!currency) {
-            refuse("cursor_invalid");
-        }
         first.creator = CreatorId(parts[0]);
         first.program = ProgramId(parts[1]);
-        first.currency = *currency;
+        first.currency = from_cursor(Currency::parse(parts[2]));
     }
     const auto key_of = [](const PeriodSum& row) {
         return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});

@@ -75,11 +75,7 @@ Payout payout_of(Read& read) {
 }
 
 std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
-    auto found = split_key(key, parts);
-    if (!found) {
-        refuse("cursor_invalid");
-    }
-    return *std::move(found);
+    return from_cursor(split_key(key, parts));
 }
 
 KeyOf cells(std::vector<std::size_t> cells) {

@@ -64,12 +64,9 @@ std::optional<reports::OrderPlace> order_place_of(const Read& read) {
         return std::nullopt;
     }
     const auto parts = key_parts(*read.after, 3);
-    const auto at = Timestamp::parse(parts[0]);
-    if (!at) {
-        refuse("cursor_invalid");
-    }
+    const Timestamp at = from_cursor(Timestamp::parse(parts[0]));
     const auto shop = static_cast<std::uint32_t>(std::strtoul(parts[1].c_str(), nullptr, 10));
-    return reports::OrderPlace{*at, {shop}, OrderId(parts[2])};
+    return reports::OrderPlace{at, {shop}, OrderId(parts[2])};
 }
 
 /// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
@@ -260,14 +257,11 @@ std::optional<Attention> attention_of(const Read& read) {
         return std::nullopt;
     }
     const auto parts = key_parts(*read.after, 4);
-    const auto since = Timestamp::parse(parts[0]);
-    if (!since) {
-        refuse("cursor_invalid");
-    }
+    const Timestamp since = from_cursor(Timestamp::parse(parts[0]));
     const auto number = [&parts](std::size_t i) {
         return static_cast<std::uint32_t>(std::strtoul(parts[i].c_str(), nullptr, 10));
     };
-    return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), *since,
+    return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), since,
                      ShopNumber{number(2)}, OrderId(parts[3])};
 }
 

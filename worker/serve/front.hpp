@@ -62,9 +62,6 @@ public:
     /// Returns the answer that refuses an admitted request because its caller was revoked
     /// meanwhile, or nothing.
     [[nodiscard]] std::optional<Answer> refusal(const Request& request, const Admitted& admitted);
-    [[nodiscard]] bool refuses(const Request& request, const Admitted& admitted) {
-        return refusal(request, admitted).has_value();
-    }
     /// Returns the answer of an admitted request, or its refusal().
     [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
     /// Counts an answered request, and writes its line of the log.

@@ -15,7 +15,6 @@
 #include "worker/commands.hpp"
 #include "worker/read/resource.hpp"
 #include "worker/serve/server.hpp"
-#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -83,17 +82,6 @@ serve::SocketGroups socket_groups(const store::StorePaths& paths) {
     return groups;
 }
 
-Status listen_all(serve::Server& server, const ServeCommand& command,
-                  const store::StorePaths& paths) {
-    const serve::SocketGroups groups = socket_groups(paths);
-    for (const serve::Listener& listener : command.listeners) {
-        if (Status opened = server.listen(listener, groups); !opened.ok()) {
-            return opened;
-        }
-    }
-    return Status::success();
-}
-
 /// Keeps the memory of answers, of up to 8 MB each, for the next ones. glibc would return it to the
 /// kernel after every answer: an eighth of a reader's time, most of it to stop all processors.
 void keep_memory_of_answers() {
@@ -135,14 +123,12 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
                            to_string(command.limit));
     ready = ready.ok() ? readers.start(command.threads) : ready;
-    serve::Server server(front, readers, watch, serve::Mounts(paths));
-    ready = ready.ok() ? listen_all(server, command, paths) : ready;
-    silence.start();
     if (!ready.ok()) {
         return ready;
     }
-    notify_service("READY=1");
-    return server.run();
+    silence.start();
+    return run_server(front, readers, watch, serve::Mounts(paths), command.listeners,
+                      socket_groups(paths));
 }
 
 }  // namespace

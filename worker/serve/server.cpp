@@ -50,11 +50,9 @@ std::optional<std::string> header_of(const http::fields& fields, beast::string_v
     return std::next(range.first) == range.second ? std::string(value.data(), value.size()) : "";
 }
 
-}  // namespace
-
-class Server::Impl {
+class Server {
 public:
-    Impl(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
+    Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
         : front_(front), readers_(readers), watch_(watch), mounts_(std::move(mounts)) {}
 
     Status listen(const Listener& listener, const SocketGroups& groups);
@@ -64,7 +62,6 @@ private:
     class Session;
     using Acceptor = net::basic_socket_acceptor<Protocol>;
 
-    Status listen_unix(const Listener& listener, const SocketGroups& groups);
     Status open(const Protocol::endpoint& at, const std::string& name, Door door);
     void accept(std::size_t acceptor);
     void session_ended();
@@ -93,9 +90,9 @@ private:
 };
 
 /// One connection: reads a head, has it answered, writes the answer, and again.
-class Server::Impl::Session : public std::enable_shared_from_this<Session> {
+class Server::Session : public std::enable_shared_from_this<Session> {
 public:
-    Session(Protocol::socket socket, Door door, Impl& server)
+    Session(Protocol::socket socket, Door door, Server& server)
         : stream_(std::move(socket)), door_(door), server_(server) {
         ++server_.sessions_;
     }
@@ -197,7 +194,7 @@ private:
         const Admitted& asked = std::get<Admitted>(outcome_.result);
         const std::chrono::seconds wait(asked.job.arguments.number("wait", 0));
         if (answer.waits_behind && began_ + wait > steady_now() && !server_.stopping_ &&
-            !server_.front_.refuses(request_, asked)) {
+            !server_.front_.refusal(request_, asked)) {
             if (is_counted_ || server_.waiters_.begin(asked.job.grant.account)) {
                 is_counted_ = true;
                 return park(asked, *answer.waits_behind, began_ + wait);
@@ -213,7 +210,9 @@ private:
         if (!server_.waiters_.has_parked()) {
             server_.expire_waits();
         }
-        const auto is_revoked = [this, &asked] { return server_.front_.refuses(request_, asked); };
+        const auto is_revoked = [this, &asked] {
+            return server_.front_.refusal(request_, asked).has_value();
+        };
         server_.waiters_.park({asked.job.grant.account, entries, until,
                                [self = shared_from_this()] { self->read_ledger(); }, is_revoked,
                                steady_now()});
@@ -311,7 +310,7 @@ private:
 
     beast::basic_stream<Protocol> stream_;
     Door door_;
-    Impl& server_;
+    Server& server_;
     beast::flat_buffer buffer_{kHeadBytesMax};
     std::optional<http::request_parser<http::empty_body>> parser_;
     Request request_;
@@ -325,7 +324,7 @@ private:
     bool is_counted_ = false;  ///< As a wait of its account.
 };
 
-Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name, Door door) {
+Status Server::open(const Protocol::endpoint& at, const std::string& name, Door door) {
     Acceptor acceptor(io_);
     beast::error_code error;
     acceptor.open(at.protocol(), error);
@@ -344,8 +343,15 @@ Status Server::Impl::open(const Protocol::endpoint& at, const std::string& name,
     return Status::success();
 }
 
-Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& groups) {
+Status Server::listen(const Listener& listener, const SocketGroups& groups) {
     const std::string& path = listener.path;
+    if (path.empty()) {
+        const net::ip::address host = listener.is_v6
+                                          ? net::ip::address(net::ip::address_v6::loopback())
+                                          : net::ip::address(net::ip::address_v4::loopback());
+        return open(net::ip::tcp::endpoint(host, listener.port),
+                    "port " + std::to_string(listener.port), listener.door);
+    }
     const net::local::stream_protocol::endpoint at(path);
     net::local::stream_protocol::socket probe(io_);
     beast::error_code error;
@@ -359,18 +365,7 @@ Status Server::Impl::listen_unix(const Listener& listener, const SocketGroups& g
     return files_.add(path, groups);
 }
 
-Status Server::Impl::listen(const Listener& listener, const SocketGroups& groups) {
-    if (!listener.path.empty()) {
-        return listen_unix(listener, groups);
-    }
-    const net::ip::address host = listener.is_v6
-                                      ? net::ip::address(net::ip::address_v6::loopback())
-                                      : net::ip::address(net::ip::address_v4::loopback());
-    return open(net::ip::tcp::endpoint(host, listener.port),
-                "port " + std::to_string(listener.port), listener.door);
-}
-
-void Server::Impl::accept(std::size_t acceptor) {
+void Server::accept(std::size_t acceptor) {
     if (stopping_ || accepting_[acceptor] || sessions_ >= kConnectionsMax) {
         return;
     }
@@ -390,7 +385,7 @@ void Server::Impl::accept(std::size_t acceptor) {
         });
 }
 
-void Server::Impl::session_ended() {
+void Server::session_ended() {
     --sessions_;
     if (!running_) {
         return;  // the context destroys what is left of the sessions
@@ -404,7 +399,7 @@ void Server::Impl::session_ended() {
     }
 }
 
-void Server::Impl::stop() {
+void Server::stop() {
     stopping_ = true;
     files_.remove();
     for (auto& [acceptor, door] : acceptors_) {
@@ -424,7 +419,7 @@ void Server::Impl::stop() {
     stop_timer_.async_wait([this](beast::error_code) { io_.stop(); });
 }
 
-void Server::Impl::watch_mounts() {
+void Server::watch_mounts() {
     mount_timer_.expires_after(kMountCheck);
     mount_timer_.async_wait([this](beast::error_code) {
         const std::string lost = stopping_ ? std::string() : mounts_.lost();
@@ -440,7 +435,7 @@ void Server::Impl::watch_mounts() {
 }
 
 /// The watch's notices come to this thread.
-void Server::Impl::watch_chains() {
+void Server::watch_chains() {
     watch_.start([this](std::optional<ChainEntries> entries) {
         net::post(io_, [this, entries = std::move(entries)] {
             entries ? waiters_.note(*entries) : waiters_.wake_all();
@@ -448,7 +443,7 @@ void Server::Impl::watch_chains() {
     });
 }
 
-void Server::Impl::expire_waits() {
+void Server::expire_waits() {
     wait_timer_.expires_after(kWaitCheck);
     wait_timer_.async_wait([this](beast::error_code error) {
         if (error) {
@@ -463,7 +458,7 @@ void Server::Impl::expire_waits() {
     });
 }
 
-Status Server::Impl::run() {
+Status Server::run() {
     net::signal_set signals(io_, SIGINT, SIGTERM);
     signals.async_wait([this](beast::error_code error, int) {
         if (!error) {
@@ -485,16 +480,18 @@ Status Server::Impl::run() {
     return ended_;
 }
 
-Server::Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
-    : impl_(std::make_unique<Impl>(front, readers, watch, std::move(mounts))) {}
-Server::~Server() = default;
+}  // namespace
 
-Status Server::listen(const Listener& listener, const SocketGroups& groups) {
-    return impl_->listen(listener, groups);
-}
-
-Status Server::run() {
-    return impl_->run();
+Status run_server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts,
+                  const std::vector<Listener>& listeners, const SocketGroups& groups) {
+    Server server(front, readers, watch, std::move(mounts));
+    for (const Listener& listener : listeners) {
+        if (Status opened = server.listen(listener, groups); !opened.ok()) {
+            return opened;
+        }
+    }
+    cli::notify_service("READY=1");
+    return server.run();
 }
 
 }  // namespace sluice::serve

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/values/result.hpp"
 #include "worker/access/chain_watch.hpp"
@@ -22,21 +22,11 @@ struct Listener {
     Door door = Door::kTokens;
 };
 
-class Server {
-public:
-    /// @param front, readers, watch  Must outlive the server.
-    Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts);
-    ~Server();
-
-    /// Binds a socket. A unix socket whose process is gone is replaced.
-    [[nodiscard]] Status listen(const Listener& listener, const SocketGroups& groups);
-    /// Serves until SIGTERM or SIGINT; requests under way are answered first. Returns an error if
-    /// a mount was lost.
-    [[nodiscard]] Status run();
-
-private:
-    class Impl;
-    std::unique_ptr<Impl> impl_;
-};
+/// Binds the sockets, tells the service manager that it is ready, and serves until SIGTERM or
+/// SIGINT; requests under way are answered first. A unix socket whose process is gone is replaced.
+/// Returns an error if a socket cannot be bound or a mount was lost.
+[[nodiscard]] Status run_server(Front& front, Readers& readers, cli::ChainWatch& watch,
+                                Mounts mounts, const std::vector<Listener>& listeners,
+                                const SocketGroups& groups);
 
 }  // namespace sluice::serve

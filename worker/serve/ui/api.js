@@ -21,7 +21,8 @@ export function configure(options) {
   if (options.onAnswer) heard = options.onAnswer;
 }
 
-function target(path, parameters) {
+/** Address of an answer. */
+export function address(path, parameters) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== null && value !== "") query.set(name, value);
@@ -30,9 +31,6 @@ function target(path, parameters) {
   const text = query.toString();
   return "../v1/" + path + (text ? "?" + text : "");
 }
-
-/** Address of an answer that the browser downloads by itself. */
-export const address = (path, parameters) => target(path, parameters);
 
 /** A list's page may be empty while more rows follow, because a request reads 10,000 rows. Reads on to the first row or the end,
  *  so that "nothing" is never said of a list that was not read. */
@@ -45,7 +43,7 @@ export async function get(path, parameters = {}, signal) {
 async function getOnce(path, parameters, signal) {
   let response;
   try {
-    response = await fetch(target(path, parameters), { signal, redirect: "manual", headers: { Accept: "application/json" } });
+    response = await fetch(address(path, parameters), { signal, redirect: "manual", headers: { Accept: "application/json" } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, { detail: "The server could not be reached." });

@@ -46,16 +46,10 @@ function hits(items, title) {
 function shopsCard({ items, nearest }) {
   const beside = (shop) => nearest.filter((row) => row.shop_id === shop.shop_id);
   const columns = [{ name: "Shop", cell: (shop) => link("orders", { shop: shop.shop_id }, shop.shop_id) },
-    { name: "Nearest orders", cell: (shop) => (beside(shop).length ? beside(shop).flatMap((row, i) => [i ? ", " : "", orderLink(row)]) : "–") }];
-  if (items.some((shop) => "last_event_at" in shop)) {
-    columns.push({ name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" });
-  }
-  if (items.some((shop) => shop.silence)) {
-    columns.push({ name: "Silence", cell: silence });
-  }
-  if (items.some((shop) => "dead_letters" in shop)) {
-    columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => String(shop.dead_letters ?? "–") });
-  }
+    { name: "Nearest orders", cell: (shop) => (beside(shop).length ? beside(shop).flatMap((row, i) => [i ? ", " : "", orderLink(row)]) : "–") },
+    { name: "Last event", cell: (shop) => time(shop.last_event_at) || "none" },
+    { name: "Silence", cell: silence },
+    { name: "Dead letters, 30 days", n: true, cell: (shop) => String(shop.dead_letters) }];
   return card("Did the shop send it?", items.length ? table("Shops", columns, items) : empty("The account has no shop."));
 }
 
