@@ -94,7 +94,7 @@ void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, 
     for (reports::Row& row : page.rows) {
         SLUICE_ASSERT(row.size() <= columns.size());
         for (std::size_t i = 0; i < row.size(); ++i) {
-            masks.mask_cell(columns[i].name, row[i]);
+            masks.mask_cell(std::string(columns[i].name), row[i]);
         }
     }
 }

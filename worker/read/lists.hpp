@@ -60,8 +60,6 @@ struct NodeState {
 
 /// Returns the texts that a row is sorted by. No two rows have the same.
 using KeyOf = std::function<std::vector<std::string>(const reports::Row&)>;
-/// Returns the key of these cells.
-[[nodiscard]] KeyOf cells(std::vector<std::size_t> cells);
 
 /// Cuts a page out of rows that were all read, for lists that stay short: sorts them by their keys,
 /// so that a row is neither repeated nor passed over when others come and go between two pages.
@@ -69,8 +67,8 @@ class PageOfAll : public reports::RowOutput {
 public:
     /// @param parts  Texts of a key.
     PageOfAll(const Read& read, KeyOf key_of, std::size_t parts);
-    PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
-        : PageOfAll(read, cells(sorted_by), sorted_by.size()) {}
+    /// @param sorted_by  Cells of a key.
+    PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by);
     void add(const reports::Row& row) override;
     /// Not called: no such list has raw rows.
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}

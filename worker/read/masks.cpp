@@ -138,33 +138,27 @@ bool Masks::shows(const std::string& path) const {
     return shown_->contains(path);
 }
 
-/// Leaves what the caller sees of a value.
-/// @param path  Of a member, or of the list that the value is in. Empty at the top.
-void Masks::mask(const std::string& path, Json& value) const {
+void Masks::mask_members(Json& value, const std::string& path) const {
     const std::vector<std::string>& names = value.names();
     for (std::size_t i = 0; i < value.items().size(); ++i) {
         Json& item = value.items()[i];
         if (names.empty()) {
-            mask(path, item);
+            mask_members(item, path);
         } else {
-            mask_member(path.empty() ? names[i] : path + "." + names[i], item);
+            mask_cell(path.empty() ? names[i] : path + "." + names[i], item);
         }
     }
 }
 
-void Masks::mask_member(const std::string& path, Json& value) const {
+void Masks::mask_cell(const std::string& path, Json& value) const {
     const std::string_view name = std::string_view(path).substr(path.rfind('.') + 1);
     if (value.is_null() || (!sees_ledger_ && !shows(path))) {
         value = {};
     } else if (std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end()) {
         value = masked_payee(value.cell());
     } else {
-        mask(path, value);
+        mask_members(value, path);
     }
-}
-
-void Masks::mask_members(Json& object) const {
-    mask({}, object);
 }
 
 void mask_approval(Json& approval) {
@@ -189,10 +183,6 @@ void mask_approval(Json& approval) {
         rows.push_back(std::move(masked));
     }
     approval["fields"]["rows"] = std::move(rows);
-}
-
-void Masks::mask_cell(std::string_view column, Json& value) const {
-    mask_member(std::string(column), value);
 }
 
 }  // namespace sluice::serve

@@ -22,17 +22,15 @@ public:
     /// @param sees_ledger  Whether the caller has read_ledger.
     Masks(std::string_view path, bool sees_ledger);
 
-    /// Masks the members of an object, and those below them.
-    void mask_members(reports::Json& object) const;
-    /// Masks the value of a column, and the members below it.
-    void mask_cell(std::string_view column, reports::Json& value) const;
+    /// Masks the members of an object, or of the objects in a list, and those below them.
+    /// @param path  Of the member that holds the value. Empty at the top.
+    void mask_members(reports::Json& value, const std::string& path = {}) const;
+    /// Masks the value of a column or member, and the members below it.
+    void mask_cell(const std::string& path, reports::Json& value) const;
     /// Returns whether callers without read_ledger see the member, `journal.reason`.
     [[nodiscard]] bool shows(const std::string& path) const;
 
 private:
-    void mask(const std::string& path, reports::Json& value) const;
-    void mask_member(const std::string& path, reports::Json& value) const;
-
     const std::set<std::string, std::less<>>* shown_;
     bool sees_ledger_;
 };

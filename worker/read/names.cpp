@@ -78,22 +78,24 @@ std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
     return from_cursor(split_key(key, parts));
 }
 
-KeyOf cells(std::vector<std::size_t> cells) {
-    return [cells = std::move(cells)](const reports::Row& row) {
-        std::vector<std::string> key;
-        for (const std::size_t cell : cells) {
-            key.push_back(row[cell].cell());
-        }
-        return key;
-    };
-}
-
 PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
     : limit_(read.limit()), key_of_(std::move(key_of)) {
     if (read.after) {
         after_ = key_parts(*read.after, parts);
     }
 }
+
+PageOfAll::PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
+    : PageOfAll(
+          read,
+          [sorted_by](const reports::Row& row) {
+              std::vector<std::string> key;
+              for (const std::size_t cell : sorted_by) {
+                  key.push_back(row[cell].cell());
+              }
+              return key;
+          },
+          sorted_by.size()) {}
 
 void PageOfAll::add(const reports::Row& row) {
     std::vector<std::string> key = key_of_(row);

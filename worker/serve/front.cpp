@@ -14,7 +14,6 @@ namespace sluice::serve {
 namespace {
 
 constexpr std::string_view kApi = "/v1/";
-constexpr std::string_view kScopeNames[] = {"read_orders", "read_ledger"};
 
 Answer unauthorized(Door door) {
     Answer answer = problem("unauthorized");
@@ -25,7 +24,7 @@ Answer unauthorized(Door door) {
 }
 
 Answer lacks_scope(Door door, std::uint8_t scope) {
-    const std::string name(kScopeNames[scope == kReadLedger ? 1 : 0]);
+    const std::string name = cli::scope_names(scope).front();
     Answer answer = problem("scope", "needs the scope " + name);
     if (door == Door::kTokens) {
         answer.with("WWW-Authenticate",

@@ -21,15 +21,20 @@ export function configure(options) {
   if (options.onAnswer) heard = options.onAnswer;
 }
 
-/** Address of an answer. */
-export function address(path, parameters) {
+/** The parameters that have a value, and the account, as a query. */
+export function encoded(parameters) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== null && value !== "") query.set(name, value);
   }
-  if (account !== null && path !== "me") query.set("account", account);
-  const text = query.toString();
-  return "../v1/" + path + (text ? "?" + text : "");
+  if (account !== null) query.set("account", account);
+  return query.toString();
+}
+
+/** Address of an answer. `me` is asked before an account is known. */
+export function address(path, parameters) {
+  const query = encoded(parameters);
+  return "../v1/" + path + (query ? "?" + query : "");
 }
 
 /** A list's page may be empty while more rows follow, because a request reads 10,000 rows. Reads on to the first row or the end,

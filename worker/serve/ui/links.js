@@ -1,20 +1,8 @@
 // Addresses of views. The view and its filters are in the query, so that a link can be kept and sent.
+import { encoded } from "./api.js";
 import { element } from "./dom.js";
 
-let account = null;
-/** The account that links carry; null if the caller has one only. */
-export function keepAccount(chosen) {
-  account = chosen;
-}
-
-export function hrefOf(view, parameters = {}) {
-  const query = new URLSearchParams({ view });
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== null && value !== "") query.set(name, value);
-  }
-  if (account !== null) query.set("account", account);
-  return "./?" + query;
-}
+export const hrefOf = (view, parameters = {}) => "./?" + encoded({ view, ...parameters });
 export const link = (view, parameters, text, attributes = {}) =>
   element("a", { href: hrefOf(view, parameters), ...attributes }, text);
 

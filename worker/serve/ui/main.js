@@ -2,7 +2,7 @@
 import { Refused, configure, get } from "./api.js";
 import { element } from "./dom.js";
 import { capital, count } from "./format.js";
-import { hrefOf, keepAccount, link } from "./links.js";
+import { hrefOf, link } from "./links.js";
 import anomalies from "./views/anomalies.js";
 import approvals from "./views/approvals.js";
 import creator from "./views/creator.js";
@@ -170,7 +170,6 @@ async function identify(account) {
   const isKnown = !account || ids.includes(account);
   const chosen = ids.length > 1 ? (account && isKnown ? account : ids[0]) : null;
   configure({ account: chosen });
-  keepAccount(chosen);
   showAccount(chosen);
   if (!isKnown) throw new Refused(403, { code: "no_account", detail: "You are no user of account " + account });
   me.role = me.accounts.find((grant) => grant.account_id === (chosen || ids[0]))?.role ?? me.role;
