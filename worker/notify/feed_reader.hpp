@@ -2,7 +2,6 @@
 // PostgreSQL may take long.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>

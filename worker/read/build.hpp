@@ -1,7 +1,6 @@
 // Answers: runs the read of a resource on a snapshot, and builds the whole answer.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "core/ledger/ledger.hpp"

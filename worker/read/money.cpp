@@ -13,7 +13,6 @@
 #include "core/reports/periods.hpp"
 #include "core/reports/report.hpp"
 #include "core/reports/statement.hpp"
-#include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/read/cursor.hpp"

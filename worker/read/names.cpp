@@ -1,7 +1,6 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
 #include <algorithm>
 
-#include "core/reports/payouts.hpp"
 #include "core/rules/account.hpp"
 #include "worker/read/cursor.hpp"
 #include "worker/read/lists.hpp"

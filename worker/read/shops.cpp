@@ -9,7 +9,6 @@
 
 #include "core/json/slices.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/reports/silence.hpp"
 #include "worker/read/cursor.hpp"

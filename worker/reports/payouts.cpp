@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "core/explain/node_names.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
-#include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
 
 namespace sluice::cli {

@@ -12,7 +12,6 @@
 #include "core/payouts/plan.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/report.hpp"
-#include "core/rules/account.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {

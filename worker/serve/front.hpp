@@ -25,7 +25,6 @@ class RateWindows {
 public:
     explicit RateWindows(RateLimit limit) : limit_(limit) {}
     [[nodiscard]] RateVerdict count(const std::string& caller, std::int64_t now_second);
-    [[nodiscard]] RateLimit limit() const noexcept { return limit_; }
 
 private:
     RateLimit limit_;

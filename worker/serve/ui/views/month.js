@@ -1,6 +1,6 @@
 // One month: do the books tie, and can it be closed.
 import { element } from "../dom.js";
-import { amount, byMinorUnits, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
+import { amount, byMinorUnits, capital, count, isZero, money, monthAfter, monthName, monthStart, negated, plural, sum, time, today } from "../format.js";
 import { hrefOf, idLink, link } from "../links.js";
 import { card, empty, growing, head, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
@@ -9,7 +9,6 @@ import { get } from "../api.js";
 
 const BOOKS = { expense: "Expense", owed: "Owed", payout: "In payouts", paid: "Paid" };
 const LATE_PAGES = 10;
-const wordsOf = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 /** The month that is closed next: the one before the current. */
 const usual = () => monthAfter(today().slice(0, 7), -1);
@@ -112,7 +111,7 @@ function books(trial, month) {
   return card("Trial balance", table("Trial balance", [
     { name: "Account", cell: (row) => BOOKS[row.account] }, { name: "Currency", cell: (row) => row.currency },
     ...["opening", "debit", "credit", "closing"].map((name) =>
-      ({ name: wordsOf(name), n: true, cell: (row) => amount(row[name]) })),
+      ({ name: capital(name), n: true, cell: (row) => amount(row[name]) })),
   ], sums), element("p", { class: "muted then" }, "Debit balances are above zero, credit balances below. Each currency sums to 0."),
   element("p", { class: "more" }, exportButton("trial-balance", rangeOf(month), "trial-balance-" + month)));
 }
