@@ -158,9 +158,13 @@ Error system_error(int error, std::string_view doing, const std::filesystem::pat
     return {code_of_errno(error), std::move(message)};
 }
 
-int write_all(int fd, std::string_view bytes) noexcept {
+namespace {
+
+/// Calls write(rest) until it has taken all bytes, again after EINTR. Returns 0 or an errno.
+template <class Write>
+int write_whole(std::string_view bytes, Write&& write) noexcept {
     while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        const ssize_t written = write(bytes);
         if (written < 0 && errno == EINTR) {
             continue;
         }
@@ -172,20 +176,31 @@ int write_all(int fd, std::string_view bytes) noexcept {
     return 0;
 }
 
-int write_at(int fd, std::string_view bytes, std::uint64_t offset) noexcept {
-    while (!bytes.empty()) {
-        const ssize_t written =
-            ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno : EIO;
-        }
-        offset += static_cast<std::uint64_t>(written);
-        bytes.remove_prefix(static_cast<std::size_t>(written));
+/// Reads up to `bytes` bytes. The path is for the error.
+Result<std::string> read_some(const Fd& fd, const std::filesystem::path& path, std::uint64_t offset,
+                              std::size_t bytes) {
+    std::string buffer(bytes, '\0');
+    const std::int64_t got = read_at(fd.get(), buffer.data(), bytes, offset);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
     }
-    return 0;
+    buffer.resize(static_cast<std::size_t>(got));
+    return buffer;
+}
+
+}  // namespace
+
+int write_all(int fd, std::string_view bytes) noexcept {
+    return write_whole(bytes, [fd](std::string_view rest) noexcept {
+        return ::write(fd, rest.data(), rest.size());
+    });
+}
+
+int write_at(int fd, std::string_view bytes, std::uint64_t offset) noexcept {
+    return write_whole(bytes, [&](std::string_view rest) noexcept {
+        const std::uint64_t at = offset + (bytes.size() - rest.size());
+        return ::pwrite(fd, rest.data(), rest.size(), static_cast<off_t>(at));
+    });
 }
 
 std::int64_t read_at(int fd, void* buffer, std::size_t bytes_count, std::uint64_t offset) noexcept {
@@ -214,13 +229,7 @@ Result<OpenFile> OpenFile::open(const std::filesystem::path& path, Mode mode) {
 }
 
 Result<std::string> OpenFile::read_at(std::uint64_t offset, std::size_t bytes) const {
-    std::string buffer(bytes, '\0');
-    const std::int64_t got = sluice::read_at(fd_.get(), buffer.data(), bytes, offset);
-    if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path_);
-    }
-    buffer.resize(static_cast<std::size_t>(got));
-    return buffer;
+    return read_some(fd_, path_, offset, bytes);
 }
 
 Status OpenFile::write_at(std::uint64_t offset, std::string_view bytes) {
@@ -259,13 +268,7 @@ Result<std::string> read_opened(const Fd& fd, const std::filesystem::path& path,
         return Error{ErrorCode::kInvalid,
                      "\"" + path.string() + "\" is not a plain file of the expected size"};
     }
-    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-    const std::int64_t got = read_at(fd.get(), bytes.data(), bytes.size(), 0);
-    if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path);
-    }
-    bytes.resize(static_cast<std::size_t>(got));
-    return bytes;
+    return read_some(fd, path, 0, static_cast<std::size_t>(info.st_size));
 }
 
 }  // namespace
@@ -281,14 +284,7 @@ Result<std::string> read_plain_file(const std::filesystem::path& path, std::size
 
 Result<std::string> read_proc(const std::filesystem::path& path) {
     const Fd fd(open_retrying(path.c_str(), O_RDONLY));
-    std::string bytes(4096, '\0');
-    const std::int64_t got =
-        fd.ok() ? read_at(fd.get(), bytes.data(), bytes.size(), 0) : -std::int64_t{errno};
-    if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path);
-    }
-    bytes.resize(static_cast<std::size_t>(got));
-    return bytes;
+    return fd.ok() ? read_some(fd, path, 0, 4096) : system_error(errno, "read", path);
 }
 
 Status set_owner(const std::filesystem::path& path, const FileOwner& owner) {

@@ -17,10 +17,6 @@
 namespace sluice {
 namespace {
 
-struct FileCloser {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 /// Drops the pages of one mapping, a line of /proc/self/maps: "begin-end access offset device inode
 /// path". Ignores mappings of other files, writable ones and private ones.
 void release_if_of(const char* line, std::string_view path) noexcept {
@@ -69,7 +65,8 @@ MappedFile::~MappedFile() {
 void release_mapped_pages(const std::filesystem::path& file) {
     std::error_code failure;
     const std::filesystem::path path = std::filesystem::canonical(file, failure);
-    const std::unique_ptr<std::FILE, FileCloser> maps(std::fopen("/proc/self/maps", "re"));
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                               &std::fclose);
     std::array<char, 4352> line{};  // a path and the fields before it
     while (!failure && maps &&
            std::fgets(line.data(), static_cast<int>(line.size()), maps.get()) != nullptr) {

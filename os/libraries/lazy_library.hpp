@@ -30,15 +30,17 @@ private:
     mutable std::atomic<void*> handle_{nullptr};
 };
 
-/// The address of a library's function, found at its first call.
+/// A function of a lazy library, called as the library's header declares it. In the namespace of
+/// its callers it hides the header's declaration.
+/// @tparam Function  Pointer to the function.
 template <class Function>
-class LazyAddress {
+class LazyFunction {
 public:
-    constexpr LazyAddress(const LazyLibrary& library, const char* name) noexcept
+    constexpr LazyFunction(const LazyLibrary& library, const char* name) noexcept
         : library_(&library), name_(name) {}
 
-protected:
-    [[nodiscard]] Function get() const {
+    /// Finds the address at the first call.
+    operator Function() const {  // NOLINT(google-explicit-constructor)
         Function address = address_.load(std::memory_order_acquire);
         if (address == nullptr) {
             address = reinterpret_cast<Function>(library_->function(name_));
@@ -51,28 +53,6 @@ private:
     const LazyLibrary* library_;
     const char* name_;
     mutable std::atomic<Function> address_{nullptr};
-};
-
-/// A function of a lazy library, called as the library's header declares it. In the namespace of
-/// its callers it hides the header's declaration.
-template <class Function>
-class LazyFunction;
-
-template <class Return, class... Arguments>
-class LazyFunction<Return (*)(Arguments...)> : LazyAddress<Return (*)(Arguments...)> {
-public:
-    using LazyAddress<Return (*)(Arguments...)>::LazyAddress;
-    Return operator()(Arguments... arguments) const { return this->get()(arguments...); }
-};
-
-template <class Return, class... Arguments>
-class LazyFunction<Return (*)(Arguments..., ...)> : LazyAddress<Return (*)(Arguments..., ...)> {
-public:
-    using LazyAddress<Return (*)(Arguments..., ...)>::LazyAddress;
-    template <class... More>
-    Return operator()(Arguments... arguments, More... more) const {
-        return this->get()(arguments..., more...);
-    }
 };
 
 }  // namespace sluice
