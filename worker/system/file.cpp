@@ -36,35 +36,15 @@ Result<UniqueFile> open_for_writing(const std::string& path, Existing existing) 
     return UniqueFile(::fdopen(fd, appends ? "ab" : "wb"));
 }
 
-Result<std::string> read_to_end(const std::string& path, std::size_t bytes_max) {
-    auto file = open_for_reading(path);
-    if (!file.ok()) {
-        return file.error();
-    }
-    std::string contents;
-    std::array<char, 1 << 16> buffer{};
-    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file->get())) {
-        contents.append(buffer.data(), got);
-        if (contents.size() > bytes_max) {
-            return Error{ErrorCode::kInvalid, path + ": larger than the " +
-                                                  std::to_string(bytes_max >> 20u) +
-                                                  " MB that one command can carry; split it"};
-        }
-    }
-    if (std::ferror(file->get()) != 0) {
-        return system_error(EIO, "read", path);
-    }
-    return contents;
-}
-
 namespace {
 
 constexpr std::size_t kSecretBytesMax = 4096;
 
-Result<std::string> read_all(int fd, const std::string& name) {
+/// Reads to the end, or until there are more than `bytes_max` bytes.
+Result<std::string> read_up_to(int fd, const std::string& name, std::size_t bytes_max) {
     std::string text;
-    std::array<char, 1024> buffer{};
-    while (text.size() <= kSecretBytesMax + 1) {
+    std::array<char, 1 << 16> buffer{};
+    while (text.size() <= bytes_max) {
         const ssize_t got = ::read(fd, buffer.data(), buffer.size());
         if (got == 0) {
             return text;
@@ -92,6 +72,20 @@ Status check_mode(int fd, const std::string& file) {
 
 }  // namespace
 
+Result<std::string> read_to_end(const std::string& path, std::size_t bytes_max) {
+    const auto opened = open_input(path);
+    if (!opened.ok()) {
+        return opened.error();
+    }
+    auto contents = read_up_to(opened->get(), path, bytes_max);
+    if (contents.ok() && contents->size() > bytes_max) {
+        return Error{ErrorCode::kInvalid, path + ": larger than the " +
+                                              std::to_string(bytes_max >> 20u) +
+                                              " MB that one command can carry; split it"};
+    }
+    return contents;
+}
+
 Result<std::string> read_secret(const std::string& file, Exposed exposed) {
     const bool is_stdin = file == "-";
     const std::string name = is_stdin ? "standard input" : file;
@@ -109,7 +103,7 @@ Result<std::string> read_secret(const std::string& file, Exposed exposed) {
             std::fprintf(stderr, "sluice: warning: %s\n", mode.error().message.c_str());
         }
     }
-    auto text = read_all(is_stdin ? STDIN_FILENO : opened.get(), name);
+    auto text = read_up_to(is_stdin ? STDIN_FILENO : opened.get(), name, kSecretBytesMax + 1);
     if (!text.ok()) {
         return text;
     }

@@ -64,6 +64,15 @@ bool take_identity(const struct stat& owner, const passwd* user) {
     return ::setuid(0) != 0;  // else a capability was kept
 }
 
+/// Returns true if a user may enter `folder`. Requires: root.
+bool can_enter(const std::filesystem::path& folder, uid_t user, gid_t group) {
+    if (::setegid(group) != 0 || ::seteuid(user) != 0) {
+        return false;
+    }
+    const bool can = ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) == 0;
+    return ::seteuid(0) == 0 && ::setegid(0) == 0 && can;
+}
+
 }  // namespace
 
 Status become_new_owner(const std::filesystem::path& store,
@@ -135,14 +144,6 @@ Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t gr
     return ::fchown(opened.get(), user, group) == 0
                ? Status::success()
                : Status(system_error(errno, "set the owner of", folder));
-}
-
-bool can_enter(const std::filesystem::path& folder, uid_t user, gid_t group) {
-    if (::setegid(group) != 0 || ::seteuid(user) != 0) {
-        return false;
-    }
-    const bool can = ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) == 0;
-    return ::seteuid(0) == 0 && ::setegid(0) == 0 && can;
 }
 
 std::string current_user() {

@@ -26,9 +26,6 @@ namespace sluice::cli {
 /// folder of root. Leaves every other folder as it is. Requires: root.
 [[nodiscard]] Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t group);
 
-/// Returns true if a user may enter `folder`. Requires: root.
-[[nodiscard]] bool can_enter(const std::filesystem::path& folder, uid_t user, gid_t group);
-
 /// Makes a program of root the user `sluice`, which will own the new store. Root owns it if there
 /// is no such user, or if that user cannot enter the folder above.
 /// @param group  Name of the group of the store's folder; absent means the user's.

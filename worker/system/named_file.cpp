@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -16,20 +13,15 @@
 
 #include "worker/system/identity.hpp"
 #include "worker/system/output_folder.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// An input that was opened, or the errno of the attempt.
-struct HeldInput {
-    Fd fd;
-    int error = 0;
-};
-
 struct Held {
-    std::map<std::string, HeldInput> inputs;
+    std::map<std::string, Result<Fd>> inputs;
     std::map<std::string, OutputFile> outputs;
     std::map<std::string, Fd> folders;
 };
@@ -45,9 +37,10 @@ constexpr char kPlace = 'P';
 constexpr char kKeep = 'K';
 
 /// Opening the standard input by name would need the rights of who started the program.
-int open_by_name(const std::string& path) noexcept {
-    return path == kStandardInput ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                  : open_retrying(path.c_str(), O_RDONLY);
+Result<Fd> open_by_name(const std::string& path) {
+    Fd fd(path == kStandardInput ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                 : open_retrying(path.c_str(), O_RDONLY));
+    return fd.ok() ? Result<Fd>(std::move(fd)) : Result<Fd>(system_error(errno, "read", path));
 }
 
 /// A file under a temporary name in the folder of its final name.
@@ -70,26 +63,19 @@ struct Placement {
 };
 
 /// The child: keeps its rights, which its parent gives up, until the parent ends.
-[[noreturn]] void serve_placement(int socket, const Placement& file) noexcept {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-        ::signal(signal, SIG_IGN);  // the parent decides
-    }
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        ::close(fd);
-    }
+void serve_placement(int socket, const Placement& file) noexcept {
     bool placed = false;
     for (char letter = 0; ::read(socket, &letter, 1) == 1;) {
         if (letter == kKeep) {
-            ::_exit(0);
+            return;
         }
         const int error = file.place();
         placed = error == 0;
-        if (::write(socket, &error, sizeof(error)) != sizeof(error)) {
+        if (::send(socket, &error, sizeof(error), MSG_NOSIGNAL) != sizeof(error)) {
             break;
         }
     }
     file.remove(placed);
-    ::_exit(0);
 }
 
 }  // namespace
@@ -105,19 +91,8 @@ struct OutputFile::State {
     pid_t child = 0;
 
     [[nodiscard]] int start_child() {
-        std::array<int, 2> ends{};
-        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-            return errno;
-        }
-        child = ::fork();
-        if (child == 0) {
-            ::close(ends[0]);
-            serve_placement(ends[1], file);
-        }
-        const int error = child < 0 ? errno : 0;
-        ::close(ends[1]);
-        socket = Fd(ends[0]);
-        return error;
+        return fork_keeper(
+            SOCK_STREAM, [this](int end) { serve_placement(end, file); }, socket, child);
     }
     [[nodiscard]] int place() {
         if (child <= 0) {
@@ -143,8 +118,7 @@ struct OutputFile::State {
             static_cast<void>(::write(socket.get(), &kKeep, 1));
         }
         socket = Fd();
-        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-        }
+        wait_for_child(child);
     }
 };
 
@@ -154,42 +128,35 @@ OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;
 
 Result<OutputFile> OutputFile::create(const std::string& path, FileUse use) {
-    if (const auto found = held().outputs.find(path); found != held().outputs.end()) {
-        OutputFile taken = std::move(found->second);
-        held().outputs.erase(found);
-        return taken;
+    if (auto found = held().outputs.extract(path)) {
+        return std::move(found.mapped());
     }
     auto state = std::make_unique<State>();
     state->path = path;
     struct stat there {};
-    if (path ==
-        kStandardOutput) {  // opening it by name needs the rights of who started the program
-        state->is_direct = true;
-        state->fd = Fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-        return state->fd.ok() ? Result<OutputFile>(OutputFile(std::move(state)))
-                              : Result<OutputFile>(system_error(errno, "write", path));
-    }
-    const bool exists = ::stat(path.c_str(), &there) == 0;
+    const bool is_stdout = path == kStandardOutput;
+    const bool exists = !is_stdout && ::stat(path.c_str(), &there) == 0;
     if (exists && use == FileUse::kNewOutput) {
         return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
     }
-    if (exists && !S_ISREG(there.st_mode)) {
+    if (is_stdout || (exists && !S_ISREG(there.st_mode))) {
         state->is_direct = true;
-        state->fd = Fd(open_retrying(path.c_str(), O_WRONLY));
-        return state->fd.ok() ? Result<OutputFile>(OutputFile(std::move(state)))
-                              : Result<OutputFile>(system_error(errno, "write", path));
+        // Opening the standard output by name needs the rights of who started the program.
+        state->fd = Fd(is_stdout ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                                 : open_retrying(path.c_str(), O_WRONLY));
+    } else {
+        const fs::path given(path);
+        const fs::path parent = given.has_parent_path() ? given.parent_path() : fs::path(".");
+        state->folder = Fd(open_retrying(parent.c_str(), O_RDONLY | O_DIRECTORY));
+        if (!state->folder.ok()) {
+            return system_error(errno, "write", path);
+        }
+        const std::string name = given.filename().string();
+        state->file = {state->folder.get(), name + ".new." + std::to_string(::getpid()), name,
+                       use == FileUse::kNewOutput};
+        state->fd = Fd(::openat(state->folder.get(), state->file.temporary.c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     }
-    const fs::path given(path);
-    const fs::path parent = given.has_parent_path() ? given.parent_path() : fs::path(".");
-    state->folder = Fd(open_retrying(parent.c_str(), O_RDONLY | O_DIRECTORY));
-    if (!state->folder.ok()) {
-        return system_error(errno, "write", path);
-    }
-    const std::string name = given.filename().string();
-    state->file = {state->folder.get(), name + ".new." + std::to_string(::getpid()), name,
-                   use == FileUse::kNewOutput};
-    state->fd = Fd(::openat(state->folder.get(), state->file.temporary.c_str(),
-                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!state->fd.ok()) {
         return system_error(errno, "write", path);
     }
@@ -246,10 +213,7 @@ Status write_output(const std::string& path, std::string_view bytes) {
 
 Status hold_file(const std::string& path, FileUse use, const std::string& store) {
     if (use == FileUse::kInput) {
-        HeldInput input;
-        input.fd = Fd(open_by_name(path));
-        input.error = input.fd.ok() ? 0 : errno;
-        held().inputs.emplace(path, std::move(input));
+        held().inputs.emplace(path, open_by_name(path));
         return Status::success();
     }
     if (use == FileUse::kNewFolder) {
@@ -279,10 +243,8 @@ Status hold_file(const std::string& path, FileUse use, const std::string& store)
 }
 
 Result<Fd> open_folder(const std::string& path) {
-    if (const auto found = held().folders.find(path); found != held().folders.end()) {
-        Fd folder = std::move(found->second);
-        held().folders.erase(found);
-        return folder;
+    if (auto found = held().folders.extract(path)) {
+        return std::move(found.mapped());
     }
     std::error_code failed;
     fs::create_directories(path, failed);
@@ -292,14 +254,8 @@ Result<Fd> open_folder(const std::string& path) {
 }
 
 Result<Fd> open_input(const std::string& path) {
-    if (const auto found = held().inputs.find(path); found != held().inputs.end()) {
-        HeldInput input = std::move(found->second);
-        held().inputs.erase(found);
-        return input.fd.ok() ? Result<Fd>(std::move(input.fd))
-                             : Result<Fd>(system_error(input.error, "read", path));
-    }
-    Fd fd(open_by_name(path));
-    return fd.ok() ? Result<Fd>(std::move(fd)) : Result<Fd>(system_error(errno, "read", path));
+    auto found = held().inputs.extract(path);
+    return found ? std::move(found.mapped()) : open_by_name(path);
 }
 
 }  // namespace sluice::cli

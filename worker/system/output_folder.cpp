@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +15,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -149,17 +149,11 @@ int receive_answer(int socket, Fd& fd) noexcept {
 }
 
 /// The child: keeps its rights, which its parent gives up, until the parent ends.
-[[noreturn]] void serve_folder(int socket, FolderFiles& files) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-        ::signal(signal, SIG_IGN);  // the parent decides
-    }
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        ::close(fd);
-    }
+void serve_folder(int socket, FolderFiles& files) {
     FolderRequest request;
     while (::recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
         if (request.task == FolderTask::kKeepFiles) {
-            ::_exit(0);
+            return;
         }
         const std::string name(request.name.data(), ::strnlen(request.name.data(), kNameBytesMax));
         const bool creates = request.task == FolderTask::kCreateFile;
@@ -170,7 +164,6 @@ int receive_answer(int socket, Fd& fd) noexcept {
         }
     }
     files.remove_all();
-    ::_exit(0);
 }
 
 }  // namespace
@@ -191,18 +184,8 @@ struct OutputFolder::State {
     pid_t child = 0;
 
     [[nodiscard]] Status start_child() {
-        std::array<int, 2> ends{};
-        if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-            return system_error(errno, "prepare", path);
-        }
-        child = ::fork();
-        if (child == 0) {
-            ::close(ends[0]);
-            serve_folder(ends[1], files);
-        }
-        const int error = child < 0 ? errno : 0;
-        ::close(ends[1]);
-        socket = Fd(ends[0]);
+        const int error = fork_keeper(
+            SOCK_SEQPACKET, [this](int end) { serve_folder(end, files); }, socket, child);
         return error == 0 ? Status::success() : Status(system_error(error, "prepare", path));
     }
     [[nodiscard]] int ask(FolderTask task, const std::string& name, Fd& answer) const {
@@ -225,8 +208,7 @@ struct OutputFolder::State {
             static_cast<void>(::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL));
         }
         socket = Fd();
-        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-        }
+        wait_for_child(child);
     }
 };
 
@@ -245,10 +227,8 @@ OutputFolder& OutputFolder::operator=(OutputFolder&&) noexcept = default;
 OutputFolder::~OutputFolder() = default;
 
 Result<OutputFolder> OutputFolder::open(const std::string& path) {
-    if (const auto found = held_folders().find(path); found != held_folders().end()) {
-        OutputFolder taken = std::move(found->second);
-        held_folders().erase(found);
-        return taken;
+    if (auto found = held_folders().extract(path)) {
+        return std::move(found.mapped());
     }
     const std::filesystem::path given(path);
     std::error_code ignored;  // mkdir() says why

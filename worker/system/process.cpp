@@ -14,8 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "os/files/file_io.hpp"
-
 namespace sluice::cli {
 
 namespace {
@@ -65,11 +63,39 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     write_end = Fd();
     ChildOutput child;
     child.output = read_to_end(read_end.get());
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = wait_for_child(pid);
     child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return child;
+}
+
+int fork_keeper(int type, const std::function<void(int socket)>& serve, Fd& socket, pid_t& child) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return errno;
+    }
+    child = ::fork();
+    if (child == 0) {
+        ::close(ends[0]);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+            ::signal(signal, SIG_IGN);  // the parent decides
+        }
+        for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+            ::close(fd);
+        }
+        serve(ends[1]);
+        ::_exit(0);
+    }
+    const int error = child < 0 ? errno : 0;
+    ::close(ends[1]);
+    socket = Fd(ends[0]);
+    return error;
+}
+
+int wait_for_child(pid_t child) noexcept {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
 }
 
 void notify_service(std::string_view state) noexcept {

@@ -1,12 +1,16 @@
 // Process: children, signals, and the service manager.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/values/result.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::cli {
 
@@ -19,6 +23,16 @@ struct ChildOutput {
 /// @param arguments  The program (searched in PATH) and its arguments.
 /// Returns kNotFound if there is no such program.
 [[nodiscard]] Result<ChildOutput> run_child(const std::vector<std::string>& arguments);
+
+/// Forks a child that keeps the rights which its parent gives up. The child has no standard
+/// streams, calls serve(its end of a socket), and ends when that returns.
+/// @param type  Type of the socket, such as SOCK_STREAM.
+/// @param socket  Gets the parent's end. The child ends, if it reads, when that is closed.
+/// @return 0 or an errno.
+[[nodiscard]] int fork_keeper(int type, const std::function<void(int socket)>& serve, Fd& socket,
+                              pid_t& child);
+/// Waits for the end of a child. Returns its status, as waitpid() does.
+int wait_for_child(pid_t child) noexcept;
 
 /// Notifies systemd (Type=notify): `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=...`. Does
 /// nothing without NOTIFY_SOCKET. Never blocks. The protocol is one datagram, so libsystemd is not

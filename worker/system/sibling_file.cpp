@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <map>
 #include <string>
 
 #include "worker/system/named_file.hpp"
+#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -53,10 +53,7 @@ bool write_all(int fd, const char* bytes, std::size_t count) {
 
 /// The child: keeps its rights, which its parent gives up, and writes siblings of one file until
 /// the parent ends.
-[[noreturn]] void serve_siblings(int socket, const std::string& path) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        ::signal(signal, SIG_IGN);  // the parent decides
-    }
+void serve_siblings(int socket, const std::string& path) {
     Suffix suffix{};
     std::uint64_t size = 0;
     while (read_all(socket, suffix.data(), suffix.size()) &&
@@ -72,7 +69,6 @@ bool write_all(int fd, const char* bytes, std::size_t count) {
             break;
         }
     }
-    ::_exit(0);
 }
 
 }  // namespace
@@ -84,18 +80,9 @@ std::string sibling_of(const std::string& path, std::string_view suffix) {
 }
 
 Status hold_siblings(const std::string& path) {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-        return system_error(errno, "prepare", path);
-    }
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::close(ends[0]);
-        serve_siblings(ends[1], path);
-    }
-    const int error = child < 0 ? errno : 0;
-    ::close(ends[1]);
-    writers()[path] = Fd(ends[0]);
+    pid_t child = 0;
+    const int error = fork_keeper(
+        SOCK_STREAM, [&path](int end) { serve_siblings(end, path); }, writers()[path], child);
     return error == 0 ? Status::success() : Status(system_error(error, "prepare", path));
 }
 
