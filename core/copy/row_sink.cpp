@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
-#include <vector>
 
 namespace sluice {
 namespace {
@@ -56,10 +55,7 @@ private:
         };
     }
     void walk_heads() {
-        from_.scan_heads([this](const LedgerHead& head) {
-            heads_.push_back(head);
-            return true;
-        });
+        heads_ = heads_of(from_);
         for (const LedgerHead& head : heads_) {
             to_.add(head);
         }
@@ -191,6 +187,15 @@ private:
 };
 
 }  // namespace
+
+std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
+    std::vector<LedgerHead> heads;
+    ledger.scan_heads([&heads](const LedgerHead& head) {
+        heads.push_back(head);
+        return true;
+    });
+    return heads;
+}
 
 void walk_ledger(WholeReader& from, RowSink& to) {
     Walk(from, to).run();

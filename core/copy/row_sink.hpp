@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice {
 
@@ -30,13 +32,8 @@ public:
 };
 
 /// Each table's rows come in the order of their keys. Throws LedgerFailure.
-class RowSink {
+class RowSink : public Interface {
 public:
-    RowSink() = default;
-    RowSink(const RowSink&) = delete;
-    RowSink& operator=(const RowSink&) = delete;
-    virtual ~RowSink() = default;
-
     virtual void add_row(RowView row) = 0;
     /// Heads come first, by node.
     virtual void add(const LedgerHead& head) = 0;
@@ -70,6 +67,9 @@ public:
     /// Returns the form in which this kind of ledger stores a text from people or damaged records.
     [[nodiscard]] virtual std::string as_stored(const std::string& text) const { return text; }
 };
+
+/// Returns the heads of all nodes.
+[[nodiscard]] std::vector<LedgerHead> heads_of(LedgerReader& ledger);
 
 /// Feeds `to` with all rows of `from`. Memory: heads, chains, shops, and one row.
 /// Throws LedgerFailure; DamagedRow if a row is damaged, or if there are more orders or entries

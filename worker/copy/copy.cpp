@@ -66,7 +66,6 @@ namespace {
 using store::EmbeddedFill;
 using store::EmbeddedLedger;
 using store::RowDigests;
-using store::TableDigest;
 
 constexpr std::size_t kFindingsMax = 10;
 
@@ -110,21 +109,14 @@ std::vector<std::string> findings_of(std::vector<std::string> damage, WholeReade
 
 /// A folder or a database that receives the copy.
 struct Target {
-    std::unique_ptr<EmbeddedFill> folder;
-    std::unique_ptr<pg::PostgresFill> database;
+    std::unique_ptr<LedgerFill> fill;
+    EmbeddedFill* folder = nullptr;  ///< `fill`, if it is a folder.
 
-    [[nodiscard]] LedgerFill& fill() const {
-        return folder ? static_cast<LedgerFill&>(*folder) : static_cast<LedgerFill&>(*database);
-    }
     [[nodiscard]] std::vector<std::string> findings(WholeReader& written) const {
-        return findings_of(folder ? folder->verify(kFindingsMax) : std::vector<std::string>(),
-                           written);
+        return findings_of(
+            folder != nullptr ? folder->verify(kFindingsMax) : std::vector<std::string>(), written);
     }
 };
-
-Result<bool> holds_ledger(const LedgerPlace& to) {
-    return to.url ? pg::PostgresFill::holds_ledger(*to.url) : EmbeddedFill::holds_ledger(to.folder);
-}
 
 Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
                             const CopyOptions& options) {
@@ -140,27 +132,19 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
         if (!fill) {
             return fill.error();
         }
-        target.database = std::move(*fill);
+        target.fill = std::move(*fill);
         return target;
     }
     auto fill = EmbeddedFill::begin(to.folder, from.shown(), {options.rows_max, committed});
     if (!fill) {
         return fill.error();
     }
-    target.folder = std::move(*fill);
+    target.folder = fill->get();
+    target.fill = std::move(*fill);
     return target;
 }
 
 // ---- What may be copied -------------------------------------------------------------------------
-
-std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
-    std::vector<LedgerHead> heads;
-    ledger.scan_heads([&heads](const LedgerHead& head) {
-        heads.push_back(head);
-        return true;
-    });
-    return heads;
-}
 
 /// Returns a value that every input changes.
 std::vector<std::pair<std::string, SequenceNumber>> positions_of(LedgerReader& ledger) {
@@ -260,16 +244,6 @@ Status check_source(const LedgerPlace& from, Source& source) {
 
 // ---- The proof ----------------------------------------------------------------------------------
 
-std::vector<ComparedTable> compared(const std::vector<TableDigest>& source,
-                                    const std::vector<TableDigest>& target) {
-    std::vector<ComparedTable> tables;
-    for (std::size_t i = 0; i < source.size(); ++i) {
-        tables.push_back(
-            {source[i].table, source[i].rows, target[i].rows, source[i].sha256, target[i].sha256});
-    }
-    return tables;
-}
-
 /// Checks that the source has not advanced since it was read.
 Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
     const auto now = open_source(from, false);
@@ -300,7 +274,7 @@ Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
         const auto here = RowDigests::make(form);
         walk_ledger(*source.reader, *here);
         walk_ledger(*target->reader, *there);
-        proof.tables = compared(here->take(), there->take());
+        proof.tables = side_by_side(here->take(), there->take());
     }
     if (proof.tables.empty() || !proof.holds()) {
         return Error{ErrorCode::kConflict,
@@ -317,7 +291,7 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
     if (!target) {
         return target.error();
     }
-    LedgerFill& fill = target->fill();
+    LedgerFill& fill = *target->fill;
     const auto form = [&fill](const std::string& text) { return fill.as_stored(text); };
     const auto here = RowDigests::make(form);
     walk_ledger(*source.reader, fill, *here);
@@ -327,7 +301,7 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
     {
         const std::unique_ptr<WholeReader> written = fill.written();
         walk_ledger(*written, *there);
-        proof.tables = compared(here->take(), there->take());
+        proof.tables = side_by_side(here->take(), there->take());
         proof.changed_rows = here->changed_rows();
         proof.findings = target->findings(*written);
     }
@@ -357,7 +331,8 @@ Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
     if (Status fits = check_store(to, heads, *source->reader); !fits) {
         return fits.error();
     }
-    const auto there = holds_ledger(to);
+    const auto there =
+        to.url ? pg::PostgresFill::holds_ledger(*to.url) : EmbeddedFill::holds_ledger(to.folder);
     if (!there) {
         return there.error();
     }
@@ -371,6 +346,16 @@ Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
 }
 
 }  // namespace
+
+std::vector<ComparedTable> side_by_side(const std::vector<store::TableDigest>& source,
+                                        const std::vector<store::TableDigest>& target) {
+    std::vector<ComparedTable> tables;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        tables.push_back(
+            {source[i].table, source[i].rows, target[i].rows, source[i].sha256, target[i].sha256});
+    }
+    return tables;
+}
 
 bool CopyProof::holds() const {
     return findings.empty() &&

@@ -57,6 +57,10 @@ struct ComparedTable {
     }
 };
 
+/// Returns the digests of the same tables as pairs.
+[[nodiscard]] std::vector<ComparedTable> side_by_side(
+    const std::vector<store::TableDigest>& source, const std::vector<store::TableDigest>& target);
+
 struct CopyProof {
     std::vector<ComparedTable> tables;  ///< All tables, sorted by name.
     /// True if the target was a finished copy already, so that nothing was written.

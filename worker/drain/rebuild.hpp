@@ -21,7 +21,7 @@ namespace sluice::worker {
 struct RebuildOptions {
     BatchLimits batch{10'000, std::chrono::hours(1)};
     /// Receives the number of inputs replayed so far, after each batch. May be empty.
-    std::function<void(std::uint64_t)> progress;
+    std::function<void(std::uint64_t)> progress = {};
     /// May change each input before it is applied (`program preview`). May be empty.
     std::function<void(OwnedInput&)> edit = {};
     /// Returns true to end the replay with kBusy. May be empty.

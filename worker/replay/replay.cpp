@@ -38,10 +38,10 @@ std::uint64_t inputs_of(const Totals& totals) {
            totals.dead;
 }
 
-/// State of the ledger, and the nodes of its batches.
 struct LedgerState {
-    ReplayEnd end;  ///< Has the nodes of the archives that the ledger knows.
-    std::set<std::string> nodes;
+    ReplayEnd end;                ///< Has the nodes of the archives that the ledger knows.
+    std::set<std::string> nodes;  ///< The nodes of its batches.
+    std::map<std::string, LedgerHead> heads;
 };
 
 LedgerState state_of(LedgerReader& ledger, const std::set<std::string>& queues) {
@@ -53,11 +53,10 @@ LedgerState state_of(LedgerReader& ledger, const std::set<std::string>& queues) 
         batches.insert_or_assign(row.node, row);
         return true;
     });
-    std::map<std::string, LedgerHead> heads;
-    ledger.scan_heads([&heads](const LedgerHead& head) {
-        heads.emplace(head.node, head);
-        return true;
-    });
+    const auto& heads = state.heads;
+    for (const LedgerHead& head : heads_of(ledger)) {
+        state.heads.emplace(head.node, head);
+    }
     for (const std::string& queue : queues) {
         const auto head = heads.find(queue);
         const auto batch = batches.find(queue);
@@ -99,15 +98,12 @@ bool is_forgetting(StoredLedger& stored, const std::set<std::string>& queues) {
         return true;
     });
     bool found = false;
-    for (auto queue = queues.begin(); !tasks.empty() && queue != queues.end(); ++queue) {
-        stored.turn_to(*queue);
+    for (auto queue = queues.begin(); !tasks.empty() && !found && queue != queues.end(); ++queue) {
+        stored.reader().turn_to(*queue);
         stored.reader().scan_commands([&](const CommandRow& row) {
             found = row.topic == Topic::kForget && tasks.contains(row.command_id);
             return !found;
         });
-        if (found) {
-            break;
-        }
     }
     return found;
 }
@@ -159,20 +155,23 @@ private:
             }
             std::this_thread::sleep_for(kPoll);
         }
-        LedgerState state = state_of(stored_->reader(), queues_);
-        end_ = std::move(state.end);
-        return check_nodes(state.nodes);
+        const LedgerState state = state_of(stored_->reader(), queues_);
+        end_ = state.end;
+        return check_nodes(state);
     }
     /// Checks that the archives are those of the ledger's nodes.
-    [[nodiscard]] Status check_nodes(const std::set<std::string>& nodes) {
-        if (end_.nodes.empty() && !queues_.empty() && has_inputs()) {
+    [[nodiscard]] Status check_nodes(const LedgerState& state) const {
+        const bool has_inputs =
+            std::any_of(state.heads.begin(), state.heads.end(),
+                        [](const auto& head) { return head.second.applied_seq.value != 0; });
+        if (end_.nodes.empty() && !queues_.empty() && has_inputs) {
             return Error{ErrorCode::kConflict,
                          "the archive is that of queue " + *queues_.begin() +
                              ", of which the ledger has no input: it is the archive of another "
                              "store"};
         }
-        for (const std::string& node : nodes) {
-            if (!queues_.contains(node) && is_node(node)) {
+        for (const std::string& node : state.nodes) {
+            if (!queues_.contains(node) && state.heads.contains(node)) {
                 return Error{ErrorCode::kConflict,
                              "the ledger has inputs of queue " + node +
                                  ", whose archive was not named: --from names the archive of every "
@@ -180,22 +179,6 @@ private:
             }
         }
         return {};
-    }
-    [[nodiscard]] bool has_inputs() {
-        bool found = false;
-        stored_->reader().scan_heads([&found](const LedgerHead& head) {
-            found = found || head.applied_seq.value != 0;
-            return !found;
-        });
-        return found;
-    }
-    [[nodiscard]] bool is_node(const std::string& uuid) {
-        bool found = false;
-        stored_->reader().scan_heads([&](const LedgerHead& head) {
-            found = found || head.node == uuid;
-            return !found;
-        });
-        return found;
     }
     /// Begins with the first input, else with the newest snapshot.
     [[nodiscard]] Status replay_somehow(unsigned attempt) {
@@ -259,15 +242,12 @@ private:
         for (const auto& [queue, node] : end_.nodes) {
             wanted += node.applied.value;
         }
-        RebuildOptions how;
-        how.is_temporary = true;
-        how.seals = options_.seals;
+        RebuildOptions how{.stops = options_.stops, .is_temporary = true, .seals = options_.seals};
         how.progress = [this, wanted](std::uint64_t inputs) {
             if (options_.progress) {
                 options_.progress(std::min(inputs, wanted), wanted);
             }
         };
-        how.stops = options_.stops;
         replayed_.reset();
         if (Status begun = begin(into, how); !begun) {
             return begun;
@@ -385,7 +365,7 @@ private:
         for (const auto& [queue, node] : end_.nodes) {
             CommandRow first;
             first.seq = {node.applied.value + 1};
-            (*now)->turn_to(queue);
+            (*now)->reader().turn_to(queue);
             (*now)->reader().scan(first, {0, 1}, [&found](const CommandRow& row) {
                 found = found || row.topic == Topic::kForget;
                 return !found;

@@ -13,18 +13,7 @@ namespace {
 
 using store::EmbeddedLedger;
 using store::RowDifference;
-using store::TableDigest;
 using Form = std::function<std::string(const std::string&)>;
-
-std::vector<ComparedTable> side_by_side(const std::vector<TableDigest>& stored,
-                                        const std::vector<TableDigest>& right) {
-    std::vector<ComparedTable> tables;
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-        tables.push_back(
-            {stored[i].table, stored[i].rows, right[i].rows, stored[i].sha256, right[i].sha256});
-    }
-    return tables;
-}
 
 /// Walks the rows of the tables that differ.
 void walk_tables(const std::vector<ComparedTable>& tables, store::LedgerRows& stored,
@@ -55,8 +44,7 @@ public:
         rows_.reset();
         reader_.reset();
     }
-    LedgerReader& reader() override { return *reader_; }
-    void turn_to(std::string_view node) override { reader_->turn_to(node); }
+    WholeReader& reader() override { return *reader_; }
 
     Status compare(EmbeddedLedger& right, const std::filesystem::path& /*temporary*/,
                    std::vector<ComparedTable>& tables,
@@ -113,8 +101,7 @@ public:
         return {};
     }
     void drop_snapshot() override { reader_.reset(); }
-    LedgerReader& reader() override { return *reader_; }
-    void turn_to(std::string_view node) override { reader_->turn_to(node); }
+    WholeReader& reader() override { return *reader_; }
 
     Status compare(EmbeddedLedger& right, const std::filesystem::path& temporary,
                    std::vector<ComparedTable>& tables,
@@ -139,12 +126,10 @@ public:
         walk_ledger(*right.whole_snapshot(), *right_digests);
         tables = side_by_side(stored_digests->take(), right_digests->take());
         // The rest of a damaged table was not read.
-        std::vector<ComparedTable> differ;
-        for (const ComparedTable& table : tables) {
-            if (!table.is_equal() && !damaged.contains(table.table)) {
-                differ.push_back(table);
-            }
-        }
+        std::vector<ComparedTable> differ = tables;
+        std::erase_if(differ, [&damaged](const ComparedTable& table) {
+            return table.is_equal() || damaged.contains(table.table);
+        });
         return differ.empty() || !more ? Status()
                                        : walk_copy(right, temporary, differ, form, visit);
     }
@@ -153,13 +138,8 @@ private:
     /// All nodes share the programs' revision; the embedded ledger brings a head up to it when that
     /// node writes next.
     static void share_revision(EmbeddedLedger& right) {
-        std::vector<std::string> nodes;
-        right.snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
-            nodes.push_back(head.node);
-            return true;
-        });
-        for (const std::string& node : nodes) {
-            right.begin(node)->commit();
+        for (const LedgerHead& head : heads_of(*right.snapshot({}))) {
+            right.begin(head.node)->commit();
         }
     }
     /// Copies the database into a folder, so that both ledgers are the same kind of rows.

@@ -14,21 +14,14 @@
 namespace sluice::worker {
 
 /// Throws LedgerFailure.
-class StoredLedger {
+class StoredLedger : public Interface {
 public:
-    StoredLedger() = default;
-    StoredLedger(const StoredLedger&) = delete;
-    StoredLedger& operator=(const StoredLedger&) = delete;
-    virtual ~StoredLedger() = default;
-
     [[nodiscard]] virtual bool is_embedded() const = 0;
     /// Everything below reads this state, until the next call.
     [[nodiscard]] virtual Status take_snapshot() = 0;
     virtual void drop_snapshot() = 0;
     /// Requires: a snapshot.
-    [[nodiscard]] virtual LedgerReader& reader() = 0;
-    /// Makes rows that belong to one node those of `node`.
-    virtual void turn_to(std::string_view node) = 0;
+    [[nodiscard]] virtual WholeReader& reader() = 0;
     /// Compares every table: first the digests, then the rows of tables that differ.
     /// @param temporary  A folder for copies.
     [[nodiscard]] virtual Status compare(store::EmbeddedLedger& right,
