@@ -8,6 +8,7 @@
 
 #include "core/json/document.hpp"
 #include "core/json/slices.hpp"
+#include "core/values/unicode.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
@@ -214,13 +215,8 @@ std::string to_utf16(std::string_view text) {
         bytes += static_cast<char>(unit & 0xFFU);
         bytes += static_cast<char>(unit >> 8U);
     };
-    for (std::size_t i = 0; i < text.size();) {
-        const auto first = static_cast<unsigned char>(text[i++]);
-        const unsigned more = first < 0xC0 ? 0U : first < 0xE0 ? 1U : first < 0xF0 ? 2U : 3U;
-        unsigned point = more == 0 ? first : first & (0x3FU >> more);
-        for (unsigned k = 0; k < more; ++k) {
-            point = point << 6U | (static_cast<unsigned char>(text[i++]) & 0x3FU);
-        }
+    for (; !text.empty(); text.remove_prefix(utf8_bytes(text))) {
+        const unsigned point = utf8_character(text);
         if (point > 0xFFFF) {
             put(0xD800U + ((point - 0x10000U) >> 10U));
             put(0xDC00U + ((point - 0x10000U) & 0x3FFU));

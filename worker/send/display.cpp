@@ -10,6 +10,8 @@ namespace {
 
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr auto kLooksBack = std::chrono::seconds(60);
+/// Shorter waits are no news.
+constexpr auto kLongWait = std::chrono::seconds(2);
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -47,13 +49,6 @@ std::optional<double> Pace::seconds_for(std::uint64_t bytes, Clock::time_point n
     }
     return static_cast<double>(bytes) * seconds / static_cast<double>(done);
 }
-
-namespace {
-
-/// Shorter waits are no news.
-constexpr auto kLongWait = std::chrono::seconds(2);
-
-}  // namespace
 
 void SendDisplay::waits(Clock::time_point until, const std::string& why) {
     const bool is_news = until - steady_now() >= kLongWait && until > until_ + kLongWait;

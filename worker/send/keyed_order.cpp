@@ -1,16 +1,11 @@
 #include "worker/send/keyed_order.hpp"
 
-#include <algorithm>
-
 #include "core/values/assert.hpp"
 
 namespace sluice::cli {
 
 void KeyedOrder::add(JobId job, const std::vector<std::string>& keys) {
-    Waiting waiting;
-    waiting.keys = keys;
-    std::sort(waiting.keys.begin(), waiting.keys.end());
-    waiting.keys.erase(std::unique(waiting.keys.begin(), waiting.keys.end()), waiting.keys.end());
+    Waiting waiting{{keys.begin(), keys.end()}};
     for (const std::string& key : waiting.keys) {
         std::deque<JobId>& queue = queues_[key];
         waiting.blocked_by += queue.empty() ? 0u : 1u;

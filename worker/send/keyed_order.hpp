@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,8 +26,8 @@ public:
 
 private:
     struct Waiting {
-        std::vector<std::string> keys;  ///< Each once.
-        std::size_t blocked_by = 0;     ///< Keys for which an earlier job is unfinished.
+        std::set<std::string> keys;
+        std::size_t blocked_by = 0;  ///< Keys for which an earlier job is unfinished.
     };
 
     std::unordered_map<JobId, Waiting> jobs_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/json/document.hpp"
 #include "worker/cli/output.hpp"
 
 namespace sluice::cli {
@@ -19,12 +18,6 @@ bool is_temporary(long status) {
 }
 
 using Element = simdjson::dom::element;
-
-/// Returns the text member `name`, or an empty text if there is none.
-std::string text_member(Element object, const char* name) {
-    std::string_view text;
-    return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
 
 /// Returns `field: CODE: message`, without the parts that are not there.
 std::string problem_text(Element problem) {
@@ -67,9 +60,12 @@ std::string temporary_text(const HttpResponse& response) {
     return text;
 }
 
+Judgement fatal(std::string why) {
+    return {Verdict::kFatal, std::move(why), {}, false};
+}
+
 /// Judges the answers that all endpoints have in common.
 Judgement judge_status(const HttpResponse& response) {
-    const std::string status = std::to_string(response.status);
     if (response.status == 0) {
         return {Verdict::kRetry, response.error, {}, true};
     }
@@ -83,21 +79,20 @@ Judgement judge_status(const HttpResponse& response) {
     JsonDocument answer;
     const std::string said =
         answer.parse(response.body) ? text_member(answer.root(), "message") : std::string();
-    return {Verdict::kFatal,
-            "the server answers " + status + (said.empty() ? "" : " (" + printable(said) + ")") +
-                (response.status == 404 && said.empty()
-                     ? ": there is no endpoint below that address; --url is the base address, as "
-                       "in https://shop.example.com"
-                     : ""),
-            {},
-            false};
-}
-
-Judgement fatal(std::string why) {
-    return {Verdict::kFatal, std::move(why), {}, false};
+    return fatal("the server answers " + std::to_string(response.status) +
+                 (said.empty() ? "" : " (" + printable(said) + ")") +
+                 (response.status == 404 && said.empty()
+                      ? ": there is no endpoint below that address; --url is the base address, as "
+                        "in https://shop.example.com"
+                      : ""));
 }
 
 }  // namespace
+
+std::string text_member(Element object, const char* name) {
+    std::string_view text;
+    return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
+}
 
 Judgement judge_event(const HttpResponse& response) {
     switch (response.status) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json/document.hpp"
 #include "worker/send/http_client.hpp"
 
 namespace sluice::cli {
@@ -32,6 +33,8 @@ struct Judgement {
     bool all_wait = false;                ///< kRetry concerns the account or the server.
 };
 
+/// Returns the text member `name` of an object, or an empty text if there is none.
+[[nodiscard]] std::string text_member(simdjson::dom::element object, const char* name);
 /// Judges an event's answer. Only 200 with the body `success` is success.
 [[nodiscard]] Judgement judge_event(const HttpResponse& response);
 /// Judges a batch's answer. Only 200 with `"success":true` and the right processedCount is success.

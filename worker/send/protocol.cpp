@@ -1,6 +1,5 @@
 #include "worker/send/protocol.hpp"
 
-#include "core/json/document.hpp"
 #include "core/json/fault.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
@@ -13,19 +12,6 @@ constexpr std::size_t kEventsInFlight = 32;
 constexpr std::size_t kBatchesInFlight = 4;
 constexpr std::size_t kBatchRecordsMax = 1000;
 
-std::string endpoint(std::string base, const char* path) {
-    while (!base.empty() && base.back() == '/') {
-        base.pop_back();
-    }
-    return base + path;
-}
-
-std::string text_in(const simdjson::dom::element& root, const char* name) {
-    std::string_view text;
-    return root[name].get_string().get(text) == simdjson::SUCCESS ? std::string(text)
-                                                                  : std::string();
-}
-
 std::string described(const FieldError& error) {
     std::string text = error.field;
     text += (text.empty() ? "" : ": ") + std::string(to_string(error.code));
@@ -35,17 +21,12 @@ std::string described(const FieldError& error) {
 class EventProtocol : public SendProtocol {
 public:
     explicit EventProtocol(SendCredentials credentials)
-        : credentials_(std::move(credentials)),
-          url_(endpoint(credentials_.url, "/event/ecomm")),
+        : SendProtocol(std::move(credentials), "/event/ecomm", 1, kEventsInFlight),
           anon_field_(anon_field_name(credentials_.header_prefix)),
           key_(credentials_.secret.empty() ? "-" : credentials_.secret) {}
 
-    const std::string& url() const noexcept override { return url_; }
-    std::size_t records_max() const noexcept override { return 1; }
-    std::size_t connections() const noexcept override { return kEventsInFlight; }
-
     std::string examine(SendRecord& record) override {
-        return json_.parse(record.text) ? text_in(json_.root(), "platform_order_id")
+        return json_.parse(record.text) ? text_member(json_.root(), "platform_order_id")
                                         : std::string();
     }
 
@@ -53,7 +34,7 @@ public:
                        const std::string& /*run_id*/) override {
         const std::string& body = records.front().text;
         const std::string& prefix = credentials_.header_prefix;
-        return {url_,
+        return {url(),
                 {"Content-Type: application/json", prefix + "SHOP-ID: " + credentials_.shop,
                  prefix + "TOPIC: " + std::string(to_string(topic_of(body))),
                  "X-Signature: " + to_hex(key_.sign(body)), "Expect:"},
@@ -84,16 +65,13 @@ private:
             return *credentials_.topic;
         }
         const bool cancels = json_.parse(body) &&
-                             !text_in(json_.root(), "platform_cancelled_at").empty() &&
-                             !text_in(json_.root(), "platform_updated_at").empty();
+                             !text_member(json_.root(), "platform_cancelled_at").empty() &&
+                             !text_member(json_.root(), "platform_updated_at").empty();
         return cancels ? Topic::kOrderCancel : Topic::kOrderCreate;
     }
 
-    SendCredentials credentials_;
-    std::string url_;
     std::string anon_field_;
     SigningKey key_;
-    JsonDocument json_;
     OrderEventParser parser_;
 };
 
@@ -123,11 +101,8 @@ std::string idempotency_key(const std::string& run_id, std::uint64_t line,
 class ProductProtocol : public SendProtocol {
 public:
     explicit ProductProtocol(SendCredentials credentials)
-        : credentials_(std::move(credentials)), url_(endpoint(credentials_.url, "/product-data")) {}
-
-    const std::string& url() const noexcept override { return url_; }
-    std::size_t records_max() const noexcept override { return kBatchRecordsMax; }
-    std::size_t connections() const noexcept override { return kBatchesInFlight; }
+        : SendProtocol(std::move(credentials), "/product-data", kBatchRecordsMax,
+                       kBatchesInFlight) {}
 
     std::string examine(SendRecord& record) override {
         if (!record.problem.empty()) {
@@ -141,11 +116,11 @@ public:
             record.problem = "expected a JSON object, a product record";
             return {};
         }
-        return text_in(json_.root(), "platform_product_id");
+        return text_member(json_.root(), "platform_product_id");
     }
 
     SignedRequest sign(std::span<const SendRecord> records, const std::string& run_id) override {
-        SignedRequest request{url_, {}, batch_body(records)};
+        SignedRequest request{url(), {}, batch_body(records)};
         const Digest256 digest = sha256(request.body);
         const std::string& prefix = credentials_.header_prefix;
         request.headers = {
@@ -179,13 +154,17 @@ public:
     }
 
 private:
-    SendCredentials credentials_;
-    std::string url_;
-    JsonDocument json_;
     ProductBatchParser parser_;
 };
 
 }  // namespace
+
+SendProtocol::SendProtocol(SendCredentials credentials, const char* path, std::size_t records_max,
+                           std::size_t connections)
+    : credentials_(std::move(credentials)),
+      url_(credentials_.url.substr(0, credentials_.url.find_last_not_of('/') + 1) + path),
+      records_max_(records_max),
+      connections_(connections) {}
 
 std::unique_ptr<SendProtocol> event_protocol(SendCredentials credentials) {
     return std::make_unique<EventProtocol>(std::move(credentials));

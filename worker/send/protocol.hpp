@@ -33,11 +33,11 @@ struct SendCredentials {
 
 class SendProtocol : public Interface {
 public:
-    [[nodiscard]] virtual const std::string& url() const noexcept = 0;
+    [[nodiscard]] const std::string& url() const noexcept { return url_; }
     /// Returns the maximum number of records in one request.
-    [[nodiscard]] virtual std::size_t records_max() const noexcept = 0;
+    [[nodiscard]] std::size_t records_max() const noexcept { return records_max_; }
     /// Returns the maximum number of requests in flight.
-    [[nodiscard]] virtual std::size_t connections() const noexcept = 0;
+    [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
     /// Returns the record's key, which may be empty; records with one key keep their order. Sets
     /// `record.problem` if the record cannot be sent.
     [[nodiscard]] virtual std::string examine(SendRecord& record) = 0;
@@ -49,6 +49,17 @@ public:
     /// Returns the problems that the endpoint's rules find in one record, without sending it
     /// (`--check`).
     [[nodiscard]] virtual std::vector<std::string> check(const SendRecord& record) = 0;
+
+protected:
+    SendProtocol(SendCredentials credentials, const char* path, std::size_t records_max,
+                 std::size_t connections);
+
+    SendCredentials credentials_;
+    JsonDocument json_;
+
+private:
+    std::string url_;
+    std::size_t records_max_, connections_;
 };
 
 [[nodiscard]] std::unique_ptr<SendProtocol> event_protocol(SendCredentials credentials);

@@ -31,14 +31,9 @@ struct SendCommand {
 
 constexpr const char* kStateSuffix = ".sluice-send";
 
-bool ends_with(const std::string& text, std::string_view end) {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command) {
-    return command.products && ends_with(command.file, ".csv") ? open_product_csv(command.file)
-                                                               : open_ndjson(command.file);
+    return command.products && command.file.ends_with(".csv") ? open_product_csv(command.file)
+                                                              : open_ndjson(command.file);
 }
 
 /// Watches catalog records for unknown fields that resemble known ones, which are usually misspelt.
@@ -152,7 +147,7 @@ void print_summary(const SendSummary& summary) {
     std::printf("\n");
 }
 
-Status send_records(const SendCommand& command) {
+Status send_file(const SendCommand& command) {
     auto secret = read_secret(command.token_file);
     if (!secret.ok()) {
         return secret.error();
@@ -176,22 +171,22 @@ Status send_records(const SendCommand& command) {
     }
     Rejects doubts(command.file);
     const auto records = watched(command, std::move(source).value(), doubts);
-    Sender sender(*records, *protocol, state.value(), command.limits, rejects.value());
-    Status ended = sender.run(catch_stop_signals());
+    const auto ended = send_records(*records, *protocol, state.value(), command.limits,
+                                    rejects.value(), catch_stop_signals());
     doubts.print_summary(stderr);
     rejects->print_summary(stdout);
     if (!ended.ok()) {
-        return ended;
+        return ended.error();
     }
-    print_summary(sender.summary());
-    return sender.summary().rejected == 0
+    print_summary(*ended);
+    return ended->rejected == 0
                ? Status::success()
-               : Status(Error{ErrorCode::kInvalid, std::to_string(sender.summary().rejected) +
-                                                       " records were rejected"});
+               : Status(Error{ErrorCode::kInvalid,
+                              std::to_string(ended->rejected) + " records were rejected"});
 }
 
 Status run_send(const Frame& /*frame*/, const SendCommand& command) {
-    return command.check ? check_records(command) : send_records(command);
+    return command.check ? check_records(command) : send_file(command);
 }
 
 Result<std::string> parse_url(std::string_view text) {

@@ -24,22 +24,10 @@ struct SendSummary {
     std::uint64_t skipped = 0;   ///< Settled by an earlier run.
 };
 
-class Sender {
-public:
-    Sender(RecordSource& source, SendProtocol& protocol, SendState& state, SendLimits limits,
-           Rejects& rejects);
-    ~Sender();
-    Sender(const Sender&) = delete;
-    Sender& operator=(const Sender&) = delete;
-
-    /// Runs to the end of the file. After an Error (the server refuses, is unreachable for too
-    /// long, `stop` was set) the state is saved, so that a later run resumes.
-    [[nodiscard]] Status run(const std::atomic<bool>& stop);
-    [[nodiscard]] const SendSummary& summary() const noexcept;
-
-private:
-    struct State;
-    std::unique_ptr<State> impl_;
-};
+/// Runs to the end of the file. After an Error (the server refuses, is unreachable for too long,
+/// `stop` was set) the state is saved, so that a later run resumes.
+[[nodiscard]] Result<SendSummary> send_records(RecordSource& source, SendProtocol& protocol,
+                                               SendState& state, const SendLimits& limits,
+                                               Rejects& rejects, const std::atomic<bool>& stop);
 
 }  // namespace sluice::cli

@@ -12,7 +12,6 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
 #include "worker/send/body_layouts.hpp"
-#include "worker/send/sender.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
