@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "worker/cli/cli.hpp"
-#include "worker/doctor/nginx_text.hpp"
 
 namespace sluice::cli {
 
@@ -21,8 +21,8 @@ enum class Health : std::uint8_t { kOk, kNote, kProblem };
 struct Finding {
     std::string check;  ///< Name of the check: `permissions`, `worker`, ...
     Health health = Health::kOk;
-    std::string text;    ///< The finding.
-    std::string remedy;  ///< The remedy; empty for kOk.
+    std::string text;         ///< The finding.
+    std::string remedy = {};  ///< The remedy; empty for kOk.
 };
 
 using Findings = std::vector<Finding>;
@@ -43,6 +43,20 @@ void check_registry(const store::StorePaths& paths, Findings& findings);
 void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
 // worker/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
+// worker/doctor/nginx_text.cpp
+struct NginxDirective {
+    std::string name;
+    std::vector<std::string> arguments;
+    std::vector<NginxDirective> block;  ///< Empty for a simple directive.
+};
+/// Parses the files that `nginx -T` prints, and puts included files where they are included. Stops
+/// without an error at text that it cannot read, such as a block of another language.
+[[nodiscard]] std::vector<NginxDirective> parse_nginx(std::string_view printed);
+/// Returns the remedy for a complaint of nginx that it cannot load a module.
+/// @param program    nginx.
+/// @param complaint  `... module "FILE" is not binary compatible ...`, or
+/// `... module "FILE" version 1028000 instead of 1022001 ...`.
+[[nodiscard]] std::string module_remedy(const std::string& program, std::string_view complaint);
 // worker/doctor/nginx.cpp
 /// The configuration to judge, as `nginx -T` printed it.
 struct NginxDump {

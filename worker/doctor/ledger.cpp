@@ -60,7 +60,7 @@ void audit(const Frame& frame, const char* what_to_do, Findings& findings) {
         findings.push_back({"journal", Health::kProblem, to_string(one), what_to_do});
     }
     if (found.empty()) {
-        findings.push_back({"journal", Health::kOk, kSound, ""});
+        findings.push_back({"journal", Health::kOk, kSound});
     }
 }
 
@@ -110,7 +110,7 @@ void check_work(const Frame& frame, Findings& findings) {
 void check_replication(const pg::Examined& found, Findings& findings) {
     constexpr const char* kCheck = "replication";
     if (found.standby) {
-        findings.push_back({kCheck, Health::kNote, "the server that answered is a standby", ""});
+        findings.push_back({kCheck, Health::kNote, "the server that answered is a standby"});
         return;
     }
     const std::string standbys = std::to_string(found.standbys) + " standbys, ";
@@ -131,8 +131,7 @@ void check_replication(const pg::Examined& found, Findings& findings) {
         findings.push_back({kCheck, Health::kOk,
                             found.may_see_replication
                                 ? standbys + std::to_string(found.synchronous) + " synchronous"
-                                : "synchronous_standby_names is set",
-                            ""});
+                                : "synchronous_standby_names is set"});
     }
 }
 
@@ -143,8 +142,8 @@ void check_server(const pg::Url& url, Findings& findings) {
         return;  // the journal's check reports the cause
     }
     if (found->lock_blocks) {
-        findings.push_back({"writer lock", Health::kOk,
-                            "two sessions shut each other out with an advisory lock", ""});
+        findings.push_back(
+            {"writer lock", Health::kOk, "two sessions shut each other out with an advisory lock"});
     } else {
         findings.push_back({"writer lock", Health::kProblem,
                             "advisory locks do not block here: nodes of a fleet do not shut each "

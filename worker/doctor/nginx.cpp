@@ -11,7 +11,6 @@
 #include "os/files/file_io.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/doctor/doctor.hpp"
-#include "worker/doctor/nginx_text.hpp"
 #include "worker/system/process.hpp"
 
 namespace sluice::cli {
@@ -24,15 +23,12 @@ constexpr std::size_t kMastersMax = 16;
 
 /// Returns the last line that nginx marks as an error; it names the cause.
 std::string first_complaint(const std::string& output) {
-    for (std::size_t begin = 0; begin < output.size();) {
-        const std::size_t end = std::min(output.find('\n', begin), output.size());
-        const std::string line = output.substr(begin, end - begin);
-        if (line.find("[emerg]") != std::string::npos) {
-            return printable(line);
-        }
-        begin = end + 1;
+    const std::size_t at = output.find("[emerg]");
+    if (at == std::string::npos) {
+        return "nginx -T failed";
     }
-    return "nginx -T failed";
+    const std::size_t begin = output.rfind('\n', at) + 1;  // 0 in the first line
+    return printable(output.substr(begin, output.find('\n', at) - begin));
 }
 
 std::string remedy_for(const NginxDump& dump, const std::string& complaint) {
@@ -58,15 +54,17 @@ std::string store_of(const std::vector<NginxDirective>& configuration) {
 
 /// @param command  nginx and its options.
 NginxDump examine(std::vector<std::string> command) {
-    const std::string program = command.front();
+    NginxDump dump{};
+    dump.program = command.front();
     command.emplace_back("-T");
     auto said = run_child(command);
     if (!said.ok()) {
-        NginxDump none{};
-        none.program = program;
-        return none;
+        return dump;
     }
-    NginxDump dump{true, ::geteuid() == 0, program, said->status, std::move(said->output), {}, {}};
+    dump.installed = true;
+    dump.by_root = ::geteuid() == 0;
+    dump.status = said->status;
+    dump.output = std::move(said->output);
     if (dump.status == 0) {
         dump.configuration = parse_nginx(dump.output);
         dump.store = store_of(dump.configuration);
@@ -202,8 +200,7 @@ void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings
              "name the same store in nginx.conf and to sluice"});
         return;
     }
-    findings.push_back(
-        {"nginx", Health::kOk, "its configuration is right and names this store", ""});
+    findings.push_back({"nginx", Health::kOk, "its configuration is right and names this store"});
     check_status_access(dump.configuration, findings);
 }
 

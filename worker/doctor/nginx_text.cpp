@@ -1,5 +1,5 @@
-#include "worker/doctor/nginx_text.hpp"
-
+// Texts of nginx: its configuration as a tree, from `nginx -T`, and the configure flags in which it
+// and a module were built differently, which is why it refuses the module.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "os/files/file_io.hpp"
+#include "worker/doctor/doctor.hpp"
 
 namespace sluice::cli {
 
@@ -158,7 +159,6 @@ std::vector<NginxDirective> parse_nginx(std::string_view printed) {
 namespace {
 
 constexpr std::size_t kBinaryBytesMax = std::size_t{1} << 28;
-constexpr std::string_view kBits = "01";
 /// Sizes of a pointer, an atomic word and a time, each with a comma.
 constexpr std::size_t kSizesLength = 6;
 constexpr std::size_t kBitsMin = 30;  // nginx 1.9.11, the first that loads modules, has 34
@@ -183,10 +183,6 @@ constexpr std::array kPlaces = {
     Place{34, "--with-compat"},
 };
 
-bool is_bit(char letter) noexcept {
-    return kBits.find(letter) != std::string_view::npos;
-}
-
 std::string flag_of(std::size_t number) {
     const auto* place = std::find_if(kPlaces.begin(), kPlaces.end(),
                                      [number](const Place& of) { return of.number == number; });
@@ -203,31 +199,18 @@ std::string version_of(std::string_view digits) {
            std::to_string(number % 1'000);
 }
 
-std::string_view number_after(std::string_view text, std::string_view words) {
+/// Returns the rest of the text behind these words, or an empty text.
+std::string_view text_after(std::string_view text, std::string_view words) {
     const std::size_t at = text.find(words);
-    if (at == std::string_view::npos) {
-        return {};
-    }
-    text.remove_prefix(at + words.size());
-    return text.substr(0, text.find_first_not_of("0123456789"));
+    return at == std::string_view::npos ? std::string_view() : text.substr(at + words.size());
 }
 
-std::string_view first_quotation(std::string_view text) {
-    const std::size_t begin = text.find("module \"");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    text.remove_prefix(begin + std::string_view("module \"").size());
-    return text.substr(0, text.find('"'));
+std::string_view number_after(std::string_view text, std::string_view words) {
+    const std::string_view rest = text_after(text, words);
+    return rest.substr(0, rest.find_first_not_of("0123456789"));
 }
 
-std::string signature_of(const std::filesystem::path& file) {
-    const auto binary = read_file(file, kBinaryBytesMax);
-    return binary.ok() ? find_signature(*binary) : std::string();
-}
-
-}  // namespace
-
+/// Returns the signature that a program or a module contains ("8,4,8,0011..."), or an empty text.
 std::string find_signature(std::string_view binary) {
     const auto is_size = [&](std::size_t at) {
         return binary[at] >= '1' && binary[at] <= '9' && binary[at + 1] == ',';
@@ -236,10 +219,8 @@ std::string find_signature(std::string_view binary) {
         if (!is_size(at) || !is_size(at + 2) || !is_size(at + 4)) {
             continue;
         }
-        std::size_t end = at + kSizesLength;
-        while (end < binary.size() && is_bit(binary[end])) {
-            ++end;
-        }
+        const std::size_t end =
+            std::min(binary.find_first_not_of("01", at + kSizesLength), binary.size());
         const bool ends = end < binary.size() && binary[end] == '\0';
         if (ends && end - at - kSizesLength >= kBitsMin) {
             return std::string(binary.substr(at, end - at));
@@ -248,6 +229,9 @@ std::string find_signature(std::string_view binary) {
     return {};
 }
 
+/// Describes how the signatures of nginx and of a module differ, with the flags of configure that
+/// decide it, such as "--with-compat (only nginx has it)". nginx compares these texts when it loads
+/// a module. Empty if they are equal.
 std::string signature_difference(std::string_view nginx, std::string_view module) {
     if (nginx.size() != module.size() ||
         nginx.substr(0, kSizesLength) != module.substr(0, kSizesLength)) {
@@ -263,7 +247,14 @@ std::string signature_difference(std::string_view nginx, std::string_view module
     return text;
 }
 
-std::string module_remedy(const std::filesystem::path& program, std::string_view complaint) {
+std::string signature_of(const std::filesystem::path& file) {
+    const auto binary = read_file(file, kBinaryBytesMax);
+    return binary.ok() ? find_signature(*binary) : std::string();
+}
+
+}  // namespace
+
+std::string module_remedy(const std::string& program, std::string_view complaint) {
     const std::string_view built_for = number_after(complaint, " version ");
     const std::string_view runs = number_after(complaint, " instead of ");
     if (!built_for.empty() && !runs.empty()) {
@@ -272,7 +263,8 @@ std::string module_remedy(const std::filesystem::path& program, std::string_view
                version_of(runs);
     }
     const std::string nginx = signature_of(program);
-    const std::string module = signature_of(first_quotation(complaint));
+    const std::string_view quoted = text_after(complaint, "module \"");
+    const std::string module = signature_of(quoted.substr(0, quoted.find('"')));
     const std::string difference =
         nginx.empty() || module.empty() ? std::string() : signature_difference(nginx, module);
     return "build the module with the flags that `nginx -V` prints; " +

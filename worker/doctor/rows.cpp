@@ -47,8 +47,7 @@ void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findi
                             " events that are not in the queue yet" +
                             (lanes.cached == 0 ? ""
                                                : "; their file system refuses O_DIRECT, so each "
-                                                 "write is copied and synced"),
-                        ""});
+                                                 "write is copied and synced")});
 }
 
 /// @param lag  Inputs that are not applied.
@@ -135,8 +134,7 @@ void check_readers(const store::StorePaths& paths, Findings& findings) {
         check_readers_of(folder, findings);
     }
     if (findings.size() == before) {
-        findings.push_back(
-            {"readers", Health::kOk, "no process holds back pages of the store", ""});
+        findings.push_back({"readers", Health::kOk, "no process holds back pages of the store"});
     }
 }
 

@@ -141,8 +141,7 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
     findings.push_back({"store", Health::kOk,
                         paths.root.string() + ", format " + std::to_string(format->format) +
                             "; a downgrade needs a release that writes format " +
-                            std::to_string(format->min_writer) + " or later",
-                        ""});
+                            std::to_string(format->min_writer) + " or later"});
 }
 
 void check_permissions(const store::StorePaths& paths, Findings& findings) {
@@ -174,7 +173,7 @@ void check_permissions(const store::StorePaths& paths, Findings& findings) {
         }
     }
     if (check.clean()) {
-        findings.push_back({"permissions", Health::kOk, "owners and modes are right", ""});
+        findings.push_back({"permissions", Health::kOk, "owners and modes are right"});
     }
 }
 
@@ -193,7 +192,7 @@ void check_key(const store::StorePaths& paths, Findings& findings) {
                                 " from the backup, owned by the store's owner, mode 0400"});
         return;
     }
-    findings.push_back({"key", Health::kOk, "the master key is readable by its owner only", ""});
+    findings.push_back({"key", Health::kOk, "the master key is readable by its owner only"});
 }
 
 void check_command_key(const store::StorePaths& paths, Findings& findings) {
@@ -216,7 +215,7 @@ void check_command_key(const store::StorePaths& paths, Findings& findings) {
              "chown " + user_name(ledger.st_uid) + " " + paths.command_key.string()});
     } else {
         findings.push_back(
-            {"command key", Health::kOk, "the command key is readable by its owner only", ""});
+            {"command key", Health::kOk, "the command key is readable by its owner only"});
     }
 }
 
@@ -250,7 +249,7 @@ void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findin
                             "run an NTP client (systemd-timesyncd, chrony)"});
         return;
     }
-    findings.push_back({"clock", Health::kOk, "the clock is synchronised", ""});
+    findings.push_back({"clock", Health::kOk, "the clock is synchronised"});
 }
 
 }  // namespace sluice::cli
