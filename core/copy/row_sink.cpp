@@ -1,7 +1,6 @@
 #include "core/copy/row_sink.hpp"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 
 namespace sluice {

@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "os/clock/clock.hpp"
-#include "worker/drain/input_batch.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/system/crash_point.hpp"
 

@@ -4,9 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "os/clock/clock.hpp"
-#include "worker/drain/housekeeping.hpp"
-
 namespace sluice::worker {
 namespace {
 

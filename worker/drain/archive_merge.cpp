@@ -107,8 +107,7 @@ Status ArchiveMerge::enter_queue(Source& source, std::string_view queue) const {
     if (Status first = next_batch(source); !first) {
         return first;
     }
-    Status second = next_batch(source);
-    return second;
+    return next_batch(source);
 }
 
 /// Moves on to the batch that follows, and reads the one after it.

@@ -6,9 +6,7 @@
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/segment.hpp"
-#include "os/clock/clock.hpp"
 #include "worker/drain/forget_archive.hpp"
-#include "worker/drain/input_batch.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {

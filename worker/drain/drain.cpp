@@ -1,7 +1,6 @@
 #include "worker/drain/drain.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <thread>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/drain/store_seals.hpp"
-#include "worker/drain/target_ledger.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -17,43 +17,21 @@ StoredInput stored(const store::ArchivedInput& input) {
     return {input.record, input.bulk_body, input.original_sha256};
 }
 
-/// Makes the archived input without the forgotten data.
-class ArchiveRedaction {
-public:
-    ArchiveRedaction(const ForgetJob& job, LedgerReader& ledger)
-        : job_(job), edit_(job, ledger), ledger_(ledger) {}
-
-    std::optional<store::ArchivedInput> operator()(std::string_view node,
-                                                   const store::ArchivedInput& input) {
-        if (!is_before(job_, node, input.seq, input.record)) {
-            return std::nullopt;
-        }
-        edited_ = edit_.edit(stored(input));
-        if (!edited_) {
-            return std::nullopt;
-        }
-        store::ArchivedInput made = input;
-        made.record = edited_->record;
-        made.original_sha256 = edited_->body_sha256;
-        if (!edited_->keeps_bulk) {
-            made.body = store::ArchivedBody::kInRecord;
-            made.bulk_body = {};
-        }
-        // The reason of a dead letter may quote data that is forgotten.
-        letter_ = node == ledger_.head().node ? ledger_.dead_letter(input.seq) : std::nullopt;
-        if (letter_) {
-            made.dead_reason = store::cut_reason(letter_->reason);
-        }
-        return made;
-    }
-
-private:
-    const ForgetJob& job_;
-    ForgetEdit edit_;
-    LedgerReader& ledger_;
-    std::optional<EditedInput> edited_;
-    std::optional<DeadLetter> letter_;
-};
+/// Calls `edit` for every input of the archive, and `alive` regularly.
+Status edit_inputs(const std::filesystem::path& folder, const store::ArchiveOptions& options,
+                   const std::function<void()>& alive, const store::ArchiveEdit& edit) {
+    std::uint64_t seen = 0;
+    const Result<std::uint64_t> edited = store::edit_archive(
+        folder,
+        [&](std::string_view queue, const store::ArchivedInput& input) {
+            if (++seen % kAliveEvery == 0) {
+                alive();
+            }
+            return edit(queue, input);
+        },
+        options);
+    return edited ? Status() : Status(edited.error());
+}
 
 }  // namespace
 
@@ -72,39 +50,52 @@ ScanInputs archived_inputs(
     std::function<void()> alive) {
     return [folder, options, wanted = std::move(wanted),
             alive = std::move(alive)](const std::function<void(const StoredInput&)>& visit) {
-        std::uint64_t seen = 0;
-        const auto look =
+        return edit_inputs(
+            folder, options, alive,
             [&](std::string_view queue,
                 const store::ArchivedInput& input) -> std::optional<store::ArchivedInput> {
-            if (++seen % kAliveEvery == 0) {
-                alive();
-            }
-            if (wanted(queue, input.seq, input.record)) {
-                visit(stored(input));
-            }
-            return std::nullopt;
-        };
-        const Result<std::uint64_t> scanned = store::edit_archive(folder, look, options);
-        return scanned ? Status() : Status(scanned.error());
+                if (wanted(queue, input.seq, input.record)) {
+                    visit(stored(input));
+                }
+                return std::nullopt;
+            });
     };
 }
 
 Status edit_forgotten(const std::filesystem::path& folder, const store::ArchiveOptions& options,
                       const ForgetJob& job, LedgerReader& ledger,
                       const std::function<void()>& alive) {
-    ArchiveRedaction redaction(job, ledger);
-    std::uint64_t seen = 0;
-    const Result<std::uint64_t> edited = store::edit_archive(
-        folder,
-        [&](std::string_view node, const store::ArchivedInput& input) {
-            if (++seen % kAliveEvery == 0) {
-                alive();
-            }
-            return redaction(node, input);
-        },
-        options);
+    ForgetEdit forget(job, ledger);
+    // An edited input points into these.
+    std::optional<EditedInput> kept;
+    std::optional<DeadLetter> letter;
+    const auto redact =
+        [&](std::string_view node,
+            const store::ArchivedInput& input) -> std::optional<store::ArchivedInput> {
+        if (!is_before(job, node, input.seq, input.record)) {
+            return std::nullopt;
+        }
+        kept = forget.edit(stored(input));
+        if (!kept) {
+            return std::nullopt;
+        }
+        store::ArchivedInput made = input;
+        made.record = kept->record;
+        made.original_sha256 = kept->body_sha256;
+        if (!kept->keeps_bulk) {
+            made.body = store::ArchivedBody::kInRecord;
+            made.bulk_body = {};
+        }
+        // The reason of a dead letter may quote data that is forgotten.
+        letter = node == ledger.head().node ? ledger.dead_letter(input.seq) : std::nullopt;
+        if (letter) {
+            made.dead_reason = store::cut_reason(letter->reason);
+        }
+        return made;
+    };
+    Status edited = edit_inputs(folder, options, alive, redact);
     crash_point("edited");
-    return edited ? Status() : Status(edited.error());
+    return edited;
 }
 
 }  // namespace sluice::worker

@@ -8,7 +8,6 @@
 #include "core/commands/seal.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
-#include "os/clock/clock.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {

@@ -161,13 +161,12 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             if (next < inputs.size() && inputs[next].seq.value != applied.value + 1) {
                 return missing_inputs(applied, inputs[next].seq);
             }
-            const bool work_pending = work_is_pending(*txn);
-            work_was_pending = work_pending;
-            if (!work_pending && next == inputs.size()) {
+            work_was_pending = work_is_pending(*txn);
+            if (!work_was_pending && next == inputs.size()) {
                 outcome.head = txn->head();
                 return outcome;  // nothing to do, nothing to commit
             }
-            const bool slice_only = work_pending && applier_.work(*txn, kWorkSlice);
+            const bool slice_only = work_was_pending && applier_.work(*txn, kWorkSlice);
             if (!slice_only && !work_only) {
                 apply_inputs(*txn, inputs, next, narrowed, outcome);
             }

@@ -1,7 +1,6 @@
 #include "worker/drain/rebuild.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -9,7 +8,6 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "os/clock/clock.hpp"
-#include "worker/drain/archive_merge.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -18,21 +18,18 @@ LedgerOpener embedded_ledger(const store::StorePaths& paths, store::EmbeddedLedg
 
 namespace {
 
-std::string number(std::uint64_t seq) {
-    return std::to_string(seq);
-}
-
 Error older_queue(SequenceNumber applied, SequenceNumber given_out) {
     return {ErrorCode::kConflict,
-            "the ledger has applied input " + number(applied.value) +
-                ", but the queue has given out only " + number(given_out.value) +
+            "the ledger has applied input " + std::to_string(applied.value) +
+                ", but the queue has given out only " + std::to_string(given_out.value) +
                 ": the queue is an older copy, or not the one of this ledger. Nothing was "
                 "applied. Put the queue and the ledger back from the same backup"};
 }
 
 Error gap(SequenceNumber applied, SequenceNumber first) {
     return {ErrorCode::kConflict,
-            "inputs " + number(applied.value + 1) + " to " + number(first.value - 1) +
+            "inputs " + std::to_string(applied.value + 1) + " to " +
+                std::to_string(first.value - 1) +
                 " are not in the queue any more and were never applied to this ledger: the ledger "
                 "is an older copy, or not the one of this queue. Nothing was applied. Put back the "
                 "newest ledger, or make it with `sluice ledger rebuild` from the archive"};

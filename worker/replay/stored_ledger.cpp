@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 
-#include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/ledger/fill.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/ledger.hpp"

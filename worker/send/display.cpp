@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "os/clock/clock.hpp"
-
 namespace sluice::cli {
 
 namespace {

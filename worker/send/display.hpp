@@ -1,7 +1,6 @@
 // Display of a run on standard error: progress, the reason for a wait, the time that is left.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>

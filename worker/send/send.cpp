@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "os/files/file_io.hpp"
 #include "worker/cli/cli_values.hpp"

@@ -4,7 +4,6 @@
 
 #include <charconv>
 
-#include "core/json/document.hpp"
 #include "core/values/assert.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"

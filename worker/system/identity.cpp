@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 
 #include "os/files/file_io.hpp"
 
