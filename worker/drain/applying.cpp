@@ -104,15 +104,13 @@ Result<Applying::Step> Applying::apply_batch() {
     Step step;
     step.worked = outcome->inputs_done != 0 || work_.pieces != 0;
     step.first = next_;
-    step.count = outcome->inputs_done;
-    step.applied_count = outcome->inputs_applied;
-    step.batch = outcome->batch;
     step.took = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - batch_began_);
     next_ += outcome->inputs_done;
     work_ = outcome->work;
     head_ = outcome->head;
     limits_ = options_.batch;
     no_memory_count_ = 0;
+    step.outcome = std::move(*outcome);
     return step;
 }
 

@@ -32,10 +32,9 @@ public:
     };
     /// Result of one step.
     struct Step {
-        bool worked = false;                ///< False if the queue is empty and no work is left.
-        std::size_t first = 0, count = 0;   ///< Range of inputs() that the ledger holds now.
-        std::size_t applied_count = 0;      ///< Inputs of this range that this step applied.
-        std::optional<AppliedBatch> batch;  ///< Its place among the batches of all nodes.
+        bool worked = false;    ///< False if the queue is empty and no work is left.
+        std::size_t first = 0;  ///< Index in inputs() of the first that is done.
+        BatchOutcome outcome;
         std::chrono::microseconds took{0};
     };
 

@@ -159,21 +159,22 @@ Result<bool> Drain::Loop::step() {
     if (!step) {
         return step.error();
     }
+    const BatchOutcome& done = step->outcome;
     if (step->worked) {
         if (const auto failed_for = retry_.succeeded(steady_now());
             failed_for && events_.recovered) {
             events_.recovered(*failed_for);
         }
-        archive_.add(applying_.inputs(), step->first, step->count, step->batch);
+        archive_.add(applying_.inputs(), step->first, done.inputs_done, done.batch);
         try {
-            keeper_.applied_bulk(applying_.inputs(), step->first, step->count);
+            keeper_.applied_bulk(applying_.inputs(), step->first, done.inputs_done);
         } catch (const std::bad_alloc&) {
             warn("not enough memory for the names of bulk files; the sweep removes them later");
         }
         keeper_.figures(applying_.head(), applying_.work().pieces);
     }
-    if (step->applied_count != 0) {
-        keeper_.batch_figures(step->applied_count, step->took);
+    if (done.inputs_applied != 0) {
+        keeper_.batch_figures(done.inputs_applied, step->took);
     }
     return step->worked;
 }

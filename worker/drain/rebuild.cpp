@@ -1,5 +1,6 @@
 #include "worker/drain/rebuild.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <system_error>
@@ -154,20 +155,20 @@ Result<bool> Rebuild::apply_some(std::size_t& next) {
 }
 
 /// Applies the batch, over as many transactions as its work takes.
-Status Rebuild::apply(LeftWork work) {
+Status Rebuild::apply(std::optional<std::uint64_t> slices) {
     if (options_.stops && options_.stops()) {
         return Error{ErrorCode::kBusy, "it was interrupted"};
     }
     std::size_t next = 0;
-    bool work_left = work.is_finished && !node_.empty();
+    bool work_left = !slices && !node_.empty();
     while (next < batch_.size() || work_left) {
         const auto applied = apply_some(next);
         if (!applied) {
             return applied.error();
         }
-        work_left = work.is_finished && *applied;
+        work_left = !slices && *applied;
     }
-    for (std::uint64_t slice = 0; slice < work.slices; ++slice) {
+    for (std::uint64_t slice = 0; slice < slices.value_or(0); ++slice) {
         if (const auto applied = apply_some(next); !applied) {
             return applied.error();
         }
@@ -221,7 +222,7 @@ Status Rebuild::append(const std::string& node, std::vector<OwnedInput> inputs) 
     node_ = node;
     number_ = 0;
     batch_ = std::move(inputs);
-    return apply({false, 0});
+    return apply(0);
 }
 
 Status Rebuild::do_work(const std::string& node, std::optional<std::uint64_t> slices) {
@@ -296,11 +297,10 @@ Status Rebuild::finish_batch(const ReplayEnd* end) {
             last != end->nodes.end() && (number_ == 0 || number_ == last->second.batch);
         slices = is_last ? last->second.slices : slices;
     }
-    if (!slices) {
-        return apply({true, 0});
+    if (slices && batch_.empty()) {
+        slices = *slices - std::min(*slices, slices_done());
     }
-    const std::uint64_t done = batch_.empty() ? slices_done() : 0;
-    return apply({false, *slices > done ? *slices - done : 0});
+    return apply(slices);
 }
 
 Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
@@ -313,7 +313,8 @@ Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
     const bool begins = queue != node_ || step.batch != number_;
     if (begins || crowded) {
         // An input waits for the work of those before it in its batch.
-        if (Status applied_batch = begins ? finish_batch(end) : apply({}); !applied_batch) {
+        if (Status applied_batch = begins ? finish_batch(end) : apply(std::nullopt);
+            !applied_batch) {
             return applied_batch;
         }
     }

@@ -83,18 +83,13 @@ public:
 private:
     Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
         : archives_(std::move(archives)), options_(options), applier_(options.seals) {}
-    /// Tells apply() how much of the work that the batch leaves it performs.
-    struct LeftWork {
-        bool is_finished = true;
-        std::uint64_t slices = 0;  ///< Unless it is finished.
-    };
-
     [[nodiscard]] Status replay_steps(const ReplayEnd* end);
     [[nodiscard]] bool is_wanted(const MergedStep& step, const ReplayEnd* end);
     [[nodiscard]] Status take(const MergedStep& step, const ReplayEnd* end);
     [[nodiscard]] Status finish_batch(const ReplayEnd* end);
     [[nodiscard]] std::uint64_t slices_done();
-    [[nodiscard]] Status apply(LeftWork work);
+    /// @param slices  How much of the work that the batch leaves is done. Absent: all of it.
+    [[nodiscard]] Status apply(std::optional<std::uint64_t> slices);
     [[nodiscard]] Result<bool> apply_some(std::size_t& next);
     [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);
 
