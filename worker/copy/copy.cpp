@@ -37,28 +37,21 @@ std::optional<store::StorePaths> LedgerPlace::store() const {
     }
     const store::StorePaths paths(folder.parent_path());
     const bool is_store = ::access(paths.format.c_str(), F_OK) == 0;
-    return is_store && paths.ledger.filename() == folder.filename()
-               ? std::optional<store::StorePaths>(paths)
-               : std::nullopt;
+    return is_store && paths.ledger.filename() == folder.filename() ? std::optional(paths)
+                                                                    : std::nullopt;
 }
 
 Result<LedgerPlace> parse_place(std::string_view text) {
-    LedgerPlace place;
     if (pg::Url::is_one(text)) {
         auto url = pg::Url::parse(text);
-        if (!url.ok()) {
-            return url.error();
-        }
-        place.url = std::move(url).value();
-        return place;
+        return url.ok() ? LedgerPlace{std::move(*url), {}} : Result<LedgerPlace>(url.error());
     }
     std::error_code failure;
     const fs::path whole = fs::absolute(fs::path(text), failure).lexically_normal();
     if (text.empty() || failure) {
         return Error{ErrorCode::kInvalid, "expected a folder, or postgres://..."};
     }
-    place.folder = whole.has_filename() ? whole : whole.parent_path();
-    return place;
+    return LedgerPlace{std::nullopt, whole.has_filename() ? whole : whole.parent_path()};
 }
 
 namespace {
@@ -79,22 +72,16 @@ struct Source {
 
 /// @param alone  Locks out every node's writes while the source is open.
 Result<Source> open_source(const LedgerPlace& from, bool alone) {
-    Source source;
     if (from.url) {
         auto reader = pg::open_whole(*from.url, alone);
-        if (!reader) {
-            return reader.error();
-        }
-        source.reader = std::move(*reader);
-        return source;
+        return reader ? Source{nullptr, std::move(*reader)} : Result<Source>(reader.error());
     }
     auto ledger = EmbeddedLedger::open(from.folder, EmbeddedLedger::Mode::kReadOnly);
     if (!ledger) {
         return ledger.error();
     }
-    source.embedded = std::move(*ledger);
-    source.reader = source.embedded->whole_snapshot();
-    return source;
+    auto reader = (*ledger)->whole_snapshot();
+    return Source{std::move(*ledger), std::move(reader)};
 }
 
 /// Looks for damaged rows, then performs the audit of rule D1.
@@ -126,22 +113,16 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
             told(rows);
         }
     };
-    Target target;
     if (to.url) {
         auto fill = pg::PostgresFill::begin(*to.url, from.shown(), {options.rows_max, committed});
-        if (!fill) {
-            return fill.error();
-        }
-        target.fill = std::move(*fill);
-        return target;
+        return fill ? Target{std::move(*fill)} : Result<Target>(fill.error());
     }
     auto fill = EmbeddedFill::begin(to.folder, from.shown(), {options.rows_max, committed});
     if (!fill) {
         return fill.error();
     }
-    target.folder = fill->get();
-    target.fill = std::move(*fill);
-    return target;
+    EmbeddedFill* const folder = fill->get();
+    return Target{std::move(*fill), folder};
 }
 
 // ---- What may be copied -------------------------------------------------------------------------
@@ -200,9 +181,7 @@ Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
     if (!paths) {
         return {};
     }
-    store::QueueOptions how;
-    how.idempotency_ttl_seconds = 0;
-    const auto queue = store::Queue::open(*paths, how);
+    const auto queue = store::Queue::open(*paths, {});
     if (!queue) {
         return queue.error();
     }
@@ -211,21 +190,21 @@ Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
         return fill.error();
     }
     const std::string uuid = (*queue)->uuid();
-    for (const LedgerHead& head : heads) {
-        if (head.node != uuid) {
-            continue;
-        }
-        auto registry = store::Registry::open(*paths, store::Registry::Mode::kReadOnly);
-        if (!registry) {
-            return registry.error();
-        }
-        Status fits = check_position(*fill, head.applied_seq);
-        return fits ? check_shops(**registry, source) : fits;
+    const auto own = std::find_if(heads.begin(), heads.end(),
+                                  [&uuid](const LedgerHead& head) { return head.node == uuid; });
+    if (own == heads.end()) {
+        return heads.empty()
+                   ? Status()
+                   : Error{ErrorCode::kConflict, "the ledger is that of queue " +
+                                                     heads.front().node + ", the queue of \"" +
+                                                     paths->root.string() + "\" is " + uuid};
     }
-    return heads.empty() ? Status()
-                         : Error{ErrorCode::kConflict,
-                                 "the ledger is that of queue " + heads.front().node +
-                                     ", the queue of \"" + paths->root.string() + "\" is " + uuid};
+    auto registry = store::Registry::open(*paths, store::Registry::Mode::kReadOnly);
+    if (!registry) {
+        return registry.error();
+    }
+    Status fits = check_position(*fill, own->applied_seq);
+    return fits ? check_shops(**registry, source) : fits;
 }
 
 Status check_source(const LedgerPlace& from, Source& source) {
@@ -308,10 +287,9 @@ Result<CopyProof> copy_rows(const LedgerPlace& from, const LedgerPlace& to,
     if (!proof.holds()) {
         return proof;
     }
-    if (!options.is_snapshot) {
-        if (Status unmoved = check_unmoved(from, *source.reader); !unmoved) {
-            return unmoved.error();
-        }
+    if (Status unmoved = options.is_snapshot ? Status() : check_unmoved(from, *source.reader);
+        !unmoved) {
+        return unmoved.error();
     }
     crash_point("proved");
     fill.finish();

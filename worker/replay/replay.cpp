@@ -326,9 +326,7 @@ private:
         if (!options_.own) {
             return {};
         }
-        store::QueueOptions how;
-        how.idempotency_ttl_seconds = 0;
-        const auto queue = store::Queue::open(*options_.own, how);
+        const auto queue = store::Queue::open(*options_.own, {});
         if (!queue) {
             return queue.error();
         }

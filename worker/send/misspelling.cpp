@@ -28,47 +28,36 @@ const ProductField* field_of(const ProductTable& table, std::string_view name) {
     return at < table.fields.size() && table.fields[at].name == name ? &table.fields[at] : nullptr;
 }
 
-class FieldWalk {
-public:
-    void object(const ProductTable& table, const std::string& path,
-                const simdjson::dom::object& object) {
-        for (const auto& [key, value] : object) {
-            if (const ProductField* field = field_of(table, key)) {
-                inside(*field, path + std::string(key), value);
-            } else if (const auto meant = resembled_field(table, key)) {
-                found_.push_back(path + std::string(key) +
-                                 ": no such field is known; did you mean " + std::string(*meant) +
-                                 "?");
+void find_misspelt(const ProductTable& table, const std::string& path,
+                   const simdjson::dom::object& object, std::vector<std::string>& found) {
+    for (const auto& [key, value] : object) {
+        const std::string name = path + std::string(key);
+        const ProductField* const field = field_of(table, key);
+        if (field == nullptr) {
+            if (const auto meant = resembled_field(table, key)) {
+                found.push_back(name + ": no such field is known; did you mean " +
+                                std::string(*meant) + "?");
             }
-        }
-    }
-    [[nodiscard]] std::vector<std::string> take() && { return std::move(found_); }
-
-private:
-    void inside(const ProductField& field, const std::string& path,
-                const simdjson::dom::element& value) {
-        if (field.table == nullptr) {
-            return;
+            continue;
         }
         simdjson::dom::object child;
-        if (value.get_object().get(child) == simdjson::SUCCESS) {
-            object(*field.table, path + ".", child);
+        if (field->table != nullptr && value.get_object().get(child) == simdjson::SUCCESS) {
+            find_misspelt(*field->table, name + ".", child, found);
         }
         simdjson::dom::array children;
-        if (value.get_array().get(children) != simdjson::SUCCESS) {
-            return;
+        if (field->table == nullptr || value.get_array().get(children) != simdjson::SUCCESS) {
+            continue;
         }
         std::size_t index = 0;
         for (const simdjson::dom::element element : children) {
             if (element.get_object().get(child) == simdjson::SUCCESS) {
-                object(*field.table, path + "[" + std::to_string(index) + "].", child);
+                find_misspelt(*field->table, name + "[" + std::to_string(index) + "].", child,
+                              found);
             }
             ++index;
         }
     }
-
-    std::vector<std::string> found_;
-};
+}
 
 }  // namespace
 
@@ -91,11 +80,11 @@ std::optional<std::string_view> resembled_field(const ProductTable& table, std::
 
 std::vector<std::string> misspelt_fields(const simdjson::dom::element& record) {
     simdjson::dom::object object;
-    FieldWalk walk;
+    std::vector<std::string> found;
     if (record.get_object().get(object) == simdjson::SUCCESS) {
-        walk.object(product_table(), "", object);
+        find_misspelt(product_table(), "", object, found);
     }
-    return std::move(walk).take();
+    return found;
 }
 
 }  // namespace sluice::cli

@@ -32,8 +32,14 @@ Result<std::string> read_body(const SignCommand& command) {
     return read_to_end(command.file == "-" ? "/dev/stdin" : command.file, kBodyBytesMax);
 }
 
+/// The shop whose tokens are tried. For a shop of the store, also tokens that may not sign.
+struct Signers {
+    std::shared_ptr<const ShopView> shop;
+    std::vector<std::shared_ptr<const TokenView>> barred;
+};
+
 /// Returns a shop with the one token in the file, in the form that the diagnosis needs.
-Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_file) {
+Result<Signers> signers_of_file(const std::string& token_file) {
     auto secret = read_secret(token_file);
     if (!secret.ok()) {
         return secret.error();
@@ -45,14 +51,8 @@ Result<std::shared_ptr<const ShopView>> shop_of_file(const std::string& token_fi
     account->tokens.push_back(std::move(token));
     auto shop = std::make_shared<ShopView>();
     shop->account = std::move(account);
-    return std::shared_ptr<const ShopView>(std::move(shop));
+    return Signers{std::move(shop), {}};
 }
-
-/// The shop whose tokens are tried. For a shop of the store, also tokens that may not sign.
-struct Signers {
-    std::shared_ptr<const ShopView> shop;
-    std::vector<std::shared_ptr<const TokenView>> barred;
-};
 
 Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     auto key = store::MasterKey::load(frame.paths().master_key);
@@ -69,17 +69,6 @@ Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     }
     return Signers{
         shop, registry.value()->find_barred_tokens(shop->account->number, kDiagnosisBarredMax)};
-}
-
-Result<Signers> signers(const Frame& frame, const SignCommand& command) {
-    if (command.shop) {
-        return signers_of_store(frame, *command.shop);
-    }
-    auto shop = shop_of_file(command.token_file);
-    if (!shop.ok()) {
-        return shop.error();
-    }
-    return Signers{shop.value(), {}};
 }
 
 Status run_sign(const Frame& /*frame*/, const SignCommand& command) {
@@ -145,7 +134,8 @@ Error layout_mismatch(std::string_view body, Error otherwise,
 }
 
 Status verify_event(const Frame& frame, const SignCommand& command) {
-    const Result<Signers> tried = signers(frame, command);
+    const Result<Signers> tried =
+        command.shop ? signers_of_store(frame, *command.shop) : signers_of_file(command.token_file);
     if (!tried.ok()) {
         return tried.error();
     }
