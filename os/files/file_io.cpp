@@ -27,18 +27,6 @@ int write_synced(const char* path, std::string_view bytes) noexcept {
     return ::fsync(fd.get()) == 0 ? 0 : errno;
 }
 
-}  // namespace
-
-int open_retrying(const char* path, int flags, mode_t mode) noexcept {
-    int fd = -1;
-    do {
-        fd = ::open(path, flags | O_CLOEXEC, mode);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
-namespace {
-
 const char* kind_of(mode_t mode) noexcept {
     switch (mode & S_IFMT) {
         case S_IFLNK:
@@ -72,7 +60,56 @@ Error foreign_file(const std::filesystem::path& path, mode_t mode) {
                 ".refused\", which follows no link), and restore the file from a backup"};
 }
 
+/// Calls write(rest) until it has taken all bytes, again after EINTR. Returns 0 or an errno.
+template <class Write>
+int write_whole(std::string_view bytes, Write&& write) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written = write(bytes);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : EIO;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+/// Reads up to `bytes` bytes. The path is for the error.
+Result<std::string> read_some(const Fd& fd, const std::filesystem::path& path, std::uint64_t offset,
+                              std::size_t bytes) {
+    std::string buffer(bytes, '\0');
+    const std::int64_t got = read_at(fd.get(), buffer.data(), bytes, offset);
+    if (got < 0) {
+        return system_error(static_cast<int>(-got), "read", path);
+    }
+    buffer.resize(static_cast<std::size_t>(got));
+    return buffer;
+}
+
+Result<std::string> read_opened(const Fd& fd, const std::filesystem::path& path,
+                                std::size_t bytes_max) {
+    struct stat info {};
+    if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
+        return system_error(errno, "read", path);
+    }
+    if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > bytes_max) {
+        return Error{ErrorCode::kInvalid,
+                     "\"" + path.string() + "\" is not a plain file of the expected size"};
+    }
+    return read_some(fd, path, 0, static_cast<std::size_t>(info.st_size));
+}
+
 }  // namespace
+
+int open_retrying(const char* path, int flags, mode_t mode) noexcept {
+    int fd = -1;
+    do {
+        fd = ::open(path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 Result<Fd> open_plain(const std::filesystem::path& path, int flags, int* error) {
     struct stat info {};
@@ -157,38 +194,6 @@ Error system_error(int error, std::string_view doing, const std::filesystem::pat
     return {code_of_errno(error), std::move(message)};
 }
 
-namespace {
-
-/// Calls write(rest) until it has taken all bytes, again after EINTR. Returns 0 or an errno.
-template <class Write>
-int write_whole(std::string_view bytes, Write&& write) noexcept {
-    while (!bytes.empty()) {
-        const ssize_t written = write(bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno : EIO;
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
-/// Reads up to `bytes` bytes. The path is for the error.
-Result<std::string> read_some(const Fd& fd, const std::filesystem::path& path, std::uint64_t offset,
-                              std::size_t bytes) {
-    std::string buffer(bytes, '\0');
-    const std::int64_t got = read_at(fd.get(), buffer.data(), bytes, offset);
-    if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path);
-    }
-    buffer.resize(static_cast<std::size_t>(got));
-    return buffer;
-}
-
-}  // namespace
-
 int write_all(int fd, std::string_view bytes) noexcept {
     return write_whole(bytes, [fd](std::string_view rest) noexcept {
         return ::write(fd, rest.data(), rest.size());
@@ -254,23 +259,6 @@ Result<std::uint64_t> OpenFile::size() const {
     }
     return static_cast<std::uint64_t>(status.st_size);
 }
-
-namespace {
-
-Result<std::string> read_opened(const Fd& fd, const std::filesystem::path& path,
-                                std::size_t bytes_max) {
-    struct stat info {};
-    if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
-        return system_error(errno, "read", path);
-    }
-    if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > bytes_max) {
-        return Error{ErrorCode::kInvalid,
-                     "\"" + path.string() + "\" is not a plain file of the expected size"};
-    }
-    return read_some(fd, path, 0, static_cast<std::size_t>(info.st_size));
-}
-
-}  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
     return read_opened(Fd(open_retrying(path.c_str(), O_RDONLY | O_NONBLOCK)), path, bytes_max);

@@ -149,15 +149,6 @@ private:
     int depth_ = 0;
 };
 
-}  // namespace
-
-std::vector<NginxDirective> parse_nginx(std::string_view printed) {
-    const std::vector<PrintedFile> files = files_in(printed);
-    return files.empty() ? std::vector<NginxDirective>() : Parser(files).file(files.front());
-}
-
-namespace {
-
 constexpr std::size_t kBinaryBytesMax = std::size_t{1} << 28;
 /// Sizes of a pointer, an atomic word and a time, each with a comma.
 constexpr std::size_t kSizesLength = 6;
@@ -253,6 +244,11 @@ std::string signature_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::vector<NginxDirective> parse_nginx(std::string_view printed) {
+    const std::vector<PrintedFile> files = files_in(printed);
+    return files.empty() ? std::vector<NginxDirective>() : Parser(files).file(files.front());
+}
 
 std::string module_remedy(const std::string& program, std::string_view complaint) {
     const std::string_view built_for = number_after(complaint, " version ");

@@ -276,10 +276,6 @@ bool Archiver::flush_is_due() const noexcept {
            (unflushed_count_ != 0 && steady_now() - oldest_unflushed_ >= kFlushAfter);
 }
 
-Result<std::uint64_t> Archiver::apply_retention(Timestamp now) {
-    return writer_->apply_retention(now);
-}
-
 std::uint64_t Archiver::bytes() const {
     std::uint64_t bytes = 0;
     const auto segments = store::list_segments(paths_.archive);

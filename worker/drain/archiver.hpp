@@ -54,7 +54,6 @@ public:
     [[nodiscard]] Status flush();
     /// Returns true if enough was added, or enough time has passed, to flush().
     [[nodiscard]] bool flush_is_due() const noexcept;
-    [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
     /// Removes from the archive what a forget has found. After an error it must be reopened.
     [[nodiscard]] Status edit(const ForgetJob& job);
     /// Returns true if this object has removed all that the task has found.

@@ -182,11 +182,8 @@ private:
     }
     /// Begins with the first input, else with the newest snapshot.
     [[nodiscard]] Status replay_somehow(unsigned attempt) {
-        if (snapshot_) {
-            return replay(attempt);
-        }
         Status replayed = replay(attempt);
-        if (replayed || replayed_ == nullptr || !replayed_->lacks_inputs()) {
+        if (snapshot_ || replayed || replayed_ == nullptr || !replayed_->lacks_inputs()) {
             return replayed;
         }
         auto newest = newest_snapshot(options_.snapshots);

@@ -166,6 +166,11 @@ void serve_folder(int socket, FolderFiles& files) {
     files.remove_all();
 }
 
+std::map<std::string, OutputFolder>& held_folders() {
+    static std::map<std::string, OutputFolder> the_folders;
+    return the_folders;
+}
+
 }  // namespace
 
 struct OutputFolder::State {
@@ -211,15 +216,6 @@ struct OutputFolder::State {
         wait_for_child(child);
     }
 };
-
-namespace {
-
-std::map<std::string, OutputFolder>& held_folders() {
-    static std::map<std::string, OutputFolder> the_folders;
-    return the_folders;
-}
-
-}  // namespace
 
 OutputFolder::OutputFolder(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 OutputFolder::OutputFolder(OutputFolder&&) noexcept = default;
