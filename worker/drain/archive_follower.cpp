@@ -11,17 +11,6 @@ constexpr std::chrono::milliseconds kRetry{1000};
 
 }  // namespace
 
-ArchiveFollower::ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
-                                 std::optional<store::ArchiveOptions> options,
-                                 SnapshotMaker snapshot, std::function<void(const Error&)> failed,
-                                 std::function<void()> alive)
-    : paths_(paths),
-      queue_(queue),
-      options_(options),
-      snapshot_(std::move(snapshot)),
-      failed_(std::move(failed)),
-      alive_(std::move(alive)) {}
-
 void ArchiveFollower::fail(const Error& error) {
     archiver_.reset();
     retry_at_ = steady_now() + kRetry;
@@ -48,7 +37,7 @@ Status ArchiveFollower::open_if_due() {
     if (archiver_ || steady_now() < retry_at_) {
         return Status::success();
     }
-    auto opened = Archiver::open(paths_, queue_, *options_, snapshot_, alive_);
+    auto opened = Archiver::open(*parts_);
     if (!opened) {
         return opened.error();
     }
@@ -98,7 +87,7 @@ Status ArchiveFollower::edit(const ForgetJob& job) {
 }
 
 std::optional<SequenceNumber> ArchiveFollower::turn(SequenceNumber applied, bool flush_now) {
-    if (!options_) {
+    if (!parts_) {
         return applied;
     }
     if (Status followed = follow(applied, flush_now); !followed) {

@@ -18,12 +18,12 @@ namespace sluice::worker {
 
 class ArchiveFollower {
 public:
-    /// @param options   Absent if there is no archive; then everything counts as archived.
-    /// @param snapshot  May throw LedgerFailure, which turn() does not catch.
-    /// @param failed    Called for each failure; the archive is tried again a second later.
-    ArchiveFollower(const store::StorePaths& paths, store::Queue& queue,
-                    std::optional<store::ArchiveOptions> options, SnapshotMaker snapshot,
-                    std::function<void(const Error&)> failed, std::function<void()> alive);
+    /// @param parts   Absent if there is no archive; then everything counts as archived. The
+    ///                snapshot's maker may throw LedgerFailure, which turn() does not catch.
+    /// @param failed  Called for each failure; the archive is tried again a second later.
+    ArchiveFollower(const std::optional<ArchiverParts>& parts,
+                    std::function<void(const Error&)> failed)
+        : parts_(parts), failed_(std::move(failed)) {}
 
     /// Archives inputs [first, first + count), which the ledger holds by now. After a failure the
     /// archive reads them from the queue again.
@@ -61,12 +61,8 @@ private:
     [[nodiscard]] Status follow(SequenceNumber applied, bool flush_now);
     void fail(const Error& error);
 
-    store::StorePaths paths_;
-    store::Queue& queue_;
-    std::optional<store::ArchiveOptions> options_;
-    SnapshotMaker snapshot_;
+    std::optional<ArchiverParts> parts_;
     std::function<void(const Error&)> failed_;
-    std::function<void()> alive_;
     std::unique_ptr<Archiver> archiver_;
     Clock::time_point retry_at_{};
 };

@@ -54,22 +54,8 @@ bool has_batch(LedgerReader& ledger, const AppliedBatch& batch) {
 
 }  // namespace
 
-Archiver::Archiver(const store::StorePaths& paths, store::Queue& queue,
-                   const store::ArchiveOptions& options, SnapshotMaker snapshot,
-                   std::function<void()> alive)
-    : paths_(paths),
-      queue_(queue),
-      options_(options),
-      snapshot_(std::move(snapshot)),
-      alive_(std::move(alive)) {}
-
-Result<std::unique_ptr<Archiver>> Archiver::open(const store::StorePaths& paths,
-                                                 store::Queue& queue,
-                                                 const store::ArchiveOptions& options,
-                                                 SnapshotMaker snapshot,
-                                                 std::function<void()> alive) {
-    std::unique_ptr<Archiver> archiver(
-        new Archiver(paths, queue, options, std::move(snapshot), std::move(alive)));
+Result<std::unique_ptr<Archiver>> Archiver::open(const ArchiverParts& parts) {
+    std::unique_ptr<Archiver> archiver(new Archiver(parts));
     if (Status opened = archiver->open_writer(); !opened) {
         return opened.error();
     }
@@ -77,7 +63,8 @@ Result<std::unique_ptr<Archiver>> Archiver::open(const store::StorePaths& paths,
 }
 
 Status Archiver::open_writer() {
-    auto writer = store::ArchiveWriter::open(paths_.archive, queue_.uuid(), options_);
+    auto writer =
+        store::ArchiveWriter::open(parts_.paths.archive, parts_.queue.uuid(), parts_.options);
     if (!writer) {
         return writer.error();
     }
@@ -86,7 +73,7 @@ Status Archiver::open_writer() {
 }
 
 Status Archiver::open_order() {
-    auto order = store::OrderWriter::open(paths_.archive, queue_.uuid());
+    auto order = store::OrderWriter::open(parts_.paths.archive, parts_.queue.uuid());
     if (!order) {
         return order.error();
     }
@@ -102,7 +89,7 @@ Status Archiver::put_batches(LedgerReader& ledger, std::uint64_t from,
     first.number = from;
     Status put;
     ledger.scan(first, {0, 1}, [&](const AppliedBatch& row) {
-        put = row.node == queue_.uuid() ? order.put(row) : Status();
+        put = row.node == parts_.queue.uuid() ? order.put(row) : Status();
         return put.ok();
     });
     return put;
@@ -111,7 +98,7 @@ Status Archiver::put_batches(LedgerReader& ledger, std::uint64_t from,
 /// Reads from the ledger this queue's batches since the last one that the archive has, or all of
 /// them if the ledger does not have that one: it was rebuilt or restored.
 Status Archiver::read_order() {
-    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
     const std::optional<AppliedBatch> last = order_->last();
     Status read = !last || has_batch(*ledger, *last)
                       ? put_batches(*ledger, last ? last->number : 0, *order_)
@@ -124,7 +111,7 @@ Status Archiver::read_order() {
 }
 
 Status Archiver::replace_order(LedgerReader& ledger) {
-    auto order = store::OrderWriter::begin_anew(paths_.archive, queue_.uuid());
+    auto order = store::OrderWriter::begin_anew(parts_.paths.archive, parts_.queue.uuid());
     if (!order) {
         return order.error();
     }
@@ -155,7 +142,7 @@ Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
 /// archive before it. So a FORGET that is durable in the archive was performed there, whenever the
 /// process died.
 Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
-    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
     const std::optional<CommandRow> row = ledger->command(input.seq);
     const std::optional<EditedInput> kept =
         row ? forgotten_command({input.record, input.bulk_body, input.original_sha256}, *row)
@@ -181,9 +168,10 @@ Status Archiver::edit(const ForgetJob& job) {
         return flushed;
     }
     crash_point("forgetting");
-    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
     writer_.reset();
-    Status edited = edit_forgotten(paths_.archive, options_, job, *ledger, alive_);
+    Status edited =
+        edit_forgotten(parts_.paths.archive, parts_.options, job, *ledger, parts_.alive);
     if (Status opened = open_writer(); !opened) {
         return opened;
     }
@@ -235,11 +223,12 @@ Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
     if (!behind_) {
         return false;
     }
-    auto inputs = read_inputs(queue_, paths_, {last.value + 1}, kCatchUpInputs, kCatchUpBytes);
+    auto inputs =
+        read_inputs(parts_.queue, parts_.paths, {last.value + 1}, kCatchUpInputs, kCatchUpBytes);
     if (!inputs) {
         return inputs.error();
     }
-    const std::unique_ptr<LedgerReader> ledger = snapshot_();
+    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
     for (OwnedInput& input : *inputs) {
         if (input.seq > applied) {
             break;
@@ -278,7 +267,7 @@ bool Archiver::flush_is_due() const noexcept {
 
 std::uint64_t Archiver::bytes() const {
     std::uint64_t bytes = 0;
-    const auto segments = store::list_segments(paths_.archive);
+    const auto segments = store::list_segments(parts_.paths.archive);
     if (!segments) {
         return 0;
     }

@@ -29,13 +29,18 @@ namespace sluice::worker {
 /// Makes a snapshot of the ledger, for the outcome of inputs.
 using SnapshotMaker = std::function<std::unique_ptr<LedgerReader>()>;
 
+struct ArchiverParts {
+    store::StorePaths paths;
+    store::Queue& queue;
+    store::ArchiveOptions options;
+    SnapshotMaker snapshot;
+    std::function<void()> alive;  ///< Called now and then while the archive is edited.
+};
+
 /// After an error it must be reopened. Throws LedgerFailure from its SnapshotMaker.
 class Archiver {
 public:
-    /// @param alive  Called now and then while the archive is edited.
-    [[nodiscard]] static Result<std::unique_ptr<Archiver>> open(
-        const store::StorePaths& paths, store::Queue& queue, const store::ArchiveOptions& options,
-        SnapshotMaker snapshot, std::function<void()> alive);
+    [[nodiscard]] static Result<std::unique_ptr<Archiver>> open(const ArchiverParts& parts);
 
     /// Archives inputs [first, first + count), which the ledger holds by now. Does nothing while
     /// the archive is behind, because catch_up() will read them from the queue.
@@ -66,9 +71,7 @@ public:
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:
-    Archiver(const store::StorePaths& paths, store::Queue& queue,
-             const store::ArchiveOptions& options, SnapshotMaker snapshot,
-             std::function<void()> alive);
+    explicit Archiver(const ArchiverParts& parts) : parts_(parts) {}
     [[nodiscard]] Status open_writer();
     [[nodiscard]] Status open_order();
     [[nodiscard]] Status read_order();
@@ -79,11 +82,7 @@ private:
     [[nodiscard]] Status add_one(const OwnedInput& input, Timestamp now);
     [[nodiscard]] Status add_forget(const OwnedInput& input, Timestamp now);
 
-    const store::StorePaths paths_;
-    store::Queue& queue_;
-    store::ArchiveOptions options_;
-    SnapshotMaker snapshot_;
-    std::function<void()> alive_;
+    const ArchiverParts parts_;
     std::map<std::string, ForgetFound> edited_;  ///< Keyed by command id.
     std::unique_ptr<store::ArchiveWriter> writer_;
     std::optional<store::OrderWriter> order_;

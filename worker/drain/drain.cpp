@@ -65,10 +65,13 @@ public:
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
-          archive_(
-              paths, queue, options.archive,
-              [this] { return applying_.ledger().snapshot(queue_.uuid()); },
-              [this](const Error& error) { archive_failed(error); }, [this] { alive(); }),
+          archive_(options.archive
+                       ? std::optional(ArchiverParts{
+                             paths, queue, *options.archive,
+                             [this] { return applying_.ledger().snapshot(queue_.uuid()); },
+                             [this] { alive(); }})
+                       : std::nullopt,
+                   [this](const Error& error) { archive_failed(error); }),
           forgets_(paths, queue, options.archive, archive_, [this] { alive(); }),
           retry_(options.retry_seconds_max) {
         keeper_.starting(options.version);

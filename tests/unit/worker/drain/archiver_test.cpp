@@ -21,9 +21,11 @@ protected:
     }
     void read() { inputs_ = *read_inputs(store_.queue(), store_.paths(), {1}, 1000, 1U << 24); }
     void open() {
-        auto opened = Archiver::open(
-            store_.paths(), store_.queue(), {},
-            [this] { return ledger_->snapshot(store_.queue().uuid()); }, [] {});
+        auto opened = Archiver::open({store_.paths(),
+                                      store_.queue(),
+                                      {},
+                                      [this] { return ledger_->snapshot(store_.queue().uuid()); },
+                                      [] {}});
         ASSERT_TRUE(opened.ok()) << opened.error().message;
         archiver_ = std::move(*opened);
     }
