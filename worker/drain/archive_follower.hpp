@@ -7,9 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "lmdb_store/archive/archive.hpp"
-#include "lmdb_store/queue/queue.hpp"
-#include "lmdb_store/store/format.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/archiver.hpp"
 #include "worker/drain/input_batch.hpp"
@@ -53,6 +50,8 @@ public:
         return archiver_ ? archiver_->durable_seq() : SequenceNumber{};
     }
     [[nodiscard]] bool is_behind() const noexcept { return archiver_ && archiver_->is_behind(); }
+    /// Returns nothing if the archive is off.
+    [[nodiscard]] const std::optional<ArchiverParts>& parts() const noexcept { return parts_; }
     /// Returns nullptr if the archive is off or not open.
     [[nodiscard]] const Archiver* archiver() const noexcept { return archiver_.get(); }
 

@@ -72,7 +72,7 @@ public:
                              [this] { alive(); }})
                        : std::nullopt,
                    [this](const Error& error) { archive_failed(error); }),
-          forgets_(paths, queue, options.archive, archive_, [this] { alive(); }),
+          forgets_(queue, archive_),
           retry_(options.retry_seconds_max) {
         keeper_.starting(options.version);
     }

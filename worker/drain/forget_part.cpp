@@ -15,17 +15,9 @@ namespace {
 constexpr std::chrono::seconds kLookEvery{1};
 }  // namespace
 
-ForgetParts::ForgetParts(const store::StorePaths& paths, store::Queue& queue,
-                         std::optional<store::ArchiveOptions> options, ArchiveFollower& archive,
-                         std::function<void()> alive)
-    : paths_(paths),
-      queue_(queue),
-      options_(options),
-      archive_(archive),
-      alive_(std::move(alive)) {}
-
 Result<ForgetFound> ForgetParts::search(const ForgetNotSearched& wanted, Ledger& ledger) {
-    if (options_) {
+    const auto& parts = archive_.parts();
+    if (parts) {
         if (Status complete = archive_.complete(SequenceNumber{wanted.seq.value - 1}); !complete) {
             return complete.error();
         }
@@ -35,7 +27,7 @@ Result<ForgetFound> ForgetParts::search(const ForgetNotSearched& wanted, Ledger&
     const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
     auto found = search_forgotten(
         wanted.whom, *snapshot,
-        options_ ? archived_inputs(paths_.archive, *options_, every, alive_) : none);
+        parts ? archived_inputs(parts->paths.archive, parts->options, every, parts->alive) : none);
     crash_point("searched");
     return found;
 }
@@ -62,7 +54,7 @@ bool ForgetParts::is_due(const ForgetJob& job, const LedgerHead& head, SequenceN
                                   ? applied >= job.seq
                                   : caught_up || head.last_received > job.received_at;
     const SequenceNumber needed = job.node == head.node ? job.seq : applied;
-    return received_all && (!options_ || archive_.durable_seq() >= needed);
+    return received_all && (!archive_.parts() || archive_.durable_seq() >= needed);
 }
 
 Status ForgetParts::turn(Ledger& ledger, SequenceNumber applied, bool caught_up, bool now) {
@@ -93,8 +85,8 @@ Result<std::vector<std::string>> ForgetParts::nodes(Ledger& ledger) const {
     const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
     const bool is_shared = dynamic_cast<store::EmbeddedLedger*>(&ledger) == nullptr;
     std::set<std::string> archived;
-    if (options_) {
-        const auto queues = store::archived_queues(paths_.archive);
+    if (const auto& parts = archive_.parts()) {
+        const auto queues = store::archived_queues(parts->paths.archive);
         if (!queues) {
             return queues.error();
         }
@@ -118,11 +110,13 @@ Status ForgetParts::do_part(const ForgetJob& job, Ledger& ledger) {
                                std::string_view record) {
         return is_before(job, queue, seq, record);
     };
+    const auto& parts = archive_.parts();
     ForgetFound found;
-    if (options_ && !archive_.has_edited(job)) {
+    if (parts && !archive_.has_edited(job)) {
         const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());
-        auto more =
-            search_more(job, *snapshot, archived_inputs(paths_.archive, *options_, wanted, alive_));
+        auto more = search_more(
+            job, *snapshot,
+            archived_inputs(parts->paths.archive, parts->options, wanted, parts->alive));
         if (!more) {
             return more.error();
         }
@@ -138,7 +132,7 @@ Status ForgetParts::do_part(const ForgetJob& job, Ledger& ledger) {
         }
         txn->commit();
     }
-    if (options_ && !archive_.has_edited(*grown)) {
+    if (parts && !archive_.has_edited(*grown)) {
         if (Status edited = archive_.edit(*grown); !edited) {
             return edited;
         }

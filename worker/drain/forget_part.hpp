@@ -7,8 +7,6 @@
 // which is idempotent. Not thread-safe.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +22,7 @@ namespace sluice::worker {
 
 class ForgetParts {
 public:
-    /// @param alive  Called regularly while an archive is read.
-    ForgetParts(const store::StorePaths& paths, store::Queue& queue,
-                std::optional<store::ArchiveOptions> options, ArchiveFollower& archive,
-                std::function<void()> alive);
+    ForgetParts(store::Queue& queue, ArchiveFollower& archive) : queue_(queue), archive_(archive) {}
 
     /// Searches for the data to forget; the FORGET is the next input. Returns kBusy, kIo, kNoSpace
     /// and the like if the archive cannot be brought up to it now.
@@ -47,11 +42,8 @@ private:
     [[nodiscard]] bool is_due(const ForgetJob& job, const LedgerHead& head, SequenceNumber applied,
                               bool caught_up) const;
 
-    store::StorePaths paths_;
     store::Queue& queue_;
-    std::optional<store::ArchiveOptions> options_;
     ArchiveFollower& archive_;
-    std::function<void()> alive_;
     Clock::time_point next_look_{};
 };
 

@@ -1,7 +1,6 @@
 #include "worker/send/misspelling.hpp"
 
 #include <cstddef>
-#include <utility>
 
 #include "worker/cli/spelling.hpp"
 
