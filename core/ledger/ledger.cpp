@@ -53,28 +53,11 @@ ProgramRow current_of(LedgerReader& ledger, const ProgramHead& head) {
     return *std::move(row);
 }
 
-void scan_heads_of(LedgerReader& ledger, const Visitor<ProgramHead>& visit) {
-    ledger.scan(ProgramHead{}, {}, visit);
-}
-
 /// Cleared rows, for ledgers that are in memory themselves.
 class RowsInMemory final : public ClearedRows {
 public:
-    RowsInMemory(LedgerReader& ledger, AccountNumber account, std::span<const ClearedOf> programs) {
-        std::map<ShopNumber, ShopId> shops;
-        std::vector<OpenAmount> found;
-        ledger.scan_cleared(account, programs, [&found](const OpenAmount& row) {
-            found.push_back(row);
-            return true;
-        });
-        for (OpenAmount& row : found) {
-            const auto [shop, added] = shops.try_emplace(row.shop);
-            if (added) {
-                shop->second = ledger.shop_id(row.shop);
-            }
-            std::string key = cleared_key(row, shop->second.view());
-            rows_.emplace_back(std::move(key), std::move(row));
-        }
+    void add(std::string key, const OpenAmount& row) { rows_.emplace_back(std::move(key), row); }
+    void sort() {
         std::sort(rows_.begin(), rows_.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
     }
@@ -92,7 +75,7 @@ private:
 
 std::vector<ProgramRow> LedgerReader::programs(AccountNumber account) {
     std::vector<ProgramRow> rows;
-    scan_heads_of(*this, [&](const ProgramHead& head) {
+    scan(ProgramHead{}, {}, [&](const ProgramHead& head) {
         if (head.account == account) {
             rows.push_back(current_of(*this, head));
         }
@@ -115,7 +98,8 @@ std::optional<ProgramRow> LedgerReader::program_version(const ProgramId& program
 }
 
 void LedgerReader::scan_programs(const Visitor<ProgramRow>& visit) {
-    scan_heads_of(*this, [&](const ProgramHead& head) { return visit(current_of(*this, head)); });
+    scan(ProgramHead{}, {},
+         [&](const ProgramHead& head) { return visit(current_of(*this, head)); });
 }
 
 std::optional<RefundOwner> LedgerReader::refund_owner(AccountNumber account, ShopNumber shop,
@@ -149,6 +133,20 @@ std::optional<Membership> LedgerReader::membership(AccountNumber account, const 
     row.program = program;
     row.creator = creator;
     return find(*this, std::move(row));
+}
+
+bool LedgerReader::is_of_credit(const JournalGroup& group) {
+    const JournalReason reason = group.entries.front().reason;
+    if (reason != JournalReason::kReversal) {
+        return is_credit(reason);
+    }
+    MoneyCommand row;
+    row.command_id = group.command_id;
+    if (!load(row)) {
+        return false;
+    }
+    row.command_id = std::exchange(row.reverses, {});
+    return load(row) && row.is_credit();
 }
 
 std::optional<ShopRow> LedgerReader::shop(ShopNumber shop) {
@@ -311,9 +309,10 @@ std::string cleared_key(const OpenAmount& row, std::string_view shop_id) {
     return key;
 }
 
-void LedgerReader::scan_cleared(AccountNumber account, std::span<const ClearedOf> programs,
-                                const Visitor<OpenAmount>& visit) {
-    bool more = true;
+void LedgerReader::scan_cleared(
+    AccountNumber account, std::span<const ClearedOf> programs,
+    const std::function<void(std::string key, const OpenAmount& row)>& visit) {
+    std::map<ShopNumber, ShopId> shops;
     for (const ClearedOf& of : programs) {
         for (const bool cleared : {true, false}) {
             OpenAmount first;
@@ -321,9 +320,15 @@ void LedgerReader::scan_cleared(AccountNumber account, std::span<const ClearedOf
             first.program = of.program;
             first.cleared = cleared;
             scan(first, {3, 3}, [&](const OpenAmount& row) {
-                const bool wanted = cleared || row.sold_at <= of.sold_until;
-                more = more && (!wanted || visit(row));
-                return more && wanted;
+                if (!cleared && row.sold_at > of.sold_until) {
+                    return false;
+                }
+                const auto [shop, added] = shops.try_emplace(row.shop);
+                if (added) {
+                    shop->second = shop_id(row.shop);
+                }
+                visit(cleared_key(row, shop->second.view()), row);
+                return true;
             });
         }
     }
@@ -331,7 +336,12 @@ void LedgerReader::scan_cleared(AccountNumber account, std::span<const ClearedOf
 
 std::unique_ptr<ClearedRows> LedgerReader::cleared(AccountNumber account,
                                                    std::span<const ClearedOf> programs) {
-    return std::make_unique<RowsInMemory>(*this, account, programs);
+    auto rows = std::make_unique<RowsInMemory>();
+    scan_cleared(account, programs, [&rows](std::string key, const OpenAmount& row) {
+        rows->add(std::move(key), row);
+    });
+    rows->sort();
+    return rows;
 }
 
 }  // namespace sluice

@@ -10,6 +10,7 @@
 // Reads in a transaction see its own writes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,7 @@
 #include "core/ledger/rows.hpp"
 #include "core/ledger/table.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice {
 
@@ -34,13 +36,8 @@ struct ClearedOf {
 
 /// Open amounts that a payout close may take from: see LedgerReader::cleared(). Sorted as
 /// cleared_key() says. One thread at a time.
-class ClearedRows {
+class ClearedRows : public Interface {
 public:
-    ClearedRows() = default;
-    ClearedRows(const ClearedRows&) = delete;
-    ClearedRows& operator=(const ClearedRows&) = delete;
-    virtual ~ClearedRows() = default;
-
     /// Visits the rows, from the first one at each call, until `visit` returns false. `visit` may
     /// read and write the ledger.
     virtual void visit(const Visitor<OpenAmount>& visit) = 0;
@@ -49,13 +46,8 @@ public:
 [[nodiscard]] std::string cleared_key(const OpenAmount& row, std::string_view shop_id);
 
 /// Reads of one consistent state.
-class LedgerReader {
+class LedgerReader : public Interface {
 public:
-    LedgerReader() = default;
-    LedgerReader(const LedgerReader&) = delete;
-    LedgerReader& operator=(const LedgerReader&) = delete;
-    virtual ~LedgerReader() = default;
-
     // -- Described tables (core/ledger/table.hpp) ----------------------------------------------
     /// Fills in the row whose key is given. Returns false if there is none; the rest of the row is
     /// then unspecified.
@@ -159,9 +151,9 @@ public:
     [[nodiscard]] ShopId shop_id(ShopNumber shop);
     [[nodiscard]] std::optional<CommandRow> command(SequenceNumber seq);
     [[nodiscard]] std::optional<DeadLetter> dead_letter(SequenceNumber seq);
-    /// Visits the rows that cleared() sorts, in the order of the index. Memory: one row.
-    void scan_cleared(AccountNumber account, std::span<const ClearedOf> programs,
-                      const Visitor<OpenAmount>& visit);
+    /// Returns whether the group is a credit or the reversal of one: the order that it names does
+    /// not list it.
+    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
     void scan_payouts(const Visitor<Payout>& visit);  ///< By id: in the order of closing.
     void scan_anomalies(AccountNumber account, ShopNumber shop,
                         const Visitor<Anomaly>& visit);  ///< By order, kind.
@@ -180,6 +172,12 @@ public:
     [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
     /// Likewise, the first key that has a click (kAnon) or an owner (kCode).
     [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);
+
+protected:
+    /// Visits the rows that cleared() sorts, in the order of the index, each with its sort key.
+    /// Memory: one row, and the shops' ids.
+    void scan_cleared(AccountNumber account, std::span<const ClearedOf> programs,
+                      const std::function<void(std::string key, const OpenAmount& row)>& visit);
 };
 
 /// The ledger's only writer. Destroyed without commit(), it leaves nothing behind.
@@ -233,13 +231,8 @@ protected:
 };
 
 /// An open ledger.
-class Ledger {
+class Ledger : public Interface {
 public:
-    Ledger() = default;
-    Ledger(const Ledger&) = delete;
-    Ledger& operator=(const Ledger&) = delete;
-    virtual ~Ledger() = default;
-
     /// @param node  UUID of the queue that is drained. Its head is created if it is new.
     [[nodiscard]] virtual std::unique_ptr<LedgerTxn> begin(std::string_view node) = 0;
     [[nodiscard]] virtual std::unique_ptr<LedgerReader> snapshot(std::string_view node) = 0;

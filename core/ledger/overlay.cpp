@@ -1,6 +1,7 @@
 #include "core/ledger/overlay.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace sluice {
@@ -141,11 +142,7 @@ void Overlay::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit)
         [&](const Visitor<EventTrace>& below) { below_.scan_events(key, below); });
 }
 
-void Overlay::put_event(const OrderKey& key, const EventTrace& event) {
-    events_[key][event.seq] = event;
-}
-
-// ---- Clicks, products, shops --------------------------------------------------------------------
+// ---- Clicks, shops ------------------------------------------------------------------------------
 
 void Overlay::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
                            Timestamp upto, const Visitor<Click>& visit) {
@@ -162,25 +159,6 @@ void Overlay::visit_clicks(AccountNumber account, const Digest256& anon, const P
     });
     for (auto at = clicks.rbegin(); at != clicks.rend() && visit(*at); ++at) {
     }
-}
-
-std::optional<CatalogKey> Overlay::find_variant(AccountNumber account, ShopNumber shop,
-                                                std::string_view variant_sku) {
-    return below_.find_variant(account, shop, variant_sku);
-}
-
-std::vector<CatalogKey> Overlay::product_copies(AccountNumber account, ShopNumber shop,
-                                                const ProductId& product) {
-    return below_.product_copies(account, shop, product);
-}
-
-std::optional<CatalogRecord> Overlay::catalog(const CatalogKey& key) {
-    return below_.catalog(key);
-}
-
-void Overlay::scan_catalog(AccountNumber account, ShopNumber shop,
-                           const Visitor<CatalogRecord>& visit) {
-    below_.scan_catalog(account, shop, visit);
 }
 
 void Overlay::scan_shops(const Visitor<ShopRow>& visit) {
@@ -204,14 +182,10 @@ ChainHead& Overlay::mutable_chain(AccountNumber account) {
                                 : chains_.emplace(account, below_.chain(account)).first->second;
 }
 
-std::vector<const JournalGroup*> Overlay::own_groups(
+std::vector<JournalGroup> Overlay::own_groups(
     const std::function<bool(const JournalGroup&)>& wanted) const {
-    std::vector<const JournalGroup*> groups;
-    for (const JournalGroup& group : journal_) {
-        if (wanted(group)) {
-            groups.push_back(&group);
-        }
-    }
+    std::vector<JournalGroup> groups;
+    std::copy_if(journal_.begin(), journal_.end(), std::back_inserter(groups), wanted);
     return groups;
 }
 
@@ -221,22 +195,17 @@ std::vector<JournalGroup> Overlay::order_journal(const OrderState& state) {
     if (below_.load_order(state.key, stored)) {
         groups = below_.order_journal(stored);
     }
-    for (const JournalGroup* group : own_groups([&state](const JournalGroup& own) {
-             return own.account == state.key.account && own.shop == state.key.shop &&
-                    own.order_id == state.key.order_id;
-         })) {
-        groups.push_back(*group);
-    }
+    const std::vector<JournalGroup> own = own_groups([&state](const JournalGroup& group) {
+        return group.account == state.key.account && group.shop == state.key.shop &&
+               group.order_id == state.key.order_id;
+    });
+    groups.insert(groups.end(), own.begin(), own.end());
     return groups;
 }
 
 void Overlay::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
-    std::vector<JournalGroup> own;
-    for (const JournalGroup& group : journal_) {
-        if (group.first_entry >= from_entry) {
-            own.push_back(group);
-        }
-    }
+    const std::vector<JournalGroup> own = own_groups(
+        [from_entry](const JournalGroup& group) { return group.first_entry >= from_entry; });
     scan_both<JournalGroup>(
         own, [](const JournalGroup& group) { return std::tie(group.node, group.first_entry); },
         visit, [&](const Visitor<JournalGroup>& below) { below_.scan_journal(from_entry, below); });
@@ -251,13 +220,10 @@ void Overlay::scan_creator_journal(AccountNumber account, const CreatorId& creat
 
 void Overlay::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                    const Visitor<JournalGroup>& visit) {
-    std::vector<JournalGroup> own;
-    for (const JournalGroup* group : own_groups([&](const JournalGroup& one) {
-             return one.account == account && !one.creator.empty() && one.accounting_date >= from &&
-                    one.accounting_date < to;
-         })) {
-        own.push_back(*group);
-    }
+    std::vector<JournalGroup> own = own_groups([&](const JournalGroup& one) {
+        return one.account == account && !one.creator.empty() && one.accounting_date >= from &&
+               one.accounting_date < to;
+    });
     std::sort(own.begin(), own.end(), [](const JournalGroup& a, const JournalGroup& b) {
         return dated_key(a) < dated_key(b);
     });

@@ -39,10 +39,16 @@ public:
     void visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
                       Timestamp upto, const Visitor<Click>& visit) override;
     std::optional<CatalogKey> find_variant(AccountNumber account, ShopNumber shop,
-                                           std::string_view variant_sku) override;
+                                           std::string_view variant_sku) override {
+        return below_.find_variant(account, shop, variant_sku);
+    }
     std::vector<CatalogKey> product_copies(AccountNumber account, ShopNumber shop,
-                                           const ProductId& product) override;
-    std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
+                                           const ProductId& product) override {
+        return below_.product_copies(account, shop, product);
+    }
+    std::optional<CatalogRecord> catalog(const CatalogKey& key) override {
+        return below_.catalog(key);
+    }
 
     const LedgerHead& head() const override { return head_; }
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
@@ -58,7 +64,9 @@ public:
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override;
     void scan_catalog(AccountNumber account, ShopNumber shop,
-                      const Visitor<CatalogRecord>& visit) override;
+                      const Visitor<CatalogRecord>& visit) override {
+        below_.scan_catalog(account, shop, visit);
+    }
     void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
@@ -69,7 +77,9 @@ public:
     LedgerHead& mutable_head() override { return head_; }
     ChainHead& mutable_chain(AccountNumber account) override;
     void put_order(const OrderState& state) override { orders_[state.key] = state; }
-    void put_event(const OrderKey& key, const EventTrace& event) override;
+    void put_event(const OrderKey& key, const EventTrace& event) override {
+        events_[key][event.seq] = event;
+    }
     void append_journal(const JournalGroup& group) override { journal_.push_back(group); }
     void add_to_balance(const Balance& change) override;
     void put_catalog(const CatalogRecord& record, const CatalogRecord* old) override;
@@ -81,7 +91,7 @@ private:
     using Rows = std::map<std::string, std::optional<AnyRow>>;
     using Events = std::map<SequenceNumber, EventTrace>;
 
-    [[nodiscard]] std::vector<const JournalGroup*> own_groups(
+    [[nodiscard]] std::vector<JournalGroup> own_groups(
         const std::function<bool(const JournalGroup&)>& wanted) const;
 
     LedgerReader& below_;

@@ -14,13 +14,8 @@
 
 namespace sluice {
 
-class PagedReads {
+class PagedReads : public Interface {
 public:
-    PagedReads() = default;
-    PagedReads(const PagedReads&) = delete;
-    PagedReads& operator=(const PagedReads&) = delete;
-    virtual ~PagedReads() = default;
-
     /// Visits the described rows that have the first `same` key columns of the given row, from the
     /// last one on. If `from` is larger, the scan begins below the row's first `from` key columns.
     virtual void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) = 0;

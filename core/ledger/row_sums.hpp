@@ -4,8 +4,9 @@
 // Threads: not safe. Memory: one row for each key.
 #pragma once
 
-#include <cstddef>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/ledger/table.hpp"
@@ -23,14 +24,13 @@ public:
     void take(const std::function<void(RowView sum)>& visit);
 
 private:
-    struct KeyHash {
-        std::size_t operator()(RowView row) const;
-    };
-    struct SameKey {
-        bool operator()(RowView a, RowView b) const;
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
     };
 
-    std::unordered_map<RowView, AnyRow, KeyHash, SameKey> sums_;  ///< By the row's own key columns.
+    /// By the number of the table and the sort key.
+    std::unordered_map<std::string, AnyRow, Hash, std::equal_to<>> sums_;
+    std::string key_;  ///< Of the last row; keeps its buffer.
 };
 
 }  // namespace sluice

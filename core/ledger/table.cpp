@@ -93,11 +93,11 @@ private:
 };
 
 /// Collects a key without cutting any text.
-class WholeKey final : public KeySink {
-public:
+struct WholeKey final : KeySink {
+    explicit WholeKey(std::string& to) : text(to) {}
     void bytes(std::string_view raw) override { text.append(raw); }
     void id(std::string_view id) override { text.append(id); }
-    std::string text;
+    std::string& text;
 };
 
 }  // namespace
@@ -116,9 +116,14 @@ void write_key(RowView row, unsigned columns, KeySink& sink) {
 }
 
 std::string sort_key(RowView row, unsigned columns) {
-    WholeKey key;
+    std::string key;
+    append_sort_key(row, key, columns);
+    return key;
+}
+
+void append_sort_key(RowView row, std::string& to, unsigned columns) {
+    WholeKey key(to);
     write_key(row, columns, key);
-    return std::move(key.text);
 }
 
 std::string row_name(RowView row) {

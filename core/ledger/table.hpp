@@ -223,5 +223,7 @@ protected:
 void write_key(RowView row, unsigned columns, KeySink& sink);
 /// Returns the key as bytes, which sort as the columns do, one after the other.
 [[nodiscard]] std::string sort_key(RowView row, unsigned columns = ~0U);
+/// Appends it to a text.
+void append_sort_key(RowView row, std::string& to, unsigned columns = ~0U);
 
 }  // namespace sluice

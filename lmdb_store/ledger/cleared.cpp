@@ -1,7 +1,6 @@
 // Cleared rows for a payout close, sorted: rows of the index of open amounts as they are stored.
 #include <cstring>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "lmdb_store/ledger/reads.hpp"
@@ -59,17 +58,10 @@ std::unique_ptr<ClearedRows> Reads::cleared(AccountNumber account,
         rows_.folder(), [this](std::string_view key, std::string_view value, OpenAmount& row) {
             (void)decode_row(key, value, row);
         });
-    std::map<ShopNumber, ShopId> shops;
-    scan_cleared(account, programs, [&](const OpenAmount& row) {
-        const auto [shop, added] = shops.try_emplace(row.shop);
-        if (added) {
-            shop->second = shop_id(row.shop);
-        }
+    scan_cleared(account, programs, [&](const std::string& sort_key, const OpenAmount& row) {
         CutTexts cut;
         const LedgerKey key = row_key(row, cut, node_.node);
-        sorted->add(cleared_key(row, shop->second.view()), key.view(),
-                    row_value_.encode(key.view(), cut, row));
-        return true;
+        sorted->add(sort_key, key.view(), row_value_.encode(key.view(), cut, row));
     });
     return sorted;
 }

@@ -42,21 +42,6 @@ bool Reads::find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& gr
     return value.has_value();
 }
 
-/// Returns whether the group is a credit or the reversal of one: the order that it names does not
-/// list it.
-bool Reads::is_of_credit(const JournalGroup& group) {
-    if (group.entries.front().reason != JournalReason::kReversal) {
-        return is_credit(group.entries.front().reason);
-    }
-    MoneyCommand row;
-    row.command_id = group.command_id;
-    if (!load(row)) {
-        return false;
-    }
-    row.command_id = std::exchange(row.reverses, {});
-    return load(row) && row.is_credit();
-}
-
 /// The order names entries without their nodes. A group with the same number on another node
 /// belongs to another order, or this order names it too.
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
@@ -104,23 +89,7 @@ std::optional<JournalGroup> Reads::journal_group(std::string_view node, std::uin
     return std::nullopt;
 }
 
-void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
-    JournalGroup group;
-    for (const auto& [uuid, node] : by_uuid(nodes_)) {
-        LedgerKey own;
-        own.u32(node);
-        RowCursor cursor(rows_, Table::kJournal);
-        for (bool found = cursor.seek(journal_key(node, from_entry).view());
-             found && cursor.key().starts_with(own.view()); found = cursor.next()) {
-            decode_group(cursor.key(), cursor.value(), group);
-            if (!visit(group)) {
-                return;
-            }
-        }
-    }
-}
-
-void Reads::scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
+bool Reads::visit_node(std::uint32_t node, std::uint64_t from_entry,
                        const Visitor<JournalGroup>& visit) {
     LedgerKey own;
     own.u32(node);
@@ -129,10 +98,26 @@ void Reads::scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t 
     for (bool found = cursor.seek(journal_key(node, from_entry).view());
          found && cursor.key().starts_with(own.view()); found = cursor.next()) {
         decode_group(cursor.key(), cursor.value(), group);
-        if (group.account == account && !visit(group)) {
+        if (!visit(group)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void Reads::scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) {
+    for (const auto& [uuid, node] : by_uuid(nodes_)) {
+        if (!visit_node(node, from_entry, visit)) {
             return;
         }
     }
+}
+
+void Reads::scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
+                       const Visitor<JournalGroup>& visit) {
+    (void)visit_node(node, from_entry, [&](const JournalGroup& group) {
+        return group.account != account || visit(group);
+    });
 }
 
 /// @param key  A key of the index.
@@ -222,11 +207,13 @@ std::vector<JournalGroup> Reads::journal_before(std::string_view node, std::uint
 
 void Reads::scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                                  Timestamp to, const Visitor<JournalGroup>& visit) {
+    settle(Table::kCreatorJournal);
     (void)visit_dated(creator_prefix(account, creator), from, to, visit);
 }
 
 void Reads::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
                                  const Visitor<JournalGroup>& visit) {
+    settle(Table::kCreatorJournal);
     const LedgerKey prefix = account_prefix(account);
     RowCursor cursor(rows_, Table::kCreatorJournal);
     bool found = cursor.seek(prefix.view());

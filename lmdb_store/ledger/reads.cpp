@@ -29,6 +29,7 @@ void Reads::load_head(std::string_view node) {
 // ---- Described rows -----------------------------------------------------------------------------
 
 bool Reads::load_row(RowRef row) {
+    settle(stored_in(row.table()));
     CutTexts cut;
     const LedgerKey key = row_key(row, cut, node_.node);
     const auto value = rows_.get(stored_in(row.table()), key.view());
@@ -45,52 +46,6 @@ bool Reads::decode_row(std::string_view key, std::string_view value, RowRef row)
         rows_.damaged(row_name(row), order_of(row));
     }
     return cut.which != 0;
-}
-
-/// Rows whose ids the keys had to cut at the same place sort by digests. Such a run, which shares
-/// hundreds of bytes and so is short, is sorted before it is visited.
-void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
-    const LedgerKey same = key_of(first, range.same);
-    const LedgerKey start = key_of(first, range.from);
-    RowCursor cursor(rows_, stored_in(first.table()));
-    bool found = cursor.seek(start.uncut()) && cursor.key().starts_with(same.uncut());
-    if (!found) {
-        return;
-    }
-    std::vector<std::pair<std::string, AnyRow>> run;
-    std::string run_begins;
-    const std::string from = sort_key(first, range.from);
-    const auto visit_run = [&] {
-        std::sort(run.begin(), run.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
-        const bool more = std::all_of(run.begin(), run.end(), [&](const auto& entry) {
-            return entry.first < from || visit(entry.second.view());
-        });
-        run.clear();
-        return more;
-    };
-    AnyRow row(first.table());
-    bool more = true;
-    for (; found && more; found = cursor.next() && cursor.key().starts_with(same.uncut())) {
-        if (!cursor.key().starts_with(same.view())) {
-            continue;  // another id that was cut at the same place
-        }
-        if (!run.empty() && !cursor.key().starts_with(run_begins)) {
-            more = visit_run();
-        }
-        if (!more) {
-            return;
-        }
-        if (!decode_row(cursor.key(), cursor.value(), row.ref())) {
-            more = visit(row.view());
-        } else {
-            run_begins = key_of(row.view()).uncut();
-            run.emplace_back(sort_key(row.view()), row);
-        }
-    }
-    if (more) {
-        (void)visit_run();
-    }
 }
 
 // ---- Other rows -------------------------------------------------------------------------------
@@ -223,6 +178,7 @@ Balance Reads::balance_part(const BalanceKey& key) {
 }
 
 void Reads::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
+    settle(Table::kBalances);
     std::optional<Balance> sum;
     Balance part;
     bool more = true;

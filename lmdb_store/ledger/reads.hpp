@@ -72,6 +72,10 @@ public:
 protected:
     explicit Reads(const RowAccess& rows) : rows_(rows) {}
 
+    /// Called before rows of a table are read, so that the writer first writes the rows that it
+    /// keeps.
+    virtual void settle(Table /*table*/) {}
+
     /// Reads the heads. A queue that has none has number 0.
     void load_head(std::string_view node);
     [[nodiscard]] LedgerKey key_of(RowView row, unsigned columns = ~0U) const {
@@ -89,7 +93,12 @@ private:
     template <class Row>
     std::optional<Row> find(Table table, const LedgerKey& key, Row row);
     [[nodiscard]] bool find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& group);
-    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
+    /// Visits the described rows at and behind the cursor's, or before it, that a scan visits.
+    void visit_rows(RowCursor& cursor, RowView bound, KeyRange range, bool back,
+                    const RowVisitor& visit);
+    /// Visits the groups of a node from an entry on. Returns false if the visitor has seen enough.
+    [[nodiscard]] bool visit_node(std::uint32_t node, std::uint64_t from_entry,
+                                  const Visitor<JournalGroup>& visit);
     [[nodiscard]] bool visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
                                    const Visitor<JournalGroup>& visit);
     [[nodiscard]] bool visit_date(const LedgerKey& date, const Visitor<JournalGroup>& visit);

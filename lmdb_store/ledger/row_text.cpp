@@ -347,16 +347,10 @@ void order_columns(const OrderState& state, Columns& to) {
 }
 
 bool order_text(std::string_view key, std::string_view value, RowText& text) {
-    LedgerKeyParser parser(key);
     OrderState state;
-    state.key.account = {parser.u32()};
-    state.key.shop = {parser.u32()};
-    const auto whole = parser.id(kIdBytesWhole);
-    const auto id = whole ? whole : OrderValue::cut_order_id(key, value);
-    if (!parser.complete() || !id) {
+    if (!OrderValue::decode_key(key, value, state.key)) {
         return false;
     }
-    state.key.order_id.assign(*id);
     Columns(text.key)("account", state.key.account)("shop", state.key.shop)("order_id",
                                                                             state.key.order_id);
     OrderValue values;

@@ -1,7 +1,6 @@
 // Scans.
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "lmdb_store/ledger/txn.hpp"
@@ -23,37 +22,39 @@ bool seek_last(RowCursor& cursor, std::string_view prefix) {
     return cursor.seek_before(behind);
 }
 
-/// Rows whose ids the keys had to cut at the same place: read together, sorted by the whole id.
-/// Such a run is short, since its ids share their first 390 bytes.
+/// Rows whose ids the keys had to cut at the same place sort by digests. They are read together,
+/// and sorted by their whole ids. Such a run is short, since its ids share hundreds of bytes.
 template <class Row>
 class CutRun {
 public:
-    void add(Row row, std::string_view id, std::string_view key) {
-        rows_.push_back({std::string(id), std::string(key), std::move(row)});
+    explicit CutRun(bool back = false) : back_(back) {}
+
+    /// @param whole_key  Sorts as the row does.
+    /// @param beginning  The part that the keys of the run have in common.
+    void add(Row row, std::string whole_key, std::string_view beginning) {
+        beginning_ = beginning;
+        rows_.emplace_back(std::move(whole_key), std::move(row));
     }
-    /// Returns false if the visitor has seen enough.
-    bool flush(const Visitor<Row>& visit) {
-        std::sort(rows_.begin(), rows_.end(), [](const Entry& a, const Entry& b) {
-            return std::tie(a.id, a.key) < std::tie(b.id, b.key);
+    /// Visits the run if `key` does not belong to it. Returns false if the visitor has seen enough.
+    template <class Visit>
+    bool pass(std::string_view key, Visit&& visit) {
+        return rows_.empty() || key.starts_with(beginning_) || flush(visit);
+    }
+    template <class Visit>
+    bool flush(Visit&& visit) {
+        std::sort(rows_.begin(), rows_.end(), [this](const auto& a, const auto& b) {
+            return back_ ? b.first < a.first : a.first < b.first;
         });
         const bool more = std::all_of(rows_.begin(), rows_.end(),
-                                      [&](const Entry& entry) { return visit(entry.row); });
+                                      [&](const auto& entry) { return visit(entry.second); });
         rows_.clear();
         return more;
     }
-    /// Returns whether `key` shares the cut beginning of the run.
-    [[nodiscard]] bool holds(std::string_view key, std::size_t shared_bytes) const {
-        return !rows_.empty() && key.substr(0, shared_bytes) ==
-                                     std::string_view(rows_.front().key).substr(0, shared_bytes);
-    }
-    [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
 private:
-    struct Entry {
-        std::string id, key;
-        Row row;
-    };
-    std::vector<Entry> rows_;
+    bool back_;
+    std::string beginning_;
+    std::vector<std::pair<std::string, Row>> rows_;
 };
 
 /// The id of a row, and whether the key had to cut it.
@@ -71,26 +72,22 @@ void scan_by_id(const RowAccess& rows, Table table, std::string_view prefix, std
     const std::size_t shared_bytes = prefix.size() + kIdBytesWhole + 1;
     CutRun<Row> run;
     Row row{};
-    bool more = true;
     RowCursor cursor(rows, table);
-    for (bool found = cursor.seek(begin); found && more && cursor.key().starts_with(prefix);
+    for (bool found = cursor.seek(begin); found && cursor.key().starts_with(prefix);
          found = cursor.next()) {
-        if (!run.empty() && !run.holds(cursor.key(), shared_bytes)) {
-            more = run.flush(visit);
-        }
-        if (!more) {
+        if (!run.pass(cursor.key(), visit)) {
             return;
         }
         const RowId id = decode(cursor.key(), cursor.value(), row);
         if (id.cut) {
-            run.add(row, id.id, cursor.key());
-        } else {
-            more = visit(row);
+            std::string whole_key = std::string(id.id) + '\0';
+            whole_key += cursor.key();
+            run.add(row, std::move(whole_key), cursor.key().substr(0, shared_bytes));
+        } else if (!visit(row)) {
+            return;
         }
     }
-    if (more) {
-        run.flush(visit);
-    }
+    (void)run.flush(visit);
 }
 
 /// Returns the first key that an id after `after` can have.
@@ -119,14 +116,11 @@ void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const Orde
     const LedgerKey shops = shop_prefix(account, shop);
     const std::string_view prefix = shops.view();
     const auto decode = [&](std::string_view key, std::string_view value, OrderState& state) {
-        const auto whole = LedgerKeyParser(key.substr(prefix.size())).id(kIdBytesWhole);
-        const auto id = whole ? whole : OrderValue::cut_order_id(key, value);
-        rows_.check(id.has_value(), Table::kOrders, key, OrderKey{account, shop, {}});
-        state.key.account = account;
-        state.key.shop = shop;
-        state.key.order_id.assign(*id);
+        rows_.check(OrderValue::decode_key(key, value, state.key), Table::kOrders, key,
+                    OrderKey{account, shop, {}});
         rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
-        return RowId{state.key.order_id.view(), !whole};
+        const std::string_view id = state.key.order_id.view();
+        return RowId{id, id_is_cut(id, kIdBytesWhole)};
     };
     scan_by_id<OrderState>(
         rows_, Table::kOrders, prefix, begin_after(prefix, after.view()), decode,
@@ -182,6 +176,7 @@ std::map<std::string, std::uint64_t> Reads::dead_by_shop(AccountNumber account, 
 }
 
 void Reads::scan_chains(const Visitor<NodeChain>& visit) {
+    settle(Table::kChains);
     NodeChain row;
     visit_prefix(rows_, Table::kChains, {}, [&](std::string_view key, std::string_view value) {
         LedgerKeyParser parser(key);
@@ -196,6 +191,7 @@ void Reads::scan_chains(const Visitor<NodeChain>& visit) {
 }
 
 void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
+    settle(Table::kHeads);
     NodeHead row;
     visit_prefix(rows_, Table::kHeads, {}, [&](std::string_view key, std::string_view value) {
         rows_.check(RowValue::decode(key, value, row), Table::kHeads, key);
@@ -245,46 +241,54 @@ void EmbeddedWhole::scan_balance_parts(const Visitor<NodeBalance>& visit) {
     }
 }
 
-/// Rows whose ids the keys had to cut are sorted as scan_rows() sorts them.
+void Reads::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
+    settle(stored_in(first.table()));
+    RowCursor cursor(rows_, stored_in(first.table()));
+    if (cursor.seek(key_of(first, range.from).uncut())) {
+        visit_rows(cursor, first, range, false, visit);
+    }
+}
+
 void Reads::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
-    const LedgerKey same = key_of(before, range.same);
+    settle(stored_in(before.table()));
     const LedgerKey bound = key_of(before, range.from);
-    const bool is_bounded = range.from > range.same;
-    const std::string limit = is_bounded ? sort_key(before, range.from) : std::string();
     RowCursor cursor(rows_, stored_in(before.table()));
     const bool is_cut = bound.uncut().size() != bound.size();
-    bool found =
-        is_bounded && !is_cut ? cursor.seek_before(bound.view()) : seek_last(cursor, bound.uncut());
-    std::vector<std::pair<std::string, AnyRow>> run;
-    std::string run_begins;
-    const auto visit_run = [&] {
-        std::sort(run.begin(), run.end(),
-                  [](const auto& a, const auto& b) { return b.first < a.first; });
-        const bool more = std::all_of(run.begin(), run.end(), [&](const auto& entry) {
-            return (is_bounded && entry.first >= limit) || visit(entry.second.view());
-        });
-        run.clear();
-        return more;
-    };
-    AnyRow row(before.table());
-    bool more = true;
-    for (; found && more && cursor.key().starts_with(same.uncut()); found = cursor.previous()) {
+    if (range.from > range.same && !is_cut ? cursor.seek_before(bound.view())
+                                           : seek_last(cursor, bound.uncut())) {
+        visit_rows(cursor, before, range, true, visit);
+    }
+}
+
+void Reads::visit_rows(RowCursor& cursor, RowView bound, KeyRange range, bool back,
+                       const RowVisitor& visit) {
+    const LedgerKey same = key_of(bound, range.same);
+    bool found = cursor.key().starts_with(same.uncut());
+    if (!found) {
+        return;
+    }
+    AnyRow row(bound.table());
+    CutRun<AnyRow> run(back);
+    const auto visit_cut = [&visit](const AnyRow& cut) { return visit(cut.view()); };
+    for (; found && cursor.key().starts_with(same.uncut());
+         found = back ? cursor.previous() : cursor.next()) {
         if (!cursor.key().starts_with(same.view())) {
             continue;  // another id that was cut at the same place
         }
-        if (!run.empty() && !cursor.key().starts_with(run_begins)) {
-            more = visit_run();
+        if (!run.pass(cursor.key(), visit_cut)) {
+            return;
         }
-        if (more && !decode_row(cursor.key(), cursor.value(), row.ref())) {
-            more = visit(row.view());
-        } else if (more) {
-            run_begins = key_of(row.view()).uncut();
-            run.emplace_back(sort_key(row.view()), row);
+        if (decode_row(cursor.key(), cursor.value(), row.ref())) {
+            std::string whole_key = sort_key(row.view());
+            const bool is_below = whole_key < sort_key(bound, range.from);
+            if (back ? range.from == range.same || is_below : !is_below) {
+                run.add(row, std::move(whole_key), key_of(row.view()).uncut());
+            }
+        } else if (!visit(row.view())) {
+            return;
         }
     }
-    if (more) {
-        (void)visit_run();
-    }
+    (void)run.flush(visit_cut);
 }
 
 std::optional<AppliedBatch> Reads::latest_batch() {

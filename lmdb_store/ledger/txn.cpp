@@ -10,10 +10,13 @@
 namespace sluice::store {
 namespace {
 
-/// The lists whose keys do not follow the order of receipt.
-bool is_deferred(const DescribedTable& table) noexcept {
-    return table.number == kTableNumber<OrderByCreator> ||
-           table.number == kTableNumber<OrderByCode>;
+template <Described Row>
+constexpr Table kTableOf = static_cast<Table>(kOwnTables.size() + kTableNumber<Row>);
+
+/// The indexes whose keys do not follow the order of receipt.
+constexpr bool is_deferred(Table table) noexcept {
+    return table == Table::kCreatorJournal || table == kTableOf<OrderByCreator> ||
+           table == kTableOf<OrderByCode>;
 }
 
 }  // namespace
@@ -90,30 +93,15 @@ std::optional<Balance> EmbeddedTxn::balance(const BalanceKey& key) {
     return stored;
 }
 
-void EmbeddedTxn::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) {
-    flush_balances();
-    Reads::scan_balances_from(from, visit);
-}
-
-void EmbeddedTxn::scan_chains(const Visitor<NodeChain>& visit) {
-    flush_chains();
-    Reads::scan_chains(visit);
-}
-
-/// Visits this queue's head as the transaction leaves it.
-void EmbeddedTxn::scan_heads(const Visitor<LedgerHead>& visit) {
-    bool own_is_due = true;
-    bool more = true;
-    Reads::scan_heads([&](const LedgerHead& head) {
-        if (own_is_due && node_.head.node <= head.node) {
-            own_is_due = false;
-            more = visit(node_.head);
-        }
-        more = more && (head.node == node_.head.node || visit(head));
-        return more;
-    });
-    if (more && own_is_due) {
-        (void)visit(node_.head);
+void EmbeddedTxn::settle(Table table) {
+    if (table == Table::kBalances) {
+        flush_balances();
+    } else if (table == Table::kChains) {
+        flush_chains();
+    } else if (table == Table::kHeads) {
+        flush_head();
+    } else if (is_deferred(table)) {
+        flush_deferred();
     }
 }
 
@@ -149,37 +137,7 @@ void EmbeddedTxn::flush_deferred() {
 }
 
 bool EmbeddedTxn::load_row(RowRef row) {
-    if (is_deferred(row.table())) {
-        flush_deferred();
-    }
     return row.is<Membership>() ? load_membership(row.as<Membership>()) : Reads::load_row(row);
-}
-
-void EmbeddedTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
-    if (is_deferred(first.table())) {
-        flush_deferred();
-    }
-    Reads::scan_rows(first, range, visit);
-}
-
-void EmbeddedTxn::scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) {
-    if (is_deferred(before.table())) {
-        flush_deferred();
-    }
-    Reads::scan_rows_back(before, range, visit);
-}
-
-void EmbeddedTxn::scan_creator_journal(AccountNumber account, const CreatorId& creator,
-                                       Timestamp from, Timestamp to,
-                                       const Visitor<JournalGroup>& visit) {
-    flush_deferred();
-    Reads::scan_creator_journal(account, creator, from, to, visit);
-}
-
-void EmbeddedTxn::scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
-                                       const Visitor<JournalGroup>& visit) {
-    flush_deferred();
-    Reads::scan_account_journal(account, from, to, visit);
 }
 
 /// Called when a row of `table` is written.
@@ -193,14 +151,15 @@ void EmbeddedTxn::forget_read(const DescribedTable& table) {
 
 void EmbeddedTxn::put_row(RowView row) {
     forget_read(row.table());
+    const Table table = stored_in(row.table());
     CutTexts cut;
     const LedgerKey key = row_key(row, cut, node_.node);
     const std::string_view value = row_value_.encode(key.view(), cut, row);
-    if (is_deferred(row.table())) {
-        put_deferred(stored_in(row.table()), key, value);
+    if (is_deferred(table)) {
+        put_deferred(table, key, value);
         return;
     }
-    write(stored_in(row.table()), key, value);
+    write(table, key, value);
     if (row.is<ShopRow>()) {
         write(Table::kShopIds, shop_id_key(row.as<ShopRow>()), {});
     }
@@ -208,11 +167,12 @@ void EmbeddedTxn::put_row(RowView row) {
 
 void EmbeddedTxn::erase_row(RowView row) {
     forget_read(row.table());
-    if (is_deferred(row.table())) {
-        deferred_.erase(stored_in(row.table()), key_of(row).view());
+    const Table table = stored_in(row.table());
+    if (is_deferred(table)) {
+        deferred_.erase(table, key_of(row).view());
         return;
     }
-    remove(stored_in(row.table()), key_of(row));
+    remove(table, key_of(row));
     if (row.is<ShopRow>()) {
         remove(Table::kShopIds, shop_id_key(row.as<ShopRow>()));
     }

@@ -37,19 +37,10 @@ public:
     ChainHead& mutable_chain(AccountNumber account) override;
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
-    void scan_balances_from(const BalanceKey& from, const Visitor<Balance>& visit) override;
-    void scan_heads(const Visitor<LedgerHead>& visit) override;
-    void scan_chains(const Visitor<NodeChain>& visit) override;
 
     std::vector<CodeRow> code_owners(AccountNumber account, const Digest256& code) override;
 
     bool load_row(RowRef row) override;
-    void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
-    void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) override;
-    void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
-                              Timestamp to, const Visitor<JournalGroup>& visit) override;
-    void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,
-                              const Visitor<JournalGroup>& visit) override;
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
     void add_row(RowView change) override { sums_.add(change); }
@@ -61,6 +52,9 @@ public:
     void delete_catalog(const CatalogRecord& old) override;
 
     void commit() override;
+
+protected:
+    void settle(Table table) override;
 
 private:
     /// Unwritten balance changes, and the difference from the journal, which is zero at commit.
@@ -82,7 +76,6 @@ private:
     [[nodiscard]] Delta& delta_of(const BalanceKey& key);
     void count_unbalanced(const JournalGroup& group);
     void put_deferred(Table table, const LedgerKey& key, std::string_view value);
-    /// Writes the deferred rows, so that this transaction can read them.
     void flush_deferred();
     void flush_balances();
     void flush_sums();

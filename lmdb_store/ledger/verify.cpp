@@ -94,13 +94,7 @@ void Verifier::check_shops() {
 void Verifier::check_orders() {
     OrderState state;
     each(Table::kOrders, [&](std::string_view key, std::string_view value) {
-        LedgerKeyParser parser(key);
-        state.key.account = {parser.u32()};
-        state.key.shop = {parser.u32()};
-        const auto whole = parser.id(kIdBytesWhole);
-        const auto id = whole ? whole : OrderValue::cut_order_id(key, value);
-        rows_.check(parser.complete() && id, Table::kOrders, key);
-        state.key.order_id.assign(*id);
+        rows_.check(OrderValue::decode_key(key, value, state.key), Table::kOrders, key);
         rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
     });
 }

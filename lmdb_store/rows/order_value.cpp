@@ -159,11 +159,14 @@ bool OrderValue::decode(std::string_view key, std::string_view value, OrderState
     return fields.complete() && places_are_sound(state);
 }
 
-std::optional<std::string_view> OrderValue::cut_order_id(std::string_view key,
-                                                         std::string_view value) {
-    FieldReader fields(key, value);
-    const std::string_view id = fields.text();
-    return id_is_cut(id, kIdBytesWhole) ? std::optional(id) : std::nullopt;
+bool OrderValue::decode_key(std::string_view key, std::string_view value, OrderKey& order) {
+    LedgerKeyParser parser(key);
+    order.account = {parser.u32()};
+    order.shop = {parser.u32()};
+    const auto whole = parser.id(kIdBytesWhole);
+    const std::string_view id = whole ? *whole : FieldReader(key, value).text();
+    order.order_id.assign(id);
+    return parser.complete() && (whole || id_is_cut(id, kIdBytesWhole));
 }
 
 namespace {

@@ -129,9 +129,9 @@ public:
     /// Returns false if the value is damaged, or belongs to another order whose id the key cut too.
     /// Reuses the buffers of `state`. Requires: `state.key` is the order under which it is stored.
     [[nodiscard]] bool decode(std::string_view key, std::string_view value, OrderState& state);
-    /// Returns the id that a cut key cannot give, or no value if the row is damaged.
-    [[nodiscard]] static std::optional<std::string_view> cut_order_id(std::string_view key,
-                                                                      std::string_view value);
+    /// Reads the order under which the row is stored. Returns false if the row is damaged.
+    [[nodiscard]] static bool decode_key(std::string_view key, std::string_view value,
+                                         OrderKey& order);
 
 private:
     OrderFieldWriter fields_;

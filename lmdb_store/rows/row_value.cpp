@@ -5,9 +5,31 @@
 namespace sluice::store {
 namespace {
 
-// One list of fields for both directions.
+// One list of fields for both directions: `fields` is a FieldWriter for a const row, or a
+// FieldReader for a row to fill in.
 
-void group_fields(auto& fields, auto& group) {
+template <class Given, class Row>
+concept Is = std::is_same_v<std::remove_const_t<Given>, Row>;
+
+/// Writes an id that the key had to cut.
+void cut_id(FieldWriter& fields, const AnyTextId& id, std::size_t whole_max) {
+    if (id_is_cut(id.view(), whole_max)) {
+        fields.text(id.view());
+    }
+}
+/// @param id  Empty if only the key is known, and the key cuts the id.
+void cut_id(FieldReader& fields, AnyTextId& id, std::size_t whole_max) {
+    if (!id.empty() && !id_is_cut(id.view(), whole_max)) {
+        return;
+    }
+    const std::string_view whole = fields.text();
+    if (!id_is_cut(whole, whole_max) || (!id.empty() && id.view() != whole)) {
+        fields.fail();
+    }
+    id.assign(whole);
+}
+
+void row_fields(auto& fields, Is<JournalGroup> auto& group) {
     fields(group.event_seq);
     fields(group.command_id);
     fields(group.account);
@@ -32,31 +54,28 @@ void group_fields(auto& fields, auto& group) {
     fields(group.order_change);
 }
 
-void part_fields(auto& fields, auto& part) {
+void row_fields(auto& fields, Is<Balance> auto& part) {
     fields(part.owed);
     fields(part.in_payout);
     fields(part.paid);
 }
 
-void texts(auto& fields, auto& rows) {
-    fields.each(rows, [&fields](auto& text) { fields(text); });
-}
-
-void record_fields(auto& fields, auto& record) {
+void row_fields(auto& fields, Is<CatalogRecord> auto& record) {
+    cut_id(fields, record.key.product_id, kIdBytesWhole);
     fields(record.json);
     fields(record.brand);
-    texts(fields, record.collections);
-    texts(fields, record.tags);
-    texts(fields, record.variant_skus);
+    for (auto* const texts : {&record.collections, &record.tags, &record.variant_skus}) {
+        fields.each(*texts, [&fields](auto& text) { fields(text); });
+    }
 }
 
-void chain_fields(auto& fields, auto& chain) {
+void row_fields(auto& fields, Is<ChainHead> auto& chain) {
     fields(chain.hash);
     fields(chain.entries);
     fields(chain.last_group);
 }
 
-void head_fields(auto& fields, auto& row) {
+void row_fields(auto& fields, Is<NodeHead> auto& row) {
     auto& head = row.head;
     fields(row.node);
     fields(head.applied_seq);
@@ -72,25 +91,6 @@ void head_fields(auto& fields, auto& row) {
     for (auto& count : totals.anomalies) {
         fields(count);
     }
-}
-
-/// Writes an id that the key had to cut.
-void write_cut(FieldWriter& fields, std::string_view id, std::size_t whole_max) {
-    if (id_is_cut(id, whole_max)) {
-        fields.text(id);
-    }
-}
-/// @param id  Empty if only the key is known, and the key cuts the id.
-template <class Tag>
-void read_cut(FieldReader& fields, TextId<Tag>& id, std::size_t whole_max) {
-    if (!id.empty() && !id_is_cut(id.view(), whole_max)) {
-        return;
-    }
-    const std::string_view whole = fields.text();
-    if (!id_is_cut(whole, whole_max) || (!id.empty() && id.view() != whole)) {
-        fields.fail();
-    }
-    id.assign(whole);
 }
 
 void write_columns(FieldWriter& fields, RowView row) {
@@ -148,10 +148,43 @@ bool RowValue::decode(std::string_view key, const CutTexts& cut, std::string_vie
     return fields.complete();
 }
 
+template <class Row>
+std::string_view RowValue::encode(std::string_view key, const Row& row) {
+    fields_.clear();
+    row_fields(fields_, row);
+    return fields_.sealed(key);
+}
+
+template <class Row>
+bool RowValue::decode(std::string_view key, std::string_view value, Row& row) {
+    FieldReader fields(key, value);
+    row_fields(fields, row);
+    if constexpr (std::is_same_v<Row, JournalGroup>) {
+        return fields.complete() && !row.entries.empty();
+    } else if constexpr (std::is_same_v<Row, NodeHead>) {
+        row.head.node = key;
+        row.head.number = row.node;
+        return fields.complete() && row.node != 0 && row.head.next_entry != 0;
+    } else {
+        return fields.complete();
+    }
+}
+
+template std::string_view RowValue::encode(std::string_view, const JournalGroup&);
+template std::string_view RowValue::encode(std::string_view, const Balance&);
+template std::string_view RowValue::encode(std::string_view, const CatalogRecord&);
+template std::string_view RowValue::encode(std::string_view, const ChainHead&);
+template std::string_view RowValue::encode(std::string_view, const NodeHead&);
+template bool RowValue::decode(std::string_view, std::string_view, JournalGroup&);
+template bool RowValue::decode(std::string_view, std::string_view, Balance&);
+template bool RowValue::decode(std::string_view, std::string_view, CatalogRecord&);
+template bool RowValue::decode(std::string_view, std::string_view, ChainHead&);
+template bool RowValue::decode(std::string_view, std::string_view, NodeHead&);
+
 std::string_view RowValue::encode_event(std::string_view key, const OrderKey& order,
                                         const EventTrace& event) {
     fields_.clear();
-    write_cut(fields_, order.order_id.view(), kIdBytesWhole);
+    cut_id(fields_, order.order_id, kIdBytesWhole);
     event_fields(fields_, event);
     return fields_.sealed(key);
 }
@@ -159,85 +192,21 @@ std::string_view RowValue::encode_event(std::string_view key, const OrderKey& or
 bool RowValue::decode_event(std::string_view key, std::string_view value, OrderKey& order,
                             EventTrace& event) {
     FieldReader fields(key, value);
-    read_cut(fields, order.order_id, kIdBytesWhole);
+    cut_id(fields, order.order_id, kIdBytesWhole);
     event_fields(fields, event);
-    return fields.complete();
-}
-
-std::string_view RowValue::encode(std::string_view key, const JournalGroup& group) {
-    fields_.clear();
-    group_fields(fields_, group);
-    return fields_.sealed(key);
-}
-
-bool RowValue::decode(std::string_view key, std::string_view value, JournalGroup& group) {
-    FieldReader fields(key, value);
-    group_fields(fields, group);
-    return fields.complete() && !group.entries.empty();
-}
-
-std::string_view RowValue::encode(std::string_view key, const Balance& part) {
-    fields_.clear();
-    part_fields(fields_, part);
-    return fields_.sealed(key);
-}
-
-bool RowValue::decode(std::string_view key, std::string_view value, Balance& part) {
-    FieldReader fields(key, value);
-    part_fields(fields, part);
     return fields.complete();
 }
 
 std::string_view RowValue::encode_variant(std::string_view key, const ProductId& product) {
     fields_.clear();
-    write_cut(fields_, product.view(), kIdBytesWholeVariant);
+    cut_id(fields_, product, kIdBytesWholeVariant);
     return fields_.sealed(key);
 }
 
 bool RowValue::decode_variant(std::string_view key, std::string_view value, ProductId& product) {
     FieldReader fields(key, value);
-    read_cut(fields, product, kIdBytesWholeVariant);
+    cut_id(fields, product, kIdBytesWholeVariant);
     return fields.complete();
-}
-
-std::string_view RowValue::encode(std::string_view key, const CatalogRecord& record) {
-    fields_.clear();
-    write_cut(fields_, record.key.product_id.view(), kIdBytesWhole);
-    record_fields(fields_, record);
-    return fields_.sealed(key);
-}
-
-bool RowValue::decode(std::string_view key, std::string_view value, CatalogRecord& record) {
-    FieldReader fields(key, value);
-    read_cut(fields, record.key.product_id, kIdBytesWhole);
-    record_fields(fields, record);
-    return fields.complete();
-}
-
-std::string_view RowValue::encode(std::string_view key, const ChainHead& chain) {
-    fields_.clear();
-    chain_fields(fields_, chain);
-    return fields_.sealed(key);
-}
-
-bool RowValue::decode(std::string_view key, std::string_view value, ChainHead& chain) {
-    FieldReader fields(key, value);
-    chain_fields(fields, chain);
-    return fields.complete();
-}
-
-std::string_view RowValue::encode(std::string_view key, const NodeHead& head) {
-    fields_.clear();
-    head_fields(fields_, head);
-    return fields_.sealed(key);
-}
-
-bool RowValue::decode(std::string_view key, std::string_view value, NodeHead& head) {
-    head.head.node = key;
-    FieldReader fields(key, value);
-    head_fields(fields, head);
-    head.head.number = head.node;
-    return fields.complete() && head.node != 0 && head.head.next_entry != 0;
 }
 
 }  // namespace sluice::store

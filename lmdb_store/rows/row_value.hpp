@@ -28,29 +28,20 @@ public:
     [[nodiscard]] static bool decode(std::string_view key, const CutTexts& cut,
                                      std::string_view value, RowRef row);
 
+    /// @tparam Row  JournalGroup (node and first entry are the key's), Balance, CatalogRecord,
+    /// ChainHead or NodeHead (the queue's UUID is the key).
+    template <class Row>
+    [[nodiscard]] std::string_view encode(std::string_view key, const Row& row);
+    template <class Row>
+    [[nodiscard]] static bool decode(std::string_view key, std::string_view value, Row& row);
+
     [[nodiscard]] std::string_view encode_event(std::string_view key, const OrderKey& order,
                                                 const EventTrace& event);
-    [[nodiscard]] std::string_view encode(std::string_view key, const JournalGroup& group);
-    [[nodiscard]] std::string_view encode(std::string_view key, const Balance& part);
-    [[nodiscard]] std::string_view encode_variant(std::string_view key, const ProductId& product);
-    [[nodiscard]] std::string_view encode(std::string_view key, const CatalogRecord& record);
-    [[nodiscard]] std::string_view encode(std::string_view key, const ChainHead& chain);
-    [[nodiscard]] std::string_view encode(std::string_view key, const NodeHead& head);
-
     [[nodiscard]] static bool decode_event(std::string_view key, std::string_view value,
                                            OrderKey& order, EventTrace& event);
-    /// Node and first entry are the key's.
-    [[nodiscard]] static bool decode(std::string_view key, std::string_view value,
-                                     JournalGroup& group);
-    [[nodiscard]] static bool decode(std::string_view key, std::string_view value, Balance& part);
+    [[nodiscard]] std::string_view encode_variant(std::string_view key, const ProductId& product);
     [[nodiscard]] static bool decode_variant(std::string_view key, std::string_view value,
                                              ProductId& product);
-    [[nodiscard]] static bool decode(std::string_view key, std::string_view value,
-                                     CatalogRecord& record);
-    [[nodiscard]] static bool decode(std::string_view key, std::string_view value,
-                                     ChainHead& chain);
-    /// Decodes a head. The queue's UUID is in the key.
-    [[nodiscard]] static bool decode(std::string_view key, std::string_view value, NodeHead& head);
 
 private:
     FieldWriter fields_;

@@ -195,19 +195,6 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
     });
 }
 
-bool Reads::is_of_credit(const JournalGroup& group) {
-    const JournalReason reason = group.entries.front().reason;
-    MoneyCommand row;
-    row.command_id = group.command_id;
-    if (reason == JournalReason::kReversal && load(row)) {
-        const std::string of = row.reverses;
-        row = MoneyCommand{};
-        row.command_id = of;
-        return load(row) && row.is_credit();
-    }
-    return is_credit(reason);
-}
-
 void Reads::expect_journals(std::span<const OrderKey> keys) {
     static const Keyed kSelect(shop_text_key(),
                                "SELECT " + std::string(kJournalRead) +

@@ -126,8 +126,6 @@ private:
     /// Scans the page `begin` of `range`, then the pages `next` of `rest`.
     void scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyRange rest,
                     TableSql::Page next, const RowVisitor& visit);
-    /// Returns whether the group is a credit or the reversal of one.
-    [[nodiscard]] bool is_of_credit(const JournalGroup& group);
 
     unsigned cursors_count_ = 0;
     std::unordered_map<OrderKey, std::vector<JournalGroup>, OrderHash> journals_;  ///< Expected.

@@ -251,12 +251,15 @@ TEST(LedgerValue, ACutIdInTheValueIsCompared) {
     OrderSamples samples(3);
     OrderValue value;
     const OrderState order = samples.order({{1}, {2}, OrderId(std::string(900, 'a'))});
-    const std::string bytes(value.encode(kKey, order));
-    EXPECT_EQ(OrderValue::cut_order_id(kKey, bytes), std::string(900, 'a'));
-    EXPECT_EQ(OrderValue::cut_order_id(kKey, "no row"), std::nullopt);
+    const LedgerKey key = order_key(order.key);
+    const std::string bytes(value.encode(key.view(), order));
+    OrderKey stored;
+    EXPECT_TRUE(OrderValue::decode_key(key.view(), bytes, stored));
+    EXPECT_EQ(stored.order_id.str(), std::string(900, 'a'));
+    EXPECT_FALSE(OrderValue::decode_key(key.view(), "no row", stored));
     OrderState other;
     other.key = {{1}, {2}, OrderId(std::string(899, 'a') + "b")};
-    EXPECT_FALSE(value.decode(kKey, bytes, other));
+    EXPECT_FALSE(value.decode(key.view(), bytes, other));
 }
 
 TEST(LedgerValue, AnOrderThatPointsBeyondItsListsIsDamaged) {
