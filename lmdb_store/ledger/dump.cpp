@@ -25,9 +25,8 @@ std::array<Table, kLedgerTables> tables_by_name() {
 }  // namespace
 
 struct LedgerRows::State {
-    State(const Environment& env, const LedgerHandles& handles, ReadTxn read_txn,
-          std::string_view node)
-        : txn(std::move(read_txn)), rows(env, handles, txn) {
+    State(const LedgerTables& ledger, ReadTxn read_txn, std::string_view node)
+        : txn(std::move(read_txn)), rows(ledger, txn) {
         head.head.node = node;
         const auto value = node.empty() ? std::nullopt : rows.get(Table::kHeads, node);
         if (value) {
@@ -93,10 +92,10 @@ const LedgerHead& LedgerRows::head() const noexcept {
     return state_->head.head;
 }
 
-std::unique_ptr<LedgerRows> make_rows(const Environment& env, const LedgerHandles& handles,
-                                      ReadTxn txn, std::string_view node) {
+std::unique_ptr<LedgerRows> make_rows(const LedgerTables& tables, ReadTxn txn,
+                                      std::string_view node) {
     return std::make_unique<LedgerRows>(
-        std::make_unique<LedgerRows::State>(env, handles, std::move(txn), node));
+        std::make_unique<LedgerRows::State>(tables, std::move(txn), node));
 }
 
 Digest256 ledger_digest(LedgerRows& rows) {

@@ -94,29 +94,11 @@ Result<Fd> make_marked(const fs::path& folder, const std::string& from) {
     return durable ? std::move(lock) : Result<Fd>(durable.error());
 }
 
-struct Opened {
-    std::shared_ptr<Environment> env;
-    LedgerHandles handles{};
-};
-
-Result<Opened> open_any(const fs::path& folder, bool read_only) {
+Result<LedgerTables> open_any(const fs::path& folder, bool read_only) {
     EnvironmentOptions options;
     options.folder = folder;
-    options.databases_max = kLedgerTables;
     options.read_only = read_only;
-    auto env = Environment::open(options);
-    if (!env) {
-        return env.error();
-    }
-    Opened opened{std::move(*env), {}};
-    if (Status known = check_ledger_format(*opened.env, true); !known) {
-        return known.error();
-    }
-    if (Status tables = opened.env->open_databases(ledger_tables(), opened.handles, false);
-        !tables) {
-        return tables.error();
-    }
-    return opened;
+    return open_ledger(options, true);
 }
 
 struct Contents {
@@ -124,7 +106,7 @@ struct Contents {
     bool has_rows = false;
 };
 
-Result<Contents> contents_of(const Opened& opened, const Txn& txn) {
+Result<Contents> contents_of(const LedgerTables& opened, const Txn& txn) {
     Contents found;
     int rc = 0;
     found.mark = copy_mark(txn.get(), rc);
@@ -140,7 +122,7 @@ Result<Contents> contents_of(const Opened& opened, const Txn& txn) {
 
 class Filling final : public EncodedRows<EmbeddedFill> {
 public:
-    Filling(Opened opened, Fd lock, FillOptions options)
+    Filling(LedgerTables opened, Fd lock, FillOptions options)
         : opened_(std::move(opened)), lock_(std::move(lock)), options_(std::move(options)) {}
 
 protected:
@@ -188,16 +170,14 @@ public:
         }
     }
     std::unique_ptr<WholeReader> written() override {
-        return std::make_unique<EmbeddedWhole>(*opened_.env, opened_.handles, begin_reading());
+        return std::make_unique<EmbeddedWhole>(opened_, opened_.begin_reading());
     }
     std::vector<std::string> verify(std::size_t problems_max) override {
-        return verify_ledger(*opened_.env, opened_.handles, begin_reading(), {}, problems_max);
+        return verify_ledger(opened_, opened_.begin_reading(), {}, problems_max);
     }
     void finish() override {
         begin_txn();
-        if (const int rc = put_copy_mark(txn_->get(), {}); rc != 0) {
-            throw LedgerFailure(opened_.env->error(rc, "write"));
-        }
+        opened_.check(put_copy_mark(txn_->get(), {}), "write");
         flush();
     }
     /// Deletes everything but the mark.
@@ -214,40 +194,21 @@ public:
         for (std::size_t i = 0; rc == 0 && i < opened_.handles.size(); ++i) {
             rc = mdb_drop(txn_->get(), opened_.handles[i], 0);
         }
-        if (rc != 0) {
-            throw LedgerFailure(opened_.env->error(rc, "write"));
-        }
+        opened_.check(rc, "write");
         flush();
     }
 
 private:
-    [[nodiscard]] ReadTxn begin_reading() {
-        ReadTxn txn;
-        if (const int rc = txn.begin(*opened_.env); rc != 0) {
-            throw LedgerFailure(opened_.env->error(rc, "read"));
-        }
-        return txn;
-    }
     void begin_txn() {
-        const MDB_envinfo info = opened_.env->info();
-        const std::uint64_t used = (info.me_last_pgno + 1) * opened_.env->page_bytes();
-        if (info.me_mapsize < kMapBytesFirst || used >= info.me_mapsize / 4 * 3) {
-            const std::uint64_t wanted =
-                std::max<std::uint64_t>(std::uint64_t{info.me_mapsize} * 2, kMapBytesFirst);
-            if (const int rc = opened_.env->set_map_bytes(wanted); rc != 0) {
-                throw LedgerFailure(opened_.env->error(rc, "enlarge the map of"));
-            }
-        }
-        txn_.emplace();
-        if (const int rc = txn_->begin(*opened_.env); rc != 0) {
-            txn_.reset();
-            throw LedgerFailure(opened_.env->error(rc, "write"));
-        }
-        rows_.emplace(*opened_.env, opened_.handles, *txn_);
+        opened_.make_room(kMapBytesFirst);
+        WriteTxn txn;
+        opened_.check(txn.begin(*opened_.env), "write");
+        txn_.emplace(std::move(txn));
+        rows_.emplace(opened_, *txn_);
         txn_rows_ = bytes_ = 0;
     }
 
-    Opened opened_;
+    LedgerTables opened_;
     Fd lock_;
     FillOptions options_;
     std::optional<WriteTxn> txn_;

@@ -77,7 +77,7 @@ bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& diges
 
 void Reads::visit_clicks(AccountNumber account, const Digest256& anon, const ProgramId& program,
                          Timestamp upto, const Visitor<Click>& visit) {
-    const LedgerKey prefix = click_program_prefix(account, anon, program);
+    const LedgerKey prefix = account_prefix(account).digest(anon).bytes(program.view()).end();
     LedgerKey behind = prefix;
     behind.instant(upto).u8(0xFF);  // no creator id begins with it
     RowCursor cursor(rows_, stored_in(table_of<Click>()));

@@ -90,6 +90,30 @@ int create_ledger_tables(MDB_txn* txn) {
     return rc == 0 ? mdb_put(txn, main, &key, &value, 0) : rc;
 }
 
+void LedgerTables::check(int rc, std::string_view doing) const {
+    if (rc != 0) {
+        throw LedgerFailure(env->error(rc, doing));
+    }
+}
+
+ReadTxn LedgerTables::begin_reading() const {
+    ReadTxn txn;
+    check(txn.begin(*env), "read");
+    return txn;
+}
+
+/// A transaction needs pages before it frees any, so the map grows before it is full.
+void LedgerTables::make_room(std::uint64_t map_bytes_first, bool is_full) const {
+    const MDB_envinfo info = env->info();
+    const std::uint64_t map_bytes = info.me_mapsize;
+    const std::uint64_t used = (info.me_last_pgno + 1) * env->page_bytes();
+    if (is_full || map_bytes < map_bytes_first || used >= map_bytes / 4 * 3) {
+        check(env->set_map_bytes(std::max(map_bytes * 2, map_bytes_first)), "enlarge the map of");
+    }
+}
+
+namespace {
+
 Status check_ledger_format(Environment& env, bool takes_unfinished) {
     ReadTxn txn;
     if (const int rc = txn.begin(env); rc != 0) {
@@ -114,6 +138,25 @@ Status check_ledger_format(Environment& env, bool takes_unfinished) {
         return env.error(rc, "read");
     }
     return copied.empty() ? Status::success() : Status(unfinished(copied, env.folder()));
+}
+
+}  // namespace
+
+Result<LedgerTables> open_ledger(EnvironmentOptions options, bool takes_unfinished) {
+    options.databases_max = kLedgerTables;
+    auto env = Environment::open(options);
+    if (!env) {
+        return env.error();
+    }
+    LedgerTables tables{std::move(*env), {}};
+    if (Status known = check_ledger_format(*tables.env, takes_unfinished); !known) {
+        return known.error();
+    }
+    if (Status opened = tables.env->open_databases(ledger_tables(), tables.handles, false);
+        !opened) {
+        return opened.error();
+    }
+    return tables;
 }
 
 /// Appends where possible, because LMDB fills a page only by appending: otherwise it moves the last

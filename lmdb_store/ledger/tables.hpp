@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -50,10 +51,23 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables>;
 
 /// Creates the tables in a new environment. Returns LMDB's code.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
-/// Returns kUnsupported for another format, with a message that says how to rebuild the ledger, and
-/// kConflict for an unfinished copy.
+/// An open ledger: its environment and its tables.
+struct LedgerTables {
+    std::shared_ptr<Environment> env;
+    LedgerHandles handles{};
+
+    /// Throws LedgerFailure unless LMDB's code is 0.
+    void check(int rc, std::string_view doing) const;
+    [[nodiscard]] ReadTxn begin_reading() const;
+    /// Doubles the map when three quarters of it are used, or if it is full or below its first
+    /// size. Requires: no transaction of this thread.
+    void make_room(std::uint64_t map_bytes_first, bool is_full = false) const;
+};
+/// Opens a ledger. Returns kUnsupported for another format, with a message that says how to rebuild
+/// the ledger, and kConflict for an unfinished copy.
 /// @param takes_unfinished  Accept an unfinished copy, for the program that makes the copy.
-[[nodiscard]] Status check_ledger_format(Environment& env, bool takes_unfinished = false);
+[[nodiscard]] Result<LedgerTables> open_ledger(EnvironmentOptions options,
+                                               bool takes_unfinished = false);
 
 /// Returns the name of the ledger that is being copied here, or an empty text. LMDB's code in `rc`.
 [[nodiscard]] std::string copy_mark(MDB_txn* txn, int& rc);
@@ -85,9 +99,8 @@ using KeptCursors = std::array<KeptCursor, kLedgerTables>;
 class RowAccess {
 public:
     /// @param kept  nullptr if each look-up begins at the root.
-    RowAccess(const Environment& env, const LedgerHandles& handles, const Txn& txn,
-              KeptCursors* kept = nullptr)
-        : env_(&env), handles_(&handles), txn_(&txn), kept_(kept) {}
+    RowAccess(const LedgerTables& tables, const Txn& txn, KeptCursors* kept = nullptr)
+        : env_(tables.env.get()), handles_(&tables.handles), txn_(&txn), kept_(kept) {}
 
     [[nodiscard]] std::optional<std::string_view> get(Table table, std::string_view key) const;
     [[nodiscard]] bool has(Table table, std::string_view key) const {

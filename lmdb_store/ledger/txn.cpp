@@ -21,10 +21,10 @@ constexpr bool is_deferred(Table table) noexcept {
 
 }  // namespace
 
-EmbeddedTxn::EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
-                         std::string_view node, MapIsFull map_is_full)
+EmbeddedTxn::EmbeddedTxn(const LedgerTables& tables, WriteTxn txn, std::string_view node,
+                         MapIsFull map_is_full)
     : WriteHolder{{std::move(txn)}},
-      Reads(RowAccess(env, handles, txn_, &cursors_)),
+      Reads(RowAccess(tables, txn_, &cursors_)),
       map_is_full_(std::move(map_is_full)) {
     load_head(node);
     adopt_node();

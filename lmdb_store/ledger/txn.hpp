@@ -5,11 +5,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "core/copy/row_sink.hpp"
 #include "core/ledger/row_sums.hpp"
 #include "lmdb_store/ledger/deferred_rows.hpp"
-#include "lmdb_store/ledger/read_once.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
 
@@ -17,6 +18,46 @@ namespace sluice::store {
 
 /// Called when the map was too small, so that the next transaction finds a larger one.
 using MapIsFull = std::function<void()>;
+
+/// Rows that a transaction reads for one order after the other. LMDB has one writer at a time, so a
+/// value stays true until the transaction itself writes to the table.
+/// Memory: kValuesMax values.
+template <class Value>
+class ReadOnce {
+public:
+    /// Returns the value of `key`, which `read` gives at the first call. Valid until the next call.
+    template <class Read>
+    [[nodiscard]] const Value& get(std::string_view key, Read&& read) {
+        if (last_ != nullptr && last_->first == key) {
+            return last_->second;
+        }
+        auto known = values_.find(key);
+        if (known == values_.end()) {
+            Value value = read();
+            if (values_.size() >= kValuesMax) {
+                forget();
+            }
+            known = values_.emplace(std::string(key), std::move(value)).first;
+        }
+        last_ = &*known;
+        return last_->second;
+    }
+    /// Discards the cached values. Call this when the transaction writes a row of the table.
+    void forget() noexcept {
+        last_ = nullptr;
+        values_.clear();
+    }
+
+private:
+    static constexpr std::size_t kValuesMax = 4096;
+
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, Value, Hash, std::equal_to<>> values_;
+    const std::pair<const std::string, Value>* last_ =
+        nullptr;  ///< The last value returned, which is often wanted again.
+};
 
 /// A base class, so that the transaction exists before the reads that refer to it.
 template <class Transaction>
@@ -30,8 +71,8 @@ struct WriteHolder : TxnHolder<WriteTxn> {
 class EmbeddedTxn final : private WriteHolder, public Reads, public LedgerTxn {
 public:
     /// Loads the head of `node`, which commit() creates if it is new. Requires: `txn` has begun.
-    EmbeddedTxn(const Environment& env, const LedgerHandles& handles, WriteTxn txn,
-                std::string_view node, MapIsFull map_is_full);
+    EmbeddedTxn(const LedgerTables& tables, WriteTxn txn, std::string_view node,
+                MapIsFull map_is_full);
 
     LedgerHead& mutable_head() override { return node_.head; }
     ChainHead& mutable_chain(AccountNumber account) override;
@@ -97,9 +138,8 @@ private:
 
 class EmbeddedSnapshot : private TxnHolder<ReadTxn>, public Reads {
 public:
-    EmbeddedSnapshot(const Environment& env, const LedgerHandles& handles, ReadTxn txn,
-                     std::string_view node)
-        : TxnHolder{std::move(txn)}, Reads(RowAccess(env, handles, txn_)) {
+    EmbeddedSnapshot(const LedgerTables& tables, ReadTxn txn, std::string_view node)
+        : TxnHolder{std::move(txn)}, Reads(RowAccess(tables, txn_)) {
         load_head(node);
     }
 };
@@ -107,8 +147,8 @@ public:
 /// One state of the ledger, of all nodes.
 class EmbeddedWhole final : private TxnHolder<ReadTxn>, public Reads, public WholeReader {
 public:
-    EmbeddedWhole(const Environment& env, const LedgerHandles& handles, ReadTxn txn)
-        : TxnHolder{std::move(txn)}, Reads(RowAccess(env, handles, txn_)) {
+    EmbeddedWhole(const LedgerTables& tables, ReadTxn txn)
+        : TxnHolder{std::move(txn)}, Reads(RowAccess(tables, txn_)) {
         load_head({});
     }
 
@@ -119,12 +159,10 @@ public:
 /// The ledger's canonical dump, and the check of its tables.
 class LedgerRows;
 
-[[nodiscard]] std::unique_ptr<LedgerRows> make_rows(const Environment& env,
-                                                    const LedgerHandles& handles, ReadTxn txn,
+[[nodiscard]] std::unique_ptr<LedgerRows> make_rows(const LedgerTables& tables, ReadTxn txn,
                                                     std::string_view node);
 
-[[nodiscard]] std::vector<std::string> verify_ledger(const Environment& env,
-                                                     const LedgerHandles& handles, ReadTxn txn,
+[[nodiscard]] std::vector<std::string> verify_ledger(const LedgerTables& tables, ReadTxn txn,
                                                      std::string_view node,
                                                      std::size_t problems_max);
 

@@ -10,9 +10,9 @@ namespace {
 /// One snapshot, so that every table is compared with the same state of the others.
 class Verifier : public EmbeddedSnapshot {
 public:
-    Verifier(const Environment& env, const LedgerHandles& handles, ReadTxn txn,
-             std::string_view node, std::size_t problems_max)
-        : EmbeddedSnapshot(env, handles, std::move(txn), node), problems_max_(problems_max) {}
+    Verifier(const LedgerTables& tables, ReadTxn txn, std::string_view node,
+             std::size_t problems_max)
+        : EmbeddedSnapshot(tables, std::move(txn), node), problems_max_(problems_max) {}
 
     std::vector<std::string> run() {
         for (const DescribedTable& table : described_tables()) {
@@ -164,10 +164,9 @@ void Verifier::check_catalog() {
 
 }  // namespace
 
-std::vector<std::string> verify_ledger(const Environment& env, const LedgerHandles& handles,
-                                       ReadTxn txn, std::string_view node,
-                                       std::size_t problems_max) {
-    return Verifier(env, handles, std::move(txn), node, problems_max).run();
+std::vector<std::string> verify_ledger(const LedgerTables& tables, ReadTxn txn,
+                                       std::string_view node, std::size_t problems_max) {
+    return Verifier(tables, std::move(txn), node, problems_max).run();
 }
 
 }  // namespace sluice::store

@@ -154,9 +154,7 @@ LedgerKey account_prefix(AccountNumber account) noexcept {
 }
 
 LedgerKey shop_prefix(AccountNumber account, ShopNumber shop) noexcept {
-    LedgerKey key;
-    key.u32(account.value).u32(shop.value);
-    return key;
+    return account_prefix(account).u32(shop.value);
 }
 
 LedgerKey shop_id_key(const ShopRow& shop) noexcept {
@@ -166,9 +164,7 @@ LedgerKey shop_id_key(const ShopRow& shop) noexcept {
 }
 
 LedgerKey order_key(const OrderKey& order) noexcept {
-    LedgerKey key;
-    key.u32(order.account.value).u32(order.shop.value).id(order.order_id.view(), kIdBytesWhole);
-    return key;
+    return shop_prefix(order.account, order.shop).id(order.order_id.view(), kIdBytesWhole);
 }
 
 LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept {
@@ -189,11 +185,6 @@ LedgerKey balance_prefix(const BalanceKey& balance) noexcept {
         .bytes(balance.creator.view())
         .end()
         .bytes(balance.currency.code());
-}
-
-LedgerKey click_program_prefix(AccountNumber account, const Digest256& anon,
-                               const ProgramId& program) noexcept {
-    return account_prefix(account).digest(anon).bytes(program.view()).end();
 }
 
 LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
@@ -240,10 +231,10 @@ LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexce
 }
 
 LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept {
-    LedgerKey key;
-    key.u32(group.account.value).bytes(group.creator.view()).end();
-    key.instant(group.accounting_date).u32(node).u64(group.first_entry);
-    return key;
+    return creator_prefix(group.account, group.creator)
+        .instant(group.accounting_date)
+        .u32(node)
+        .u64(group.first_entry);
 }
 
 }  // namespace sluice::store

@@ -108,8 +108,6 @@ private:
 [[nodiscard]] LedgerKey creator_prefix(AccountNumber account, const CreatorId& creator) noexcept;
 /// Returns the key of a group that names a creator, in the index by accounting date.
 [[nodiscard]] LedgerKey dated_key(const JournalGroup& group, std::uint32_t node) noexcept;
-[[nodiscard]] LedgerKey click_program_prefix(AccountNumber account, const Digest256& anon,
-                                             const ProgramId& program) noexcept;
 [[nodiscard]] LedgerKey product_prefix(AccountNumber account, ShopNumber shop,
                                        const ProductId& product) noexcept;
 [[nodiscard]] LedgerKey catalog_key(const CatalogKey& key) noexcept;

@@ -150,7 +150,7 @@ std::string_view OrderValue::encode(std::string_view key, const OrderState& stat
 }
 
 bool OrderValue::decode(std::string_view key, std::string_view value, OrderState& state) {
-    OrderFieldReader fields(key, value, buffers_);
+    OrderFieldReader fields(key, value, rates_);
     if (id_is_cut(state.key.order_id.view(), kIdBytesWhole) &&
         fields.text() != state.key.order_id.view()) {
         return false;

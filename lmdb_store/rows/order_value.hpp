@@ -71,15 +71,11 @@ private:
     std::uint64_t entry_ = 0;
 };
 
-/// Buffers that a reader of many orders keeps.
-struct OrderReaderBuffers {
-    std::vector<FrozenRate> rates;
-};
-
 class OrderFieldReader : public FieldReader {
 public:
-    OrderFieldReader(std::string_view key, std::string_view value, OrderReaderBuffers& buffers)
-        : FieldReader(key, value), rates_(buffers.rates) {
+    /// @param rates  A buffer, which a reader of many orders keeps.
+    OrderFieldReader(std::string_view key, std::string_view value, std::vector<FrozenRate>& rates)
+        : FieldReader(key, value), rates_(rates) {
         rates_.clear();
     }
     void use_lines(std::span<const OrderLine> lines) { lines_ = lines; }
@@ -135,7 +131,7 @@ public:
 
 private:
     OrderFieldWriter fields_;
-    OrderReaderBuffers buffers_;
+    std::vector<FrozenRate> rates_;
 };
 
 }  // namespace sluice::store
