@@ -11,6 +11,7 @@
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/error.hpp"
 #include "pg_store/connection/libpq.hpp"
+#include "pg_store/connection/packed.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -34,26 +35,15 @@ Error error_of(const pg_result* result) {
 /// How Citus reports rows of a COPY that a Citus node refused: in words only.
 constexpr std::string_view kNoReason("(SQLSTATE XX000)");
 
-/// Returns the number in the first `size` bytes.
-std::uint32_t number(std::string_view bytes, std::size_t size) {
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-        value = value << 8 | static_cast<unsigned char>(bytes[i]);
-    }
-    return value;
-}
-
 /// Views of the fields of a row, as libpq wants parameters.
 struct BoundFields {
     explicit BoundFields(std::string_view bytes) {
-        for (std::size_t at = 0; at < bytes.size();) {
-            const std::uint32_t size = number(bytes.substr(at), 4);
-            at += 4;
-            const auto length = static_cast<std::int32_t>(size);
-            values.push_back(length < 0 ? nullptr : bytes.data() + at);
-            lengths.push_back(std::max(length, 0));
+        for (Unpacker in(bytes); !in.empty();) {
+            const auto size = in.number<std::int32_t>();
+            lengths.push_back(std::max(size, 0));
+            const std::string_view value = in.bytes(static_cast<std::size_t>(lengths.back()));
+            values.push_back(size < 0 ? nullptr : value.data());
             formats.push_back(1);
-            at += length < 0 ? 0 : size;
         }
     }
     [[nodiscard]] int count() const { return static_cast<int>(values.size()); }
@@ -408,13 +398,14 @@ void Connection::insert_each(const std::string& copy, std::string_view rows) {
     const std::string into =
         "INSERT INTO " + copy.substr(kCopy.size(), copy.find(" FROM STDIN") - kCopy.size());
     while (!rows.empty()) {
-        const auto fields = static_cast<std::size_t>(number(rows, 2));
+        Unpacker in(rows);
+        const std::size_t fields = in.number<std::uint16_t>();
         std::string values;
         std::size_t end = 2;
         for (std::size_t i = 1; i <= fields; ++i) {
             values += (i == 1 ? "$" : ", $") + std::to_string(i);
-            const auto size = static_cast<std::int32_t>(number(rows.substr(end), 4));
-            end += 4 + static_cast<std::size_t>(std::max(size, 0));
+            const auto size = static_cast<std::size_t>(std::max(in.number<std::int32_t>(), 0));
+            end += 4 + in.bytes(size).size();
         }
         send_row(into + " VALUES (" + values + ")", rows.substr(2, end - 2));
         rows.remove_prefix(end);

@@ -47,7 +47,7 @@ std::unique_ptr<Connection> open_best(const Url& url) {
     try {
         return open_session(url, Access::kReadPrimary, {});
     } catch (const LedgerFailure&) {
-        return open_session(url, Access::kRead, {});
+        return open_session(url, Access::kReadOnly, {});
     }
 }
 

@@ -1,4 +1,4 @@
-// Packed: numbers and short texts as bytes, big endian. Internal to pg_store.
+// Packed: numbers and texts as bytes, big endian. Internal to pg_store.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,10 @@ private:
 /// Damage throws.
 class Unpacker {
 public:
-    explicit Unpacker(std::string_view bytes) noexcept : rest_(bytes) {}
+    /// @param ended  The fault of bytes that end before a value does.
+    explicit Unpacker(std::string_view bytes,
+                      const char* ended = "packed bytes end too early") noexcept
+        : rest_(bytes), ended_(ended) {}
     [[nodiscard]] bool empty() const noexcept { return rest_.empty(); }
     template <class Integer>
     Integer number() {
@@ -48,7 +51,7 @@ public:
     }
     std::string_view bytes(std::size_t count) {
         if (rest_.size() < count) {
-            throw_damaged("packed bytes end too early");
+            throw_damaged(ended_);
         }
         const std::string_view taken = rest_.substr(0, count);
         rest_.remove_prefix(count);
@@ -58,6 +61,7 @@ public:
 
 private:
     std::string_view rest_;
+    const char* ended_;
 };
 
 }  // namespace sluice::pg

@@ -1,6 +1,7 @@
 #include "pg_store/connection/row_reader.hpp"
 
 #include "pg_store/connection/libpq.hpp"
+#include "pg_store/connection/packed.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -10,32 +11,7 @@ constexpr int kDigitWidth = 4;
 constexpr int kPowerMax = 38;
 constexpr int kDigitGroupsMax = 9;  ///< 36 digits, which an Int128 holds.
 
-/// Takes numbers off the front; damage throws.
-class Cursor {
-public:
-    explicit Cursor(std::string_view bytes) noexcept : rest_(bytes) {}
-
-    std::uint64_t number(std::size_t width) {
-        std::uint64_t value = 0;
-        for (const char byte : take(width)) {
-            value = value << 8 | static_cast<unsigned char>(byte);
-        }
-        return value;
-    }
-    std::int32_t i4() { return static_cast<std::int32_t>(number(4)); }
-    std::int16_t i2() { return static_cast<std::int16_t>(number(2)); }
-    std::string_view take(std::size_t count) {
-        if (rest_.size() < count) {
-            throw_damaged("a field ends too early");
-        }
-        const std::string_view taken = rest_.substr(0, count);
-        rest_.remove_prefix(count);
-        return taken;
-    }
-
-private:
-    std::string_view rest_;
-};
+constexpr const char* kEnded = "a field ends too early";
 
 Int128 power_of_ten(int exponent) {
     if (exponent < 0 || exponent > kPowerMax) {
@@ -58,14 +34,14 @@ std::int64_t to_integer(const Field& field) {
     if (!field) {
         throw_damaged("a number is missing");
     }
-    Cursor cursor(*field);
+    Unpacker in(*field, kEnded);
     switch (field->size()) {
         case 2:
-            return cursor.i2();
+            return in.number<std::int16_t>();
         case 4:
-            return cursor.i4();
+            return in.number<std::int32_t>();
         case 8:
-            return static_cast<std::int64_t>(cursor.number(8));
+            return in.number<std::int64_t>();
         default:
             throw_damaged("a number has " + std::to_string(field->size()) + " bytes");
     }
@@ -100,18 +76,18 @@ std::string_view to_text(const Field& field) {
 }
 
 Decimal to_decimal(const Field& field) {
-    Cursor cursor(to_text(field));
-    const int count = cursor.i2();
-    const int weight = cursor.i2();
-    const auto sign = static_cast<std::uint16_t>(cursor.i2());
-    const int scale = cursor.i2();
+    Unpacker in(to_text(field), kEnded);
+    const int count = in.number<std::int16_t>();
+    const int weight = in.number<std::int16_t>();
+    const auto sign = in.number<std::uint16_t>();
+    const int scale = in.number<std::int16_t>();
     if (count < 0 || count > kDigitGroupsMax || scale < 0 || scale > kPowerMax ||
         (sign != 0 && sign != kNegative)) {
         throw_damaged("an amount is no number, or has too many digits");
     }
     Int128 value = 0;
     for (int i = 0; i < count; ++i) {
-        value = value * 10'000 + cursor.i2();
+        value = value * 10'000 + in.number<std::int16_t>();
     }
     // The digits end at 10^(4 * (weight - count + 1)); the value ends at 10^-scale.
     const int shift = count == 0 ? 0 : kDigitWidth * (weight - count + 1) + scale;
@@ -139,21 +115,21 @@ std::vector<Field> to_elements(const Field& field) {
     if (!field) {
         return elements;
     }
-    Cursor cursor(*field);
-    const std::int32_t dimensions = cursor.i4();
-    cursor.take(8);  // whether there are nulls; the elements' type
+    Unpacker in(*field, kEnded);
+    const std::int32_t dimensions = in.number<std::int32_t>();
+    in.bytes(8);  // whether there are nulls; the elements' type
     if (dimensions == 0) {
         return elements;
     }
-    const std::int32_t count = cursor.i4();
-    cursor.take(4);  // counts from
+    const std::int32_t count = in.number<std::int32_t>();
+    in.bytes(4);  // counts from
     if (dimensions != 1 || count < 0 || static_cast<std::size_t>(count) > field->size()) {
         throw_damaged("a list is none");
     }
     elements.reserve(static_cast<std::size_t>(count));
     for (std::int32_t i = 0; i < count; ++i) {
-        const std::int32_t size = cursor.i4();
-        elements.push_back(size < 0 ? Field{} : Field{cursor.take(static_cast<std::size_t>(size))});
+        const std::int32_t size = in.number<std::int32_t>();
+        elements.push_back(size < 0 ? Field{} : Field{in.bytes(static_cast<std::size_t>(size))});
     }
     return elements;
 }

@@ -44,54 +44,14 @@ NumericDigits split(const Decimal& value) {
 
 }  // namespace
 
-void RowWriter::put16(std::uint16_t value) {
-    buffer_.push_back(static_cast<char>(value >> 8));
-    buffer_.push_back(static_cast<char>(value));
-}
-
-void RowWriter::put32(std::uint32_t value) {
-    const std::array<char, 4> bytes{static_cast<char>(value >> 24), static_cast<char>(value >> 16),
-                                    static_cast<char>(value >> 8), static_cast<char>(value)};
-    buffer_.append(bytes.data(), bytes.size());
-}
-
-void RowWriter::put64(std::uint64_t value) {
-    put32(static_cast<std::uint32_t>(value >> 32));
-    put32(static_cast<std::uint32_t>(value));
-}
-
-RowWriter& RowWriter::i2(std::int16_t value) {
-    put32(2);
-    put16(static_cast<std::uint16_t>(value));
-    return *this;
-}
-
-RowWriter& RowWriter::i4(std::int32_t value) {
-    put32(4);
-    put32(static_cast<std::uint32_t>(value));
-    return *this;
-}
-
-RowWriter& RowWriter::i8(std::int64_t value) {
-    put32(8);
-    put64(static_cast<std::uint64_t>(value));
-    return *this;
-}
-
-RowWriter& RowWriter::boolean(bool value) {
-    put32(1);
-    buffer_.push_back(value ? '\1' : '\0');
-    return *this;
-}
-
 RowWriter& RowWriter::text(std::string_view value) {
-    put32(static_cast<std::uint32_t>(value.size()));
+    put(static_cast<std::uint32_t>(value.size()));
     buffer_.append(value);
     return *this;
 }
 
 RowWriter& RowWriter::null() {
-    put32(~std::uint32_t{0});
+    put(~std::uint32_t{0});
     return *this;
 }
 
@@ -121,26 +81,26 @@ RowWriter& RowWriter::numeric(const Decimal& value) {
     const auto weight = end == first ? 0
                                      : static_cast<std::int64_t>(end) - 1 -
                                            static_cast<std::int64_t>(split_up.behind_point);
-    put32(static_cast<std::uint32_t>(8 + 2 * (end - first)));
-    put16(static_cast<std::uint16_t>(end - first));
-    put16(static_cast<std::uint16_t>(weight));
-    put16(value.is_negative() ? kNegative : 0);
-    put16(value.scale());
+    put(static_cast<std::uint32_t>(8 + 2 * (end - first)));
+    put(static_cast<std::uint16_t>(end - first));
+    put(static_cast<std::uint16_t>(weight));
+    put<std::uint16_t>(value.is_negative() ? kNegative : 0);
+    put<std::uint16_t>(value.scale());
     for (std::size_t i = end; i > first; --i) {
-        put16(split_up.digits[i - 1]);
+        put(split_up.digits[i - 1]);
     }
     return *this;
 }
 
 std::size_t RowWriter::begin_array(Type type, std::size_t count) {
     const std::size_t at = buffer_.size();
-    put32(0);  // patched by end_array
-    put32(count == 0 ? 0 : 1);
-    put32(1);  // may hold nulls
-    put32(static_cast<std::uint32_t>(type));
+    put<std::uint32_t>(0);  // patched by end_array
+    put<std::uint32_t>(count == 0 ? 0 : 1);
+    put<std::uint32_t>(1);  // may hold nulls
+    put(static_cast<std::uint32_t>(type));
     if (count != 0) {
-        put32(static_cast<std::uint32_t>(count));
-        put32(1);  // counts from 1
+        put(static_cast<std::uint32_t>(count));
+        put<std::uint32_t>(1);  // counts from 1
     }
     return at;
 }

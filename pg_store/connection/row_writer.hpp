@@ -29,12 +29,12 @@ enum class Type : std::uint32_t {
 
 class RowWriter {
 public:
-    RowWriter& i2(std::int16_t value);
-    RowWriter& i4(std::int32_t value);
+    RowWriter& i2(std::int16_t value) { return number(value); }
+    RowWriter& i4(std::int32_t value) { return number(value); }
     RowWriter& u4(std::uint32_t value) { return i4(static_cast<std::int32_t>(value)); }
-    RowWriter& i8(std::int64_t value);
+    RowWriter& i8(std::int64_t value) { return number(value); }
     RowWriter& u8(std::uint64_t value) { return i8(static_cast<std::int64_t>(value)); }
-    RowWriter& boolean(bool value);
+    RowWriter& boolean(bool value) { return number(static_cast<std::uint8_t>(value)); }
     RowWriter& text(std::string_view value);
     RowWriter& bytes(std::string_view value) { return text(value); }
     template <std::size_t N>
@@ -66,14 +66,26 @@ public:
     [[nodiscard]] bool empty() const noexcept { return buffer_.empty(); }
     void clear() { buffer_.clear(); }
     /// A COPY row begins with its number of fields.
-    void begin_copy_row(std::int16_t fields) { put16(static_cast<std::uint16_t>(fields)); }
+    void begin_copy_row(std::int16_t fields) { put(fields); }
 
 private:
     std::size_t begin_array(Type type, std::size_t count);
     void end_array(std::size_t at);
-    void put16(std::uint16_t value);
-    void put32(std::uint32_t value);
-    void put64(std::uint64_t value);
+    template <class Number>
+    void put(Number value) {
+        std::array<char, sizeof(Number)> bytes;
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            const std::size_t shift = 8 * (bytes.size() - 1 - i);
+            bytes[i] = static_cast<char>(static_cast<std::uint64_t>(value) >> shift);
+        }
+        buffer_.append(bytes.data(), bytes.size());
+    }
+    template <class Number>
+    RowWriter& number(Number value) {
+        put(std::uint32_t{sizeof(Number)});
+        put(value);
+        return *this;
+    }
 
     std::string buffer_;
 };

@@ -35,13 +35,6 @@ constexpr std::chrono::seconds kConnectTimeoutMax{25};
 /// A value of sslmode that libpq rejects.
 constexpr std::string_view kRefused = "ask nobody";
 
-struct Finish {
-    void operator()(PGconn* conn) const noexcept { PQfinish(conn); }
-};
-struct FreeOptions {
-    void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
-};
-
 std::string_view value_of(const Known& known, std::string_view keyword) {
     const auto found = known.find(keyword);
     return found == known.end() ? std::string_view() : found->second;
@@ -61,10 +54,10 @@ Result<Known> ask_libpq(const Url& url) {
     }
     keywords.insert(keywords.end(), {"sslmode", nullptr});
     values.insert(values.end(), {kRefused.data(), nullptr});
-    const std::unique_ptr<PGconn, Finish> conn(
-        PQconnectStartParams(keywords.data(), values.data(), 0));
-    const std::unique_ptr<PQconninfoOption, FreeOptions> options(conn ? PQconninfo(conn.get())
-                                                                      : nullptr);
+    const std::unique_ptr<PGconn, decltype(PQfinish)&> conn(
+        PQconnectStartParams(keywords.data(), values.data(), 0), PQfinish);
+    const std::unique_ptr<PQconninfoOption, decltype(PQconninfoFree)&> options(
+        conn ? PQconninfo(conn.get()) : nullptr, PQconninfoFree);
     if (!options) {
         throw std::bad_alloc();
     }

@@ -131,7 +131,7 @@ void await_standbys(Connection& session, std::chrono::seconds patience) {
 
 std::unique_ptr<Connection> open_session(const Url& url, Access access, const Waiting& waiting,
                                          const StatementLimits& limits) {
-    const bool writes = access == Access::kWrite;
+    const bool writes = access == Access::kReadWrite;
     // Asks the server itself, because a pooler's knowledge of it may be older than a failover. A
     // former primary that is cut off still accepts writes; the next host may be the new primary.
     const Connection::Suits primary = [](Connection& session, std::chrono::seconds patience) {
@@ -139,7 +139,7 @@ std::unique_ptr<Connection> open_session(const Url& url, Access access, const Wa
         await_standbys(session, patience);
     };
     std::unique_ptr<Connection> session =
-        Connection::open(url, waiting, access == Access::kRead ? Connection::Suits() : primary);
+        Connection::open(url, waiting, access == Access::kReadOnly ? Connection::Suits() : primary);
     check_pooler(url, *session);
     session->script("SET statement_timeout = " + std::to_string(limits.statement.count()) +
                     "; SET lock_timeout = " + std::to_string(limits.lock.count()));

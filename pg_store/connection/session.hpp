@@ -2,22 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 
 #include "pg_store/connection/connection.hpp"
 
 namespace sluice::pg {
-
-enum class Access : std::uint8_t {
-    kRead,  ///< The first server that answers, or the kind that the URL requires.
-    /// The server that accepts writes, and whose standbys have all its commits. A standby, or a
-    /// server that was cut off from its standbys, is kIo.
-    kReadPrimary,
-    /// As kReadPrimary. Commits are durable when they are acknowledged, on the standbys too if the
-    /// server is set up so.
-    kWrite,
-};
 
 /// Longest time that the server spends on a statement, and on one lock of it. 0 means no limit.
 struct StatementLimits {

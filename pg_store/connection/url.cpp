@@ -12,10 +12,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kSchemes{"postgres://", "postgresql://"};
 constexpr std::string_view kSecret = "password";
 
-struct FreeUrlOptions {
-    void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
-};
-
 std::size_t scheme_bytes(std::string_view text) noexcept {
     for (const std::string_view scheme : kSchemes) {
         if (text.starts_with(scheme)) {
@@ -85,8 +81,8 @@ Result<Url> Url::parse(std::string_view text) {
     if (Status loaded = kLibpq.load(); !loaded.ok()) {
         return loaded.error();
     }
-    const std::unique_ptr<PQconninfoOption, FreeUrlOptions> options(
-        PQconninfoParse(std::string(text).c_str(), nullptr));
+    const std::unique_ptr<PQconninfoOption, decltype(PQconninfoFree)&> options(
+        PQconninfoParse(std::string(text).c_str(), nullptr), PQconninfoFree);
     if (!options) {
         return wrong;
     }

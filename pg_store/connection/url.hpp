@@ -2,6 +2,7 @@
 // messages, not in what is shown.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,16 @@ public:
 private:
     std::string shown_;
     std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+enum class Access : std::uint8_t {
+    kReadOnly,  ///< The first server that answers, or the kind that the URL requires.
+    /// The server that accepts writes, and whose standbys have all its commits. A standby, or a
+    /// server that was cut off from its standbys, is kIo.
+    kReadPrimary,
+    /// As kReadPrimary. Commits are durable when they are acknowledged, on the standbys too if the
+    /// server is set up so.
+    kReadWrite,
 };
 
 /// Overwrites passwords of ledger URLs among a program's arguments with `*`, so that they do not

@@ -233,7 +233,8 @@ private:
         constexpr std::chrono::milliseconds kBetween{500};
         for (const auto end = steady_now() + kPatience; steady_now() < end;) {
             try {
-                const std::unique_ptr<Connection> session = open_session(url_, Access::kWrite, {});
+                const std::unique_ptr<Connection> session =
+                    open_session(url_, Access::kReadWrite, {});
                 session->script("BEGIN");
                 lock_out_writers(*session);  // waits for the rest of the old session
                 return copy_mark(*session).empty();
@@ -265,33 +266,27 @@ std::string PostgresFill::as_stored_there(const std::string& text) {
 }
 
 Result<bool> PostgresFill::holds_ledger(const Url& url) {
-    try {
-        const std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
-        if (Status fits = check_schema(*session, true); !fits) {
-            return fits.error();
-        }
-        return copy_mark(*session).empty() && has_rows(*session);
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(
+        url, Access::kReadWrite, {},
+        [](std::unique_ptr<Connection> session) -> Result<bool> {
+            return copy_mark(*session).empty() && has_rows(*session);
+        },
+        true);
 }
 
 Result<std::unique_ptr<PostgresFill>> PostgresFill::begin(const Url& url, const std::string& from,
                                                           const FillOptions& options) {
-    try {
-        std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
-        if (Status fits = check_schema(*session, true); !fits) {
-            return fits.error();
-        }
-        if (!session->query_text(kCopyLock).row(0).boolean()) {
-            return Error{ErrorCode::kBusy, "another copy to this database is running"};
-        }
-        auto filling = std::make_unique<Filling>(url, std::move(session), options);
-        filling->clear(from);
-        return std::unique_ptr<PostgresFill>(std::move(filling));
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(
+        url, Access::kReadWrite, {},
+        [&](std::unique_ptr<Connection> session) -> Result<std::unique_ptr<PostgresFill>> {
+            if (!session->query_text(kCopyLock).row(0).boolean()) {
+                return Error{ErrorCode::kBusy, "another copy to this database is running"};
+            }
+            auto filling = std::make_unique<Filling>(url, std::move(session), options);
+            filling->clear(from);
+            return std::unique_ptr<PostgresFill>(std::move(filling));
+        },
+        true);
 }
 
 }  // namespace sluice::pg

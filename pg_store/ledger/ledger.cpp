@@ -15,24 +15,8 @@ namespace {
 /// Time limit of confirm(): longer than a connected standby needs.
 constexpr std::chrono::seconds kConfirmPatience{5};
 
-Access access_of(PostgresLedger::Mode mode) {
-    switch (mode) {
-        case PostgresLedger::Mode::kReadOnly:
-            return Access::kRead;
-        case PostgresLedger::Mode::kReadPrimary:
-            return Access::kReadPrimary;
-        default:
-            return Access::kWrite;
-    }
-}
-
-using Idle = std::vector<std::unique_ptr<Connection>>;
-
-/// Sessions that wait for their next transaction. Shared with the borrowed connections, which may
-/// outlive it.
-struct Pool {
-    Idle idle;
-};
+/// Sessions that wait for their next transaction.
+using Pool = std::vector<std::unique_ptr<Connection>>;
 
 void check_acknowledged(const InDoubt& doubt, std::string_view node, SequenceNumber applied) {
     const auto acknowledged = doubt.acknowledged.find(node);
@@ -55,7 +39,7 @@ public:
           mode_(mode),
           options_(std::move(options)),
           in_doubt_(std::move(in_doubt)) {
-        pool_->idle.push_back(std::move(first));
+        pool_->push_back(std::move(first));
     }
 
     std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
@@ -82,19 +66,19 @@ private:
     /// Retries in a new session, because an idle session may have died.
     template <class Use>
     auto with_session(Use&& use) -> decltype(use(BorrowedConnection())) {
-        if (!pool_->idle.empty()) {
-            std::unique_ptr<Connection> idle = std::move(pool_->idle.back());
-            pool_->idle.pop_back();
+        if (!pool_->empty()) {
+            std::unique_ptr<Connection> idle = std::move(pool_->back());
+            pool_->pop_back();
             try {
                 return use(lend(std::move(idle)));
             } catch (const LedgerFailure& failure) {
                 if (failure.error().code != ErrorCode::kIo) {
                     throw;
                 }
-                pool_->idle.clear();
+                pool_->clear();
             }
         }
-        return use(lend(open_session(url_, access_of(mode_), options_.waiting,
+        return use(lend(open_session(url_, mode_, options_.waiting,
                                      {options_.statement_limit, options_.lock_limit})));
     }
 
@@ -102,7 +86,7 @@ private:
         return BorrowedConnection(connection.release(), [pool = pool_](Connection* used) {
             std::unique_ptr<Connection> back(used);
             if (back && back->reset()) {
-                pool->idle.push_back(std::move(back));
+                pool->push_back(std::move(back));
             }
         });
     }
@@ -133,6 +117,7 @@ private:
     LedgerOptions options_;
     std::shared_ptr<InDoubt> in_doubt_;
     ReadAhead ahead_;
+    /// Shared with the borrowed connections, which may outlive the ledger.
     std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
 };
 
@@ -141,17 +126,13 @@ private:
 Result<std::unique_ptr<PostgresLedger>> PostgresLedger::open(const Url& url, Mode mode,
                                                              LedgerOptions options,
                                                              std::shared_ptr<InDoubt> in_doubt) {
-    try {
-        std::unique_ptr<Connection> first = open_session(
-            url, access_of(mode), options.waiting, {options.statement_limit, options.lock_limit});
-        if (Status fits = check_schema(*first); !fits) {
-            return fits.error();
-        }
-        return std::unique_ptr<PostgresLedger>(std::make_unique<Opened>(
-            url, mode, std::move(options), std::move(in_doubt), std::move(first)));
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(
+        url, mode, options.waiting,
+        [&](std::unique_ptr<Connection> first) -> Result<std::unique_ptr<PostgresLedger>> {
+            return std::unique_ptr<PostgresLedger>(std::make_unique<Opened>(
+                url, mode, std::move(options), std::move(in_doubt), std::move(first)));
+        },
+        false, {options.statement_limit, options.lock_limit});
 }
 
 }  // namespace sluice::pg

@@ -45,11 +45,7 @@ struct InDoubt {
 
 class PostgresLedger : public Ledger {
 public:
-    enum class Mode : std::uint8_t {
-        kReadOnly,
-        kReadPrimary,  ///< As kReadOnly, but never from a standby, so that confirm() is of use.
-        kReadWrite,
-    };
+    using Mode = Access;  ///< With kReadPrimary, confirm() is of use.
 
     /// Connects and compares the schema: kUnsupported if it is older or newer than this program's,
     /// kNotFound if there is none; the message says what to do.

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "os/clock/clock.hpp"
-#include "pg_store/connection/session.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/ledger/snapshot.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {
+
+using Whole = Result<std::unique_ptr<WholeReader>>;
 
 constexpr std::chrono::seconds kLeavePatience{3};
 constexpr std::chrono::milliseconds kBetweenLooks{50};
@@ -98,39 +99,29 @@ void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
         });
 }
 
+/// Uses the primary, because a standby may lack what was acknowledged.
 Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers) {
-    try {
-        // A standby may lack what was acknowledged.
-        std::unique_ptr<Connection> session = open_session(url, Access::kReadPrimary, {});
-        if (Status fits = check_schema(*session); !fits) {
-            return fits.error();
-        }
-        check_no_writer(*session);
-        if (locks_writers) {
-            hold_writer_lock(*session);
-        }
-        if (session->is_distributed()) {
-            await_finished(*session);
-        }
-        return std::unique_ptr<WholeReader>(std::make_unique<WholeSnapshot>(std::move(session)));
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(url, Access::kReadPrimary, {},
+                      [&](std::unique_ptr<Connection> session) -> Whole {
+                          check_no_writer(*session);
+                          if (locks_writers) {
+                              hold_writer_lock(*session);
+                          }
+                          if (session->is_distributed()) {
+                              await_finished(*session);
+                          }
+                          return {std::make_unique<WholeSnapshot>(std::move(session))};
+                      });
 }
 
 Result<std::unique_ptr<WholeReader>> whole_snapshot(const Url& url) {
-    try {
-        std::unique_ptr<Connection> session = open_session(url, Access::kReadPrimary, {});
-        if (Status fits = check_schema(*session); !fits) {
-            return fits.error();
-        }
-        QuiescedLedger still(*session);
-        auto reader = std::make_unique<WholeSnapshot>(std::move(session));
-        still.fix();
-        return std::unique_ptr<WholeReader>(std::move(reader));
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(url, Access::kReadPrimary, {},
+                      [](std::unique_ptr<Connection> session) -> Whole {
+                          QuiescedLedger still(*session);
+                          auto reader = std::make_unique<WholeSnapshot>(std::move(session));
+                          still.fix();
+                          return {std::move(reader)};
+                      });
 }
 
 }  // namespace sluice::pg

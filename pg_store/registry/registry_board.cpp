@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "pg_store/connection/session.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
@@ -22,20 +21,8 @@ constexpr const char* kFetch =
     "CASE WHEN source = $1 AND revision = $2 AND digest = $3 THEN ''::bytea ELSE file END "
     "FROM sluice_ledger.registry";
 
-/// Runs `use` in a new session. Returns a failure that it throws as an error.
-template <class Use>
-auto in_session(const Url& url, Access access, Use&& use)
-    -> decltype(use(*open_session(url, access, {}))) {
-    try {
-        const auto session = open_session(
-            url, access, [](std::chrono::milliseconds waited) { return waited < kPatience; });
-        if (Status fits = check_schema(*session); !fits) {
-            return fits.error();
-        }
-        return use(*session);
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+bool is_patient(std::chrono::milliseconds waited) {
+    return waited < kPatience;
 }
 
 RegistryMark read_mark(RowReader& row) {
@@ -54,43 +41,48 @@ void write_mark(const RegistryMark& mark, RowWriter& row) {
 
 Status publish_registry(const Url& url, const PublishedRegistry& registry,
                         const GivesWay& gives_way) {
-    return in_session(url, Access::kWrite, [&](Connection& session) -> Status {
-        RegistryMark seen;
-        if (const Rows there = session.query_text(kMark); !there.empty()) {
-            RowReader first = there.row(0);
-            seen = read_mark(first);
-            if (Status gives = gives_way(seen); !gives) {
-                return gives;
+    return in_session(
+        url, Access::kReadWrite, is_patient, [&](std::unique_ptr<Connection> session) -> Status {
+            RegistryMark seen;
+            if (const Rows there = session->query_text(kMark); !there.empty()) {
+                RowReader first = there.row(0);
+                seen = read_mark(first);
+                if (Status gives = gives_way(seen); !gives) {
+                    return gives;
+                }
             }
-        }
-        RowWriter row;
-        write_mark(registry.mark, row);
-        row.bytes(registry.text);
-        write_mark(seen, row);
-        if (session.query_text(kPublish, row).affected() == 0) {
-            return Error{ErrorCode::kConflict,
-                         "another program published meanwhile: check its registry, then try again"};
-        }
-        return Status::success();
-    });
+            RowWriter row;
+            write_mark(registry.mark, row);
+            row.bytes(registry.text);
+            write_mark(seen, row);
+            if (session->query_text(kPublish, row).affected() == 0) {
+                return Error{
+                    ErrorCode::kConflict,
+                    "another program published meanwhile: check its registry, then try again"};
+            }
+            return Status::success();
+        });
 }
 
 Result<PublishedRegistry> fetch_registry(const Url& url, const std::optional<RegistryMark>& known) {
-    return in_session(url, Access::kRead, [&](Connection& session) -> Result<PublishedRegistry> {
-        RowWriter row;
-        write_mark(known.value_or(RegistryMark()), row);
-        const Rows there = session.query_text(kFetch, row);
-        if (there.empty()) {
-            return Error{ErrorCode::kNotFound,
-                         "no registry is published there: run \"sluice registry export --to URL\" "
-                         "on the source"};
-        }
-        RowReader first = there.row(0);
-        PublishedRegistry registry;
-        registry.mark = read_mark(first);
-        registry.text = first.string();
-        return registry;
-    });
+    return in_session(
+        url, Access::kReadOnly, is_patient,
+        [&](std::unique_ptr<Connection> session) -> Result<PublishedRegistry> {
+            RowWriter row;
+            write_mark(known.value_or(RegistryMark()), row);
+            const Rows there = session->query_text(kFetch, row);
+            if (there.empty()) {
+                return Error{
+                    ErrorCode::kNotFound,
+                    "no registry is published there: run \"sluice registry export --to URL\" "
+                    "on the source"};
+            }
+            RowReader first = there.row(0);
+            PublishedRegistry registry;
+            registry.mark = read_mark(first);
+            registry.text = first.string();
+            return registry;
+        });
 }
 
 }  // namespace sluice::pg

@@ -1,5 +1,3 @@
-#include "pg_store/connection/connection.hpp"
-#include "pg_store/connection/session.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
@@ -125,21 +123,16 @@ Distributed distribute_rest(Connection& session) {
 }
 
 Result<Distributed> distribute(const Url& url) {
-    try {
-        const std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
-        if (Status fits = check_schema(*session); !fits) {
-            return fits.error();
-        }
-        check_cluster(*session);
-        session->script("BEGIN");
-        lock_out_writers(*session);
-        Distributed done = distribute_rest(*session);
-        session->script("COMMIT");
-        check_replicated(*session);
-        return done;
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return in_session(url, Access::kReadWrite, {},
+                      [](std::unique_ptr<Connection> session) -> Result<Distributed> {
+                          check_cluster(*session);
+                          session->script("BEGIN");
+                          lock_out_writers(*session);
+                          Distributed done = distribute_rest(*session);
+                          session->script("COMMIT");
+                          check_replicated(*session);
+                          return done;
+                      });
 }
 
 }  // namespace sluice::pg

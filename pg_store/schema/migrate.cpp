@@ -157,7 +157,7 @@ Result<Migrated> migrate(const Url& url) {
     constexpr int kTries = 10;  // of a serializable one that meets batches or another migration
     for (int tried = 1;; ++tried) {
         try {
-            const std::unique_ptr<Connection> session = open_session(url, Access::kWrite, {});
+            const std::unique_ptr<Connection> session = open_session(url, Access::kReadWrite, {});
             return migrate(*session);
         } catch (const LedgerFailure& failure) {
             if (failure.error().code != ErrorCode::kBusy || tried == kTries) {

@@ -5,10 +5,12 @@
 // pg_store except schema_version().
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "core/values/result.hpp"
-#include "pg_store/connection/connection.hpp"
+#include "pg_store/connection/session.hpp"
 
 namespace sluice::pg {
 
@@ -26,6 +28,23 @@ namespace sluice::pg {
 /// Returns an error as check_known() does, kNotFound if there is no ledger, and kUnsupported also
 /// for an older one. Throws LedgerFailure if the server cannot be asked.
 [[nodiscard]] Status check_schema(Connection& session, bool takes_unfinished = false);
+
+/// Runs `use` in a new session of a ledger with this program's schema. Returns its result, or the
+/// error of a LedgerFailure.
+template <class Use>
+auto in_session(const Url& url, Access access, const Waiting& waiting, Use&& use,
+                bool takes_unfinished = false, const StatementLimits& limits = {})
+    -> decltype(use(std::unique_ptr<Connection>())) {
+    try {
+        std::unique_ptr<Connection> session = open_session(url, access, waiting, limits);
+        if (Status fits = check_schema(*session, takes_unfinished); !fits) {
+            return fits.error();
+        }
+        return use(std::move(session));
+    } catch (const LedgerFailure& failure) {
+        return failure.error();
+    }
+}
 
 /// Queues the check of the schema's number that every batch makes under the writer lock, which
 /// migrate() holds exclusively. The sync() that follows throws kUnsupported if the number differs:
