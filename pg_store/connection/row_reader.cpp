@@ -173,11 +173,6 @@ std::optional<Timestamp> RowReader::instant_or_null() {
     return instant();
 }
 
-std::optional<std::string> RowReader::string_or_null() {
-    const Field field = next();
-    return field ? std::optional<std::string>(*field) : std::nullopt;
-}
-
 std::vector<std::string> RowReader::strings() {
     std::vector<std::string> texts;
     for (const Field& field : elements()) {

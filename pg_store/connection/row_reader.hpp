@@ -91,7 +91,6 @@ public:
     [[nodiscard]] Currency currency() { return to_currency(next()); }
     [[nodiscard]] Timestamp instant();
     [[nodiscard]] std::optional<Timestamp> instant_or_null();
-    [[nodiscard]] std::optional<std::string> string_or_null();
     [[nodiscard]] std::vector<Field> elements() { return to_elements(next()); }
     [[nodiscard]] std::vector<std::string> strings();
 

@@ -63,10 +63,6 @@ RowWriter& RowWriter::instant(const std::optional<Timestamp>& at) {
     return at ? instant(*at) : null().null();
 }
 
-RowWriter& RowWriter::text_or_null(const std::optional<std::string>& value) {
-    return value ? text(*value) : null();
-}
-
 RowWriter& RowWriter::numeric(const Decimal& value) {
     NumericDigits split_up = split(value);
     // Without the zeros at both ends; the scale says how many digits after the point are shown.

@@ -46,7 +46,6 @@ public:
     /// Writes two fields: seconds, nanoseconds.
     RowWriter& instant(const Timestamp& at);
     RowWriter& instant(const std::optional<Timestamp>& at);
-    RowWriter& text_or_null(const std::optional<std::string>& value);
 
     /// Writes one field, an array. `write(*this, element)` writes exactly one field for each
     /// element.

@@ -1,5 +1,8 @@
 #include "pg_store/rows/described.hpp"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "core/ledger/failure.hpp"
 #include "pg_store/rows/row_fields.hpp"
 
@@ -88,107 +91,82 @@ std::string parameter(std::size_t at) {
 }
 
 /// Writes the fields of columns, each to the writer that `next` gives.
+/// @param count  How many columns are written.
 template <class Next>
-class FieldWriter {
-public:
-    FieldWriter(RowView row, Next next) : row_(row), next_(std::move(next)) {}
-
-    /// @param columns  How many columns are written.
-    void write(const std::vector<Column>& from, unsigned columns = ~0U) {
-        for (const Column& column : from) {
-            if (columns-- == 0) {
-                return;
-            }
-            write(column);
-        }
-    }
-
-private:
-    void write(const Column& column) {
-        const void* const value = column.find(row_.get());
+void write_columns(RowView row, const std::vector<Column>& columns, Next& next,
+                   std::size_t count = ~std::size_t{0}) {
+    for (std::size_t i = 0; i < std::min(count, columns.size()); ++i) {
+        const Column& column = columns[i];
+        const void* const value = column.find(row.get());
         if (value == nullptr) {
-            next_().null();
+            next().null();
             if (column.kind == ColumnKind::kInstant) {
-                next_().null();
+                next().null();
             }
         } else if (column.kind == ColumnKind::kBytes) {
-            next_().bytes(*static_cast<const std::string*>(value));
+            next().bytes(*static_cast<const std::string*>(value));
         } else {
-            with_value(column.kind, value, [this](const auto& known) { this->field(known); });
-        }
-    }
-    template <class Value>
-    void field(const Value& value) {
-        FieldWriting{next_()}(value);
-    }
-    void field(const std::string& text) { next_().text(clean_text(text)); }
-    void field(const Timestamp& at) {
-        next_().i8(at.seconds);
-        next_().u4(at.nanos);
-    }
-
-    RowView row_;
-    Next next_;
-};
-
-/// Reads fields. Throws DamagedField.
-class FieldReader {
-public:
-    FieldReader(RowReader& from, RowRef row) : from_(from), row_(row) {}
-
-    void read(const std::vector<Column>& columns) {
-        for (const Column& column : columns) {
-            try {
-                read(column);
-            } catch (const DamagedField& damaged) {
-                throw_damaged(std::string(column.name) + ": " + damaged.wrong);
-            }
-        }
-    }
-
-private:
-    void read(const Column& column) {
-        if (column.optional != nullptr && from_.next_is_null()) {
-            from_.skip(1);
-            column.reset(row_.get());
-            if (column.kind == ColumnKind::kInstant) {
-                if (!from_.next_is_null()) {
-                    throw_damaged("an instant has no seconds");
+            with_value(column.kind, value, [&next]<class Value>(const Value& known) {
+                if constexpr (std::is_same_v<Value, std::string>) {
+                    next().text(clean_text(known));
+                } else if constexpr (std::is_same_v<Value, Timestamp>) {
+                    next().i8(known.seconds);
+                    next().u4(known.nanos);
+                } else {
+                    FieldWriting{next()}(known);
                 }
-                from_.skip(1);
-            }
-            return;
+            });
         }
-        with_value(column.kind, column.make(row_.get()),
-                   [&](auto& value) { field(value, column); });
     }
-    void field(std::uint8_t& value, const Column& column) {
-        const std::int64_t stored = from_.i8();
-        if (stored < 0 || stored > 0xFF || !column.is_valid(static_cast<std::uint8_t>(stored))) {
-            throw_damaged("a kind is " + std::to_string(stored));
-        }
-        value = static_cast<std::uint8_t>(stored);
-    }
-    template <class Value>
-    void field(Value& value, const Column& /*column*/) {
-        const Field stored = from_.next();
-        FieldReading{stored}(value);
-    }
-    void field(Timestamp& at, const Column& /*column*/) { at = from_.instant(); }
+}
 
-    RowReader& from_;
-    RowRef row_;
-};
+/// Throws DamagedField.
+void read_column(RowReader& from, const Column& column, void* row) {
+    if (column.optional != nullptr && from.next_is_null()) {
+        from.skip(1);
+        column.reset(row);
+        if (column.kind == ColumnKind::kInstant) {
+            if (!from.next_is_null()) {
+                throw_damaged("an instant has no seconds");
+            }
+            from.skip(1);
+        }
+        return;
+    }
+    with_value(column.kind, column.make(row), [&]<class Value>(Value& value) {
+        if constexpr (std::is_same_v<Value, Timestamp>) {
+            value = from.instant();
+        } else if constexpr (std::is_same_v<Value, std::uint8_t>) {
+            const std::int64_t stored = from.i8();
+            if (stored < 0 || stored > 0xFF ||
+                !column.is_valid(static_cast<std::uint8_t>(stored))) {
+                throw_damaged("a kind is " + std::to_string(stored));
+            }
+            value = static_cast<std::uint8_t>(stored);
+        } else {
+            FieldReading{from.next()}(value);
+        }
+    });
+}
+
+void read_columns(RowReader& from, const std::vector<Column>& columns, void* row) {
+    for (const Column& column : columns) {
+        try {
+            read_column(from, column, row);
+        } catch (const DamagedField& damaged) {
+            throw_damaged(std::string(column.name) + ": " + damaged.wrong);
+        }
+    }
+}
 
 template <class Next>
 void write_row(RowView row, std::uint32_t node, bool with_rest, Next next) {
     if (row.table().per_node) {
         next().u4(node);
     }
-    FieldWriter writer(row, next);
-    writer.write(row.table().key);
+    write_columns(row, row.table().key, next);
     if (with_rest) {
-        writer.write(row.table().rest);
+        write_columns(row, row.table().rest, next);
     }
 }
 
@@ -196,9 +174,8 @@ void write_row(RowView row, std::uint32_t node, bool with_rest, Next next) {
 
 void read_row(RowReader& from, RowRef row) {
     try {
-        FieldReader reader(from, row);
-        reader.read(row.table().key);
-        reader.read(row.table().rest);
+        read_columns(from, row.table().key, row.get());
+        read_columns(from, row.table().rest, row.get());
     } catch (const DamagedField& damaged) {
         throw DamagedRow(row_name(row), damaged.wrong, order_of(row));
     }
@@ -209,9 +186,8 @@ RowWriter key_parameters(RowView row, std::uint32_t node, unsigned columns) {
     if (row.table().per_node) {
         parameters.u4(node);
     }
-    FieldWriter(row, [&parameters]() -> RowWriter& {
-        return parameters;
-    }).write(row.table().key, columns);
+    const auto next = [&parameters]() -> RowWriter& { return parameters; };
+    write_columns(row, row.table().key, next, columns);
     return parameters;
 }
 

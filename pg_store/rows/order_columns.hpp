@@ -60,6 +60,12 @@ public:
                 [&](auto& item, const Field& f) { FieldReading{f}(std::invoke(get, item)); });
         }
     }
+    /// Adds an array of a field of a member.
+    template <class Member, class Inner>
+    void operator()(const char* name, Member member, Inner inner) {
+        (*this)(
+            name, [=](auto& item) -> auto& { return item.*member.*inner; });
+    }
     /// Adds an array whose elements `write(out, item)` writes and `read(item, field)` reads.
     template <class Write, class Read>
     void special(const char* name, Type type, Write&& write, Read&& read) {
@@ -132,10 +138,10 @@ public:
             FieldWriting{named(name, "")}(value);
         }
     }
-    /// Adds the column that `write(out)` writes, and that another function reads.
+    /// Adds a column of the order that `write(out, order)` writes and `read(order, field)` reads.
     template <class Write, class Read>
-    void special(const char* name, Write&& write, Read&& /*read*/) {
-        write(named(name, ""));
+    void special(const char* name, const OrderState& order, Write&& write, Read&& /*read*/) {
+        write(named(name, ""), order);
     }
     template <class Range, class Write>
     void array(const char* name, const char* suffix, Type type, const Range& items, Write&& write) {
@@ -151,10 +157,11 @@ public:
     template <class Items, class Columns>
     void nested(const char* name, const std::vector<Position>& positions, Items items,
                 Columns&& columns) {
-        using Item = typename std::remove_cvref_t<decltype(items(positions[0]))>::value_type;
+        using Item =
+            typename std::remove_cvref_t<decltype(std::invoke(items, positions[0]))>::value_type;
         std::vector<Numbered<const Item*>> all;
         for (std::uint32_t i = 0; i < positions.size(); ++i) {
-            for (const Item& item : items(positions[i])) {
+            for (const Item& item : std::invoke(items, positions[i])) {
                 all.push_back({i + 1, &item});
             }
         }
@@ -191,8 +198,8 @@ public:
         }
     }
     template <class Write, class Read>
-    void special(const char* /*name*/, Write&& /*write*/, Read&& read) {
-        read(row_.next());
+    void special(const char* /*name*/, OrderState& order, Write&& /*write*/, Read&& read) {
+        read(order, row_.next());
     }
     template <class Item, class Read>
     void array(std::vector<Item>& items, bool is_first, Read&& read) {
@@ -214,7 +221,8 @@ public:
     template <class Items, class Columns>
     void nested(const char* /*name*/, std::vector<Position>& positions, Items items,
                 Columns&& columns) {
-        using Item = typename std::remove_cvref_t<decltype(items(positions[0]))>::value_type;
+        using Item =
+            typename std::remove_cvref_t<decltype(std::invoke(items, positions[0]))>::value_type;
         std::vector<Numbered<Item>> all;
         array(all, true, [](auto& of, const Field& f) { FieldReading{f}(of.position); });
         columns(ListColumns(*this, all, false));
@@ -222,7 +230,7 @@ public:
             if (of.position == 0 || of.position > positions.size()) {
                 throw_damaged("it has no position " + std::to_string(of.position));
             }
-            items(positions[of.position - 1]).push_back(std::move(of.item));
+            std::invoke(items, positions[of.position - 1]).push_back(std::move(of.item));
         }
     }
 

@@ -80,22 +80,14 @@ void refund_columns(auto list) {
 // ---- Positions ----------------------------------------------------------------------------------
 
 void attribution_columns(auto& list) {
-    list(
-        "position_programs", [](auto& p) -> auto& { return p.attribution.program; });
-    list(
-        "position_creators", [](auto& p) -> auto& { return p.attribution.creator; });
-    list(
-        "position_types", [](auto& p) -> auto& { return p.attribution.types; });
-    list(
-        "position_causes", [](auto& p) -> auto& { return p.attribution.cause; });
-    list(
-        "position_commands", [](auto& p) -> auto& { return p.attribution.command_id; });
-    list(
-        "position_topics", [](auto& p) -> auto& { return p.attribution.cause_topic; });
-    list(
-        "position_at", [](auto& p) -> auto& { return p.attribution.at; });
-    list(
-        "position_candidates", [](auto& p) -> auto& { return p.attribution.candidates; });
+    list("position_programs", &Position::attribution, &Attribution::program);
+    list("position_creators", &Position::attribution, &Attribution::creator);
+    list("position_types", &Position::attribution, &Attribution::types);
+    list("position_causes", &Position::attribution, &Attribution::cause);
+    list("position_commands", &Position::attribution, &Attribution::command_id);
+    list("position_topics", &Position::attribution, &Attribution::cause_topic);
+    list("position_at", &Position::attribution, &Attribution::at);
+    list("position_candidates", &Position::attribution, &Attribution::candidates);
 }
 
 void fact_columns(auto& list) {
@@ -122,10 +114,8 @@ void fact_columns(auto& list) {
                 p.facts.volume->currency = to_currency(f);
             }
         });
-    list(
-        "position_customers", [](auto& p) -> auto& { return p.facts.customer; });
-    list(
-        "position_groups", [](auto& p) -> auto& { return p.facts.group; });
+    list("position_customers", &Position::facts, &FrozenFacts::customer);
+    list("position_groups", &Position::facts, &FrozenFacts::group);
     list("position_posted", &Position::last_posted);
 }
 
@@ -134,10 +124,8 @@ bool has_currency(const Rate& rate) noexcept {
 }
 
 void rate_columns(auto list) {
-    list(
-        "rate_kinds", [](auto& frozen) -> auto& { return frozen.rate.kind; });
-    list(
-        "rate_values", [](auto& frozen) -> auto& { return frozen.rate.value; });
+    list("rate_kinds", &FrozenRate::rate, &Rate::kind);
+    list("rate_values", &FrozenRate::rate, &Rate::value);
     list.special(
         "rate_currencies", Type::kText,
         [](RowWriter& out, const FrozenRate& frozen) {
@@ -196,28 +184,23 @@ void position_columns(auto& columns, auto& positions) {
             caps("cap_currencies", &Money::currency);
             caps("cap_amounts", &Money::amount);
         });
-    columns.nested(
-        "frozen_positions", positions, [](auto& p) -> auto& { return p.frozen; },
-        [&columns](auto frozen) { frozen_columns(columns, frozen); });
-    columns.nested(
-        "accrual_positions", positions, [](auto& p) -> auto& { return p.accruals; },
-        [](auto accruals) {
-            accruals("accrual_lines", &LineAccrual::line);
-            accruals("accrual_currencies", &LineAccrual::currency);
-            accruals("accrual_amounts", &LineAccrual::accrued);
-            accruals("accrual_allocated", &LineAccrual::allocated);
-            accruals("accrual_entries", &LineAccrual::first_entry);
-        });
-    columns.nested(
-        "allocation_positions", positions, [](auto& p) -> auto& { return p.payouts; },
-        [](auto payouts) {
-            payouts("allocation_payouts", &PositionPayout::payout_id);
-            payouts("allocation_currencies", &PositionPayout::currency);
-            payouts("allocation_amounts", &PositionPayout::amount);
-            payouts("allocation_commissions", &PositionPayout::commission);
-            payouts("allocation_has_commission", &PositionPayout::has_commission);
-            payouts("allocation_active", &PositionPayout::active);
-        });
+    columns.nested("frozen_positions", positions, &Position::frozen,
+                   [&columns](auto frozen) { frozen_columns(columns, frozen); });
+    columns.nested("accrual_positions", positions, &Position::accruals, [](auto accruals) {
+        accruals("accrual_lines", &LineAccrual::line);
+        accruals("accrual_currencies", &LineAccrual::currency);
+        accruals("accrual_amounts", &LineAccrual::accrued);
+        accruals("accrual_allocated", &LineAccrual::allocated);
+        accruals("accrual_entries", &LineAccrual::first_entry);
+    });
+    columns.nested("allocation_positions", positions, &Position::payouts, [](auto payouts) {
+        payouts("allocation_payouts", &PositionPayout::payout_id);
+        payouts("allocation_currencies", &PositionPayout::currency);
+        payouts("allocation_amounts", &PositionPayout::amount);
+        payouts("allocation_commissions", &PositionPayout::commission);
+        payouts("allocation_has_commission", &PositionPayout::has_commission);
+        payouts("allocation_active", &PositionPayout::active);
+    });
 }
 
 // ---- The row ------------------------------------------------------------------------------------
@@ -233,23 +216,7 @@ std::optional<std::uint32_t> live_of(const Field& field) {
     return static_cast<std::uint32_t>(number - 1);
 }
 
-// An order that is written is const, and has nothing to read.
-template <class Order>
-void read_live(Order& state, const Field& field) {
-    if constexpr (!std::is_const_v<Order>) {
-        state.live = live_of(field);
-    }
-}
-
-template <class Order>
-void read_events(Order& state, const Field& field) {
-    if constexpr (!std::is_const_v<Order>) {
-        unpack_events(to_text(field), state.events);
-    }
-}
-
-template <class Order>
-void all_columns(auto& columns, Order& state) {
+void all_columns(auto& columns, auto& state) {
     columns("version", state.version);
     columns("ordered", state.ordered_at);
     columns("cancelled", state.cancelled_at);
@@ -267,8 +234,9 @@ void all_columns(auto& columns, Order& state) {
     columns("anomalies_showing", state.anomalies_showing);
     columns("anomalies_acknowledged", state.anomalies_acknowledged);
     columns.special(
-        "live", [&state](RowWriter& out) { state.live ? out.u4(*state.live + 1) : out.null(); },
-        [&state](const Field& field) { read_live(state, field); });
+        "live", state,
+        [](RowWriter& out, const OrderState& o) { o.live ? out.u4(*o.live + 1) : out.null(); },
+        [](OrderState& o, const Field& field) { o.live = live_of(field); });
     position_columns(columns, state.positions);
     if (state.live && *state.live >= state.positions.size()) {
         throw_damaged("it has no position " + std::to_string(*state.live + 1));
@@ -276,11 +244,11 @@ void all_columns(auto& columns, Order& state) {
     columns("last_applied", state.last_applied);
     columns("last_node", state.last_node);
     columns.special(
-        "events",
-        [&state](RowWriter& out) {
-            out.bytes(pack_events(state.events.data(), state.events.size()));
+        "events", state,
+        [](RowWriter& out, const OrderState& o) {
+            out.bytes(pack_events(o.events.data(), o.events.size()));
         },
-        [&state](const Field& field) { read_events(state, field); });
+        [](OrderState& o, const Field& field) { unpack_events(to_text(field), o.events); });
     columns("events_count", state.events_count);
     columns("duplicates_count", state.duplicates_count);
     columns.list(state.other_groups)("other_groups", std::identity());

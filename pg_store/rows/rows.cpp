@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "pg_store/rows/row_fields.hpp"
+
 namespace sluice::pg {
 namespace {
 
 template <class Range>
 void write_texts(RowWriter& row, const Range& range) {
     row.array(Type::kText, range, [](RowWriter& out, const auto& text) { out.text(text); });
-}
-
-template <class Enum>
-void write_enum(RowWriter& row, Enum value) {
-    row.i2(static_cast<std::int16_t>(value));
 }
 
 void same_size(std::size_t size, std::size_t expected) {
@@ -177,7 +174,7 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
     row.array(Type::kNumeric, entries,
               [](RowWriter& out, const JournalEntry& entry) { out.numeric(entry.amount); });
     row.array(Type::kInt2, entries,
-              [](RowWriter& out, const JournalEntry& entry) { write_enum(out, entry.reason); });
+              [](RowWriter& out, const JournalEntry& entry) { FieldWriting{out}(entry.reason); });
     const bool refers = std::any_of(entries.begin(), entries.end(),
                                     [](const JournalEntry& entry) { return entry.refers_to != 0; });
     if (refers) {
@@ -213,7 +210,7 @@ void read_fields(RowReader& row, CatalogRecord& record) {
         record.key.product_id = ProductId(*full_id);
     }
     record.json = row.text();
-    record.brand = row.string_or_null();
+    FieldReading{row.next()}(record.brand);
     record.collections = row.strings();
     record.tags = row.strings();
     record.variant_skus = row.strings();
@@ -239,7 +236,7 @@ void write_catalog(const CatalogRecord& record, RowWriter& row) {
     row.u4(record.key.account.value).u4(record.key.shop.value).text(key_text(id));
     row.text(record.key.language).text(record.key.country);
     id.size() > kKeyTextBytesMax ? row.text(id) : row.null();
-    row.text(record.json).text_or_null(record.brand);
+    FieldWriting{row.text(record.json)}(record.brand);
     write_texts(row, record.collections);
     write_texts(row, record.tags);
     write_texts(row, record.variant_skus);
