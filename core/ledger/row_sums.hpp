@@ -30,7 +30,7 @@ private:
 
     /// By the number of the table and the sort key.
     std::unordered_map<std::string, AnyRow, Hash, std::equal_to<>> sums_;
-    std::string key_;  ///< Of the last row; keeps its buffer.
+    std::string key_;  ///< The last row's; keeps its buffer.
 };
 
 }  // namespace sluice

@@ -1,7 +1,10 @@
+// The names of the values in rows, as people and files write them.
 #include "core/ledger/rows.hpp"
 
 #include <array>
 #include <utility>
+
+#include "core/ledger/payout_rows.hpp"
 
 namespace sluice {
 namespace {
@@ -23,25 +26,76 @@ constexpr std::array<std::pair<AnomalyKind, std::string_view>, 15> kAnomalies{{
     {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
     {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
 }};
+constexpr std::array<std::pair<ItemKind, std::string_view>, 4> kKinds{{
+    {ItemKind::kAdjustment, "ADJUSTMENT"},
+    {ItemKind::kCommission, "COMMISSION"},
+    {ItemKind::kCredit, "CREDIT"},
+    {ItemKind::kManual, "MANUAL"},
+}};
+constexpr std::array<std::pair<SkipReason, std::string_view>, 7> kReasons{{
+    {SkipReason::kNotPositive, "NOT_POSITIVE"},
+    {SkipReason::kBelowMinimum, "BELOW_MINIMUM"},
+    {SkipReason::kBlocked, "BLOCKED"},
+    {SkipReason::kHeld, "HELD"},
+    {SkipReason::kExcluded, "EXCLUDED"},
+    {SkipReason::kNoPayee, "NO_PAYEE"},
+    {SkipReason::kPayeeChanged, "PAYEE_CHANGED"},
+}};
+constexpr std::array<std::pair<PayoutState, std::string_view>, 7> kStates{{
+    {PayoutState::kClosed, "CLOSED"},
+    {PayoutState::kApproved, "APPROVED"},
+    {PayoutState::kSent, "SENT"},
+    {PayoutState::kPaid, "PAID"},
+    {PayoutState::kVoid, "VOID"},
+    {PayoutState::kFailed, "FAILED"},
+    {PayoutState::kReturned, "RETURNED"},
+}};
 
-}  // namespace
-
-std::string_view to_string(AnomalyKind kind) noexcept {
-    for (const auto& [known, name] : kAnomalies) {
-        if (known == kind) {
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) noexcept {
+    for (const auto& [known, name] : table) {
+        if (known == value) {
             return name;
         }
     }
     return "UNKNOWN";
 }
 
-std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
-    for (const auto& [kind, name] : kAnomalies) {
+template <class Table>
+auto value_in(const Table& table, std::string_view text) noexcept
+    -> std::optional<typename Table::value_type::first_type> {
+    for (const auto& [value, name] : table) {
         if (name == text) {
-            return kind;
+            return value;
         }
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(AnomalyKind kind) noexcept {
+    return name_in(kAnomalies, kind);
+}
+
+std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
+    return value_in(kAnomalies, text);
+}
+
+std::string_view to_string(ItemKind kind) noexcept {
+    return name_in(kKinds, kind);
+}
+
+std::string_view to_string(SkipReason why) noexcept {
+    return name_in(kReasons, why);
+}
+
+std::string_view to_string(PayoutState state) noexcept {
+    return name_in(kStates, state);
+}
+
+std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept {
+    return value_in(kStates, text);
 }
 
 }  // namespace sluice

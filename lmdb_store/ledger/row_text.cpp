@@ -1,5 +1,6 @@
 #include "lmdb_store/ledger/row_text.hpp"
 
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -232,51 +233,42 @@ const std::string& same(const std::string& text) {
     return text;
 }
 
-void attribution_columns(const OrderState& state, Columns& to) {
-    const auto& positions = state.positions;
-    to.list("position_programs", positions,
-            [](const Position& p) { return p.attribution.program; });
-    to.list("position_creators", positions,
-            [](const Position& p) { return p.attribution.creator; });
-    to.list("position_types", positions, [](const Position& p) { return p.attribution.types; });
-    to.list("position_causes", positions, [](const Position& p) { return p.attribution.cause; });
-    to.list("position_commands", positions,
-            [](const Position& p) { return p.attribution.command_id; });
-    to.list("position_topics", positions,
-            [](const Position& p) { return p.attribution.cause_topic; });
-    to.list("position_at", positions, [](const Position& p) { return p.attribution.at; });
-    std::vector<std::string> candidates;
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-        for (const Candidate& candidate : positions[i].attribution.candidates) {
-            candidates.push_back(std::to_string(i + 1) + ":" + candidate_text(candidate));
+/// Writes one column for a list that every position has: `1:l1` belongs to the first position.
+template <class Items, class Of>
+void of_positions(const char* name, const OrderState& state, Items items, Of of, Columns& to) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < state.positions.size(); ++i) {
+        for (const auto& item : std::invoke(items, state.positions[i])) {
+            texts.push_back(std::to_string(i + 1) + ":" + text_of(of(item)));
         }
     }
-    to.list("position_candidates", candidates, same);
+    to.list(name, texts, same);
+}
+
+void attribution_columns(const OrderState& state, Columns& to) {
+    const auto& positions = state.positions;
+    const auto attribution = [&](const char* name, auto of) {
+        to.list(name, positions, [of](const Position& p) { return p.attribution.*of; });
+    };
+    attribution("position_programs", &Attribution::program);
+    attribution("position_creators", &Attribution::creator);
+    attribution("position_types", &Attribution::types);
+    attribution("position_causes", &Attribution::cause);
+    attribution("position_commands", &Attribution::command_id);
+    attribution("position_topics", &Attribution::cause_topic);
+    attribution("position_at", &Attribution::at);
+    of_positions(
+        "position_candidates", state,
+        [](const Position& p) -> auto& { return p.attribution.candidates; }, candidate_text, to);
     to.list("position_volumes", positions, [](const Position& p) {
         return p.facts.volume ? std::optional(money_text(*p.facts.volume)) : std::nullopt;
     });
     to.list("position_customers", positions, [](const Position& p) { return p.facts.customer; });
     to.list("position_groups", positions, [](const Position& p) { return p.facts.group; });
     to.list("position_posted", positions, [](const Position& p) { return p.last_posted; });
-    std::vector<std::string> caps;
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-        for (const Money& cap : positions[i].facts.caps) {
-            caps.push_back(std::to_string(i + 1) + ":" + money_text(cap));
-        }
-    }
-    to.list("cap_amounts", caps, same);
-}
-
-/// Writes one column for a list that every position has: `1:l1` belongs to the first position.
-template <class Items, class Of>
-void of_positions(const char* name, const OrderState& state, Items items, Of of, Columns& to) {
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < state.positions.size(); ++i) {
-        for (const auto& item : state.positions[i].*items) {
-            texts.push_back(std::to_string(i + 1) + ":" + text_of(of(item)));
-        }
-    }
-    to.list(name, texts, same);
+    of_positions(
+        "cap_amounts", state, [](const Position& p) -> auto& { return p.facts.caps; }, money_text,
+        to);
 }
 
 void money_columns(const OrderState& state, Columns& to) {

@@ -6,9 +6,21 @@
 #include <string>
 #include <string_view>
 
-#include "pg_store/connection/row_reader.hpp"
+#include "core/ledger/failure.hpp"
 
 namespace sluice::pg {
+
+/// The fault of a field. The reader of the row adds which row it is.
+class DamagedField : public LedgerFailure {
+public:
+    explicit DamagedField(const std::string& what)
+        : LedgerFailure({ErrorCode::kCorrupt, "the ledger holds a damaged row: " + what}),
+          wrong(what) {}
+    std::string wrong;
+};
+[[noreturn]] inline void throw_damaged(const std::string& what) {
+    throw DamagedField(what);
+}
 
 class Packer {
 public:

@@ -1,7 +1,6 @@
 #include "pg_store/connection/row_reader.hpp"
 
 #include "pg_store/connection/libpq.hpp"
-#include "pg_store/connection/packed.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -25,10 +24,6 @@ Int128 power_of_ten(int exponent) {
 }
 
 }  // namespace
-
-void throw_damaged(const std::string& what) {
-    throw DamagedField(what);
-}
 
 std::int64_t to_integer(const Field& field) {
     if (!field) {

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ledger/failure.hpp"
 #include "core/ledger/valid.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
+#include "pg_store/connection/packed.hpp"
 
 struct pg_result;
 
@@ -24,16 +24,6 @@ namespace sluice::pg {
 
 /// No value means null.
 using Field = std::optional<std::string_view>;
-
-/// The fault of a field. The reader of the row adds which row it is.
-class DamagedField : public LedgerFailure {
-public:
-    explicit DamagedField(const std::string& what)
-        : LedgerFailure({ErrorCode::kCorrupt, "the ledger holds a damaged row: " + what}),
-          wrong(what) {}
-    std::string wrong;
-};
-[[noreturn]] void throw_damaged(const std::string& what);
 
 [[nodiscard]] std::int64_t to_integer(const Field& field);  ///< int2, int4 or int8.
 [[nodiscard]] bool to_boolean(const Field& field);

@@ -13,31 +13,19 @@ constexpr int kFetchRows = 8192;
 class CursorRows final : public ClearedRows {
 public:
     CursorRows(Connection& connection, std::string name)
-        : connection_(connection),
-          name_(std::move(name)),
-          fetch_("FETCH " + std::to_string(kFetchRows) + " FROM " + name_) {}
+        : connection_(connection), name_(std::move(name)) {}
 
     void visit(const Visitor<OpenAmount>& visit) override {
         if (std::exchange(begun_, true)) {
             connection_.send_text("MOVE ABSOLUTE 0 IN " + name_);
         }
-        for (;;) {
-            const Rows rows = connection_.query_text(fetch_);
-            for (int i = 0; i < rows.count(); ++i) {
-                RowReader row = rows.row(i);
-                if (!visit(read_row<OpenAmount>(row))) {
-                    return;
-                }
-            }
-            if (rows.count() < kFetchRows) {
-                return;
-            }
-        }
+        visit_cursor(connection_, name_, kFetchRows,
+                     [&](RowReader& row) { return visit(read_row<OpenAmount>(row)); });
     }
 
 private:
     Connection& connection_;
-    std::string name_, fetch_;
+    std::string name_;
     bool begun_ = false;
 };
 

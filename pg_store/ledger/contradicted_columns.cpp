@@ -71,17 +71,11 @@ private:
     void report(ContradictedColumn found) { more_ = more_ && visit_(found); }
     template <class Visit>
     void each(const char* sql, Visit visit) {
-        constexpr int kRows = 1000;
         session_.script(std::string("DECLARE repeated NO SCROLL CURSOR FOR ") + sql);
-        const std::string fetch = "FETCH " + std::to_string(kRows) + " FROM repeated";
-        for (int got = kRows; got == kRows && more_;) {
-            const Rows rows = session_.query_text(fetch);
-            got = rows.count();
-            for (int i = 0; i < got; ++i) {
-                RowReader row = rows.row(i);
-                visit(row);
-            }
-        }
+        visit_cursor(session_, "repeated", 1000, [&](RowReader& row) {
+            visit(row);
+            return more_;
+        });
         session_.script("CLOSE repeated");
     }
     static std::string shop_key(RowReader& row) {

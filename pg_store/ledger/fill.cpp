@@ -22,10 +22,6 @@ constexpr std::size_t kBytesMax = 16U << 20;  ///< Rows of one transaction.
 /// A lock of its own, next to those of migrations and writers.
 constexpr const char* kCopyLock = "SELECT pg_try_advisory_lock(1397511491, 3)";
 
-std::string copy_into(const std::string& table, const std::string& columns) {
-    return "COPY sluice_ledger." + table + " (" + columns + ") FROM STDIN (FORMAT binary)";
-}
-
 /// Every table that holds rows of a ledger. The registry is published apart from it.
 std::vector<std::string> tables_of(Connection& session) {
     const Rows rows = session.query_text(
@@ -60,7 +56,7 @@ public:
         programs_revision_ = std::max(programs_revision_, head.programs_revision);
         RowWriter& rows = begin_row(kCopy, 16);
         rows.text(head.node);
-        write_head({head, head.number}, rows);
+        write_head(head, rows);
         end_row(rows);
     }
     void turn_to(std::string_view node) override { node_ = number_of(std::string(node)); }

@@ -59,7 +59,7 @@ void KeptTables::put_row(RowView row) {
         change(row, AnyRow(row));
         return;
     }
-    copy_row(row, node_.number, table.bulk);
+    copy_row(row, head_.number, table.bulk);
     if (table.bulk.view().size() > kBulkBytesMax) {
         write_bulk(row.table());
     }
@@ -114,14 +114,12 @@ void KeptTables::flush_table(const DescribedTable& table) {
             put.push_back(entry.row->view());
         }
         if (entry.changed && entry.erased && (!entry.row || table.write_once)) {
-            gone.add_key(entry.erased->view(), node_.number);
+            gone.add_key(entry.erased->view(), head_.number);
         }
         entry.changed = false;
         entry.erased.reset();
     }
-    if (!gone.empty()) {
-        connection_.send({sql_of(table).erase_many().c_str()}, gone.parameters());
-    }
+    send_rows({sql_of(table).erase_many().c_str()}, gone);
     if (!put.empty()) {
         write(table, put);
     }
@@ -138,7 +136,7 @@ void KeptTables::flush_sums() {
             hours[&sum.table()].emplace_back(sum);
         } else {
             tables.try_emplace(&sum.table(), sql_of(sum.table()).all())
-                .first->second.add_row(sum, node_.number);
+                .first->second.add_row(sum, head_.number);
         }
     });
     for (const auto& [table, rows] : tables) {
@@ -154,7 +152,7 @@ void KeptTables::add_hour_sums(const DescribedTable& table, const std::vector<An
     const TableSql& sql = sql_of(table);
     RowArrays keys(sql.key());
     for (const AnyRow& sum : sums) {
-        keys.add_key(sum.view(), node_.number);
+        keys.add_key(sum.view(), head_.number);
     }
     std::map<std::string, AnyRow> added;
     const Rows stored = connection_.query(kept_statement(sql.select_many()), keys.parameters());
@@ -174,17 +172,13 @@ void KeptTables::add_hour_sums(const DescribedTable& table, const std::vector<An
         }
         const RowView row = exists ? old->second.view() : sum.view();
         if (!is_dropped(row)) {
-            put.add_row(row, node_.number);
+            put.add_row(row, head_.number);
         } else if (exists) {
-            gone.add_key(row, node_.number);
+            gone.add_key(row, head_.number);
         }
     }
-    if (!gone.empty()) {
-        connection_.send({sql.erase_many().c_str()}, gone.parameters());
-    }
-    if (!put.empty()) {
-        connection_.send({sql.insert_many().c_str()}, put.parameters());
-    }
+    send_rows({sql.erase_many().c_str()}, gone);
+    send_rows({sql.insert_many().c_str()}, put);
 }
 
 void KeptTables::write(const DescribedTable& table, const std::vector<RowView>& put) {
@@ -193,14 +187,14 @@ void KeptTables::write(const DescribedTable& table, const std::vector<RowView>& 
     if (table.write_once && (put.size() >= kCopiedFrom || connection_.is_distributed())) {
         RowWriter rows;
         for (const RowView row : put) {
-            copy_row(row, node_.number, rows);
+            copy_row(row, head_.number, rows);
         }
         connection_.copy_in(sql.copy_in(), rows.view());
         return;
     }
     RowArrays arrays(sql.all());
     for (const RowView row : put) {
-        arrays.add_row(row, node_.number);
+        arrays.add_row(row, head_.number);
     }
     connection_.send({sql.insert_many().c_str()}, arrays.parameters());
 }

@@ -20,25 +20,6 @@ RowWriter order_parameters(const OrderKey& key) {
     return row;
 }
 
-template <class Row>
-std::optional<Row> first(const Rows& rows, Row (*read)(RowReader&)) {
-    if (rows.empty()) {
-        return std::nullopt;
-    }
-    RowReader row = rows.row(0);
-    return read(row);
-}
-
-template <class Row>
-std::vector<Row> all(const Rows& rows, Row (*read)(RowReader&)) {
-    std::vector<Row> result;
-    for (int i = 0; i < rows.count(); ++i) {
-        RowReader row = rows.row(i);
-        result.push_back(read(row));
-    }
-    return result;
-}
-
 CatalogKey catalog_key(RowReader& row, AccountNumber account, ShopNumber shop) {
     CatalogKey key{account, shop, ProductId(row.text()), row.string(), row.string()};
     if (const Field full_id = row.next()) {
@@ -59,7 +40,7 @@ Statement kept_statement(const std::string& text) {
 bool Reads::load_row(RowRef row) {
     begin_reading();
     const Rows found = connection_.query({sql_of(row.table()).select_one().c_str()},
-                                         key_parameters(row, node_.number));
+                                         key_parameters(row, head_.number));
     if (found.empty()) {
         return false;
     }
@@ -84,6 +65,43 @@ bool Reads::load_order(const OrderKey& key, OrderState& state) {
     state.key = key;
     decode_order(row, state);
     return true;
+}
+
+/// Each key looks up its order, which LIMIT ensures: a planner without statistics (a restored or
+/// just rebuilt ledger) believes that there are few orders, and compares each of them with each
+/// key. Sorts the keys, so that workers lock rows in the same order.
+void Reads::fetch_orders(std::span<const OrderKey> keys, bool locks, CachedOrders& orders) {
+    static const std::string kText =
+        "SELECT o.account, o.shop, o.order_id, o.revision, " + order_columns() +
+        " FROM (SELECT k.* FROM {keys} ORDER BY {account}, k.shop, k.text COLLATE \"C\") k "
+        "CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.orders t "
+        "WHERE t.account = {account} AND t.shop = k.shop AND t.order_id = k.text LIMIT 1) o";
+    static const Keyed kLock(shop_text_key(), kText + " FOR UPDATE OF o");
+    static const Keyed kSelect(shop_text_key(), kText);
+    KeyList list(shop_text_key(), connection_);
+    for (const OrderKey& key : keys) {
+        if (orders.try_emplace(key).second) {
+            list.add(key.account, key.shop, key.order_id.view());
+        }
+    }
+    (locks ? kLock : kSelect).send(connection_, list, [&orders](Rows rows) {
+        for (int i = 0; i < rows.count(); ++i) {
+            RowReader row = rows.row(i);
+            OrderKey key;
+            key.account = {row.u4()};
+            key.shop = {row.u4()};
+            key.order_id = OrderId(row.text());
+            CachedOrder& order = orders[key];
+            order.state.key = std::move(key);
+            order.stored = order.exists = true;
+            try {
+                order.revision = row.u8();
+                decode_order(row, order.state);
+            } catch (const LedgerFailure&) {
+                order.damage = std::current_exception();  // thrown to the caller that loads it
+            }
+        }
+    });
 }
 
 bool Reads::has_event(const OrderKey& key, Topic topic, const EventDigest& digest) {
@@ -156,20 +174,35 @@ std::optional<CatalogRecord> Reads::catalog(const CatalogKey& key) {
     return first(rows(kSelect, parameters), read_catalog);
 }
 
+void Reads::send_head_reads(std::string_view node) {
+    static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");
+    static const Statement kShared = select_statement("programs_revision", "state");
+    head_ = {};
+    head_.node = node;
+    RowWriter which;
+    which.text(node);
+    connection_.send(kHead, which,
+                     [this](Rows rows) { head_ = first(rows, read_head).value_or(head_); });
+    connection_.send(kShared, {}, [this](Rows rows) {
+        if (!rows.empty()) {
+            read_named("table state", std::nullopt,
+                       [&] { head_.programs_revision = rows.row(0).u8(); });
+        }
+    });
+}
+
 ChainHead Reads::chain(AccountNumber account) {
     static const Statement kSelect =
         select_statement("hash, entries, last_group", "chains WHERE account = $1 AND node = $2");
     RowWriter parameters;
-    parameters.u4(account.value).u4(node_.number);
+    parameters.u4(account.value).u4(head_.number);
     const Rows found = rows(kSelect, parameters);
     if (found.empty()) {
         return {};
     }
     return read_named("table chains, account " + std::to_string(account.value), std::nullopt, [&] {
         RowReader row = found.row(0);
-        const auto hash = to_digest<Digest256>(row.next());
-        const std::uint64_t entries = row.u8();
-        return ChainHead{hash, entries, row.u8()};
+        return read_chain(row);
     });
 }
 
@@ -188,9 +221,7 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
     return read_named("table balances, creator " + key.creator.str(), std::nullopt, [&] {
         RowReader row = found.row(0);
         Balance balance{{}, key};
-        balance.owed = row.numeric();
-        balance.in_payout = row.numeric();
-        balance.paid = row.numeric();
+        read_sums(row, balance);
         return balance;
     });
 }
@@ -227,8 +258,7 @@ std::optional<JournalGroup> Reads::journal_group(std::string_view node, std::uin
         "AND first_entry = $2");
     RowWriter parameters;
     parameters.text(node).u8(first_entry);
-    std::vector<JournalGroup> groups = all(rows(kSelect, parameters), read_journal);
-    return groups.empty() ? std::nullopt : std::optional(std::move(groups.front()));
+    return first(rows(kSelect, parameters), read_journal);
 }
 
 std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {

@@ -2,6 +2,7 @@
 // to pg_store.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ struct ShopText {
     AccountNumber account;
     ShopNumber shop;
     std::string text;
+    friend auto operator<=>(const ShopText&, const ShopText&) = default;
 };
 
 /// Keys may be repeated.

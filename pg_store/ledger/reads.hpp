@@ -4,6 +4,7 @@
 // Everything here asks the server. The writer puts its caches in front.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,53 @@ struct OrderHash {
 /// Returns the statement `SELECT columns FROM sluice_ledger.rest`, likewise.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
+/// Returns what `read` makes of the first row, or no value.
+template <class Row>
+[[nodiscard]] std::optional<Row> first(const Rows& rows, Row (*read)(RowReader&)) {
+    if (rows.empty()) {
+        return std::nullopt;
+    }
+    RowReader row = rows.row(0);
+    return read(row);
+}
+/// Returns what `read` makes of each row.
+template <class Row>
+[[nodiscard]] std::vector<Row> all(const Rows& rows, Row (*read)(RowReader&)) {
+    std::vector<Row> result;
+    for (int i = 0; i < rows.count(); ++i) {
+        RowReader row = rows.row(i);
+        result.push_back(read(row));
+    }
+    return result;
+}
+
+/// Visits the rows of a cursor, which are fetched slice by slice, until `visit` returns false.
+void visit_cursor(Connection& connection, const std::string& name, int rows_at_once,
+                  const std::function<bool(RowReader&)>& visit);
+
+/// An order that was read together with others.
+struct CachedOrder {
+    OrderState state;
+    bool stored = false;  ///< It is in the table, with `revision`.
+    bool exists = false;
+    bool changed = false;         ///< Not written yet.
+    bool only_allocated = false;  ///< Only put_allocated() changed it since it was written.
+    std::uint64_t revision = 0;
+    std::exception_ptr damage;  ///< It could not be read.
+
+    /// Copies the order if it exists. Throws if it could not be read.
+    [[nodiscard]] bool load(OrderState& to) const {
+        if (damage) {
+            std::rethrow_exception(damage);
+        }
+        if (exists) {
+            to = state;
+        }
+        return exists;
+    }
+};
+using CachedOrders = std::unordered_map<OrderKey, CachedOrder, OrderHash>;
+
 class Reads : public virtual LedgerReader, public PagedReads {
 public:
     bool load_row(RowRef row) override;
@@ -55,7 +103,7 @@ public:
                                            const ProductId& product) override;
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
 
-    const LedgerHead& head() const override { return node_.head; }
+    const LedgerHead& head() const override { return head_; }
     ChainHead chain(AccountNumber account) override;
     std::optional<Balance> balance(const BalanceKey& key) override;
     void expect_journals(std::span<const OrderKey> keys) override;
@@ -94,9 +142,19 @@ public:
 protected:
     explicit Reads(Connection& connection) : connection_(connection) {}
 
-    /// The statement of latest_batch(), and its result.
     [[nodiscard]] static const Statement& latest_batch_statement();
-    [[nodiscard]] static std::optional<AppliedBatch> latest_batch_in(const Rows& rows);
+
+    /// Queues the reads of a node's head and of the programs' revision, which all nodes share.
+    void send_head_reads(std::string_view node);
+    /// Queues the read of the orders that `orders` does not have yet.
+    /// @param locks  Lock their rows.
+    void fetch_orders(std::span<const OrderKey> keys, bool locks, CachedOrders& orders);
+    /// Queues a statement over many rows, unless there are none.
+    void send_rows(const Statement& statement, const RowArrays& rows) {
+        if (!rows.empty()) {
+            connection_.send(statement, rows.parameters());
+        }
+    }
 
     /// Called before one row is read that the writer has not changed.
     virtual void begin_reading() {}
@@ -115,12 +173,10 @@ protected:
 
     /// Visits rows in bounded memory, through a cursor. `visit` may run other statements.
     void scan_sql(const std::string& sql, const RowWriter& parameters,
-                  const std::function<bool(RowReader&)>& visit, int rows_at_once = kFetchRows);
-
-    static constexpr int kFetchRows = 500;
+                  const std::function<bool(RowReader&)>& visit, int rows_at_once = 500);
 
     Connection& connection_;
-    NodeHead node_;
+    LedgerHead head_;  ///< Its number is 0 if the node is new.
 
 private:
     /// Scans the page `begin` of `range`, then the pages `next` of `rest`.

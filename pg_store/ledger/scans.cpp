@@ -22,27 +22,30 @@ std::string select(const std::string& columns, const std::string& rest) {
 
 }  // namespace
 
+void visit_cursor(Connection& connection, const std::string& name, int rows_at_once,
+                  const std::function<bool(RowReader&)>& visit) {
+    const std::string fetch = "FETCH " + std::to_string(rows_at_once) + " FROM " + name;
+    for (;;) {
+        const Rows rows = connection.query_text(fetch);
+        for (int i = 0; i < rows.count(); ++i) {
+            RowReader row = rows.row(i);
+            if (!visit(row)) {
+                return;
+            }
+        }
+        if (rows.count() < rows_at_once) {
+            return;
+        }
+    }
+}
+
 void Reads::scan_sql(const std::string& sql, const RowWriter& parameters,
                      const std::function<bool(RowReader&)>& visit, int rows_at_once) {
     settle();
     const std::string name = "scan" + std::to_string(++cursors_count_);
-    const std::string fetch = "FETCH " + std::to_string(rows_at_once) + " FROM " + name;
     connection_.send_text("DECLARE " + name + " NO SCROLL CURSOR FOR " + sql, parameters);
-    for (;;) {
-        const Rows rows = connection_.query_text(fetch);
-        bool more = rows.count() == rows_at_once;
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            if (!visit(row)) {
-                more = false;
-                break;
-            }
-        }
-        if (!more) {
-            connection_.send_text("CLOSE " + name);
-            return;
-        }
-    }
+    visit_cursor(connection_, name, rows_at_once, visit);
+    connection_.send_text("CLOSE " + name);
 }
 
 /// Page by page, each after the last row of the previous page: bounded memory, and `visit` may run
@@ -52,7 +55,7 @@ void Reads::scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyR
     settle();
     const TableSql& sql = sql_of(first.table());
     Statement page = kept_statement(sql.select_page(range, begin));
-    RowWriter parameters = key_parameters(first, node_.number, range.from);
+    RowWriter parameters = key_parameters(first, head_.number, range.from);
     AnyRow row(first.table());
     for (;;) {
         const Rows found = connection_.query(page, parameters);
@@ -66,7 +69,7 @@ void Reads::scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyR
         if (found.count() < sql.page_rows()) {
             return;
         }
-        parameters = key_parameters(row.view(), node_.number);
+        parameters = key_parameters(row.view(), head_.number);
         page = kept_statement(sql.select_page(rest, next));
     }
 }
@@ -183,9 +186,9 @@ void Reads::scan_account_journal(AccountNumber account, Timestamp from, Timestam
 
 void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
     scan_sql(select(kHeadColumns, "heads ORDER BY node"), {}, [&](RowReader& row) {
-        LedgerHead head = read_head(row).head;
-        head.programs_revision = node_.head.programs_revision;
-        return visit(head.node == node_.head.node ? node_.head : head);
+        LedgerHead head = read_head(row);
+        head.programs_revision = head_.programs_revision;
+        return visit(head.node == head_.node ? head_ : head);
     });
 }
 
@@ -215,9 +218,7 @@ void Reads::scan_chains(const Visitor<NodeChain>& visit) {
                  read_named("table chains", std::nullopt, [&] {
                      chain.node = row.text();
                      chain.account = {row.u4()};
-                     chain.head.hash = to_digest<Digest256>(row.next());
-                     chain.head.entries = row.u8();
-                     chain.head.last_group = row.u8();
+                     chain.head = read_chain(row);
                  });
                  return visit(chain);
              });
@@ -235,15 +236,7 @@ void Reads::scan_balances_from(const BalanceKey& from, const Visitor<Balance>& v
                     "ORDER BY account, program, creator, currency"),
              parameters, [&](RowReader& row) {
                  Balance balance;
-                 read_named("table balances", std::nullopt, [&] {
-                     balance.key.account = {row.u4()};
-                     balance.key.program = ProgramId(row.text());
-                     balance.key.creator = CreatorId(row.text());
-                     balance.key.currency = row.currency();
-                     balance.owed = row.numeric();
-                     balance.in_payout = row.numeric();
-                     balance.paid = row.numeric();
-                 });
+                 read_named("table balances", std::nullopt, [&] { read_balance(row, balance); });
                  return visit(balance);
              });
 }
@@ -263,16 +256,8 @@ const Statement& Reads::latest_batch_statement() {
     return kLatest;
 }
 
-std::optional<AppliedBatch> Reads::latest_batch_in(const Rows& rows) {
-    if (rows.empty()) {
-        return std::nullopt;
-    }
-    RowReader row = rows.row(0);
-    return read_row<AppliedBatch>(row);
-}
-
 std::optional<AppliedBatch> Reads::latest_batch() {
-    return latest_batch_in(rows(latest_batch_statement(), {}));
+    return first(rows(latest_batch_statement(), {}), read_row<AppliedBatch>);
 }
 
 void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) {

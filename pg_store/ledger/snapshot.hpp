@@ -2,11 +2,9 @@
 // Internal to pg_store.
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 
 #include "core/copy/row_sink.hpp"
 #include "pg_store/connection/connection.hpp"
@@ -22,14 +20,7 @@ public:
     bool load_order(const OrderKey& key, OrderState& state) override;
 
 private:
-    struct Expected {
-        OrderState state;
-        bool exists = false;
-        std::exception_ptr damage;  ///< It could not be read.
-    };
-    void take_orders(const Rows& found);
-
-    std::unordered_map<OrderKey, Expected, OrderHash> expected_;
+    CachedOrders expected_;
 };
 
 struct SessionHolder {

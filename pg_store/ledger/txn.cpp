@@ -42,22 +42,17 @@ RowWriter node_parameters(std::string_view node) {
 PgTxn::PgTxn(BorrowedConnection connection, std::string_view node, CommitEvents events,
              ReadAhead& ahead)
     : KeptTables(std::move(connection)), events_(std::move(events)), ahead_(ahead) {
-    node_.head.node = node;
+    head_.node = node;
     connection_.send(kBegin);
     send_lock_head();
     connection_.send(kSelectShared, {}, [this](Rows rows) { read_shared(rows); });
-    connection_.send(select_first_work(), node_parameters(node), [this](Rows rows) {
-        first_work_.emplace();
-        if (!rows.empty()) {
-            RowReader row = rows.row(0);
-            *first_work_ = read_row<Work>(row);
-        }
-    });
+    connection_.send(select_first_work(), node_parameters(node),
+                     [this](Rows rows) { first_work_.emplace(first(rows, read_row<Work>)); });
     connection_.sync();
-    if (node_.number == 0) {
+    if (head_.number == 0) {
         adopt_head();
     }
-    checkpoint_ = node_.head.applied_seq;
+    checkpoint_ = head_.applied_seq;
     events_.checkpoint(checkpoint_);
 }
 
@@ -65,7 +60,7 @@ void PgTxn::send_lock_head() {
     static const Statement kLock =
         select_statement(kHeadColumns, "heads WHERE node = $1 FOR UPDATE");
     static const Statement kSelect = select_statement(kHeadColumns, "heads WHERE node = $1");
-    const RowWriter node = node_parameters(node_.head.node);
+    const RowWriter node = node_parameters(head_.node);
     if (connection_.is_distributed()) {
         connection_.send(kLockNode, node);
     }
@@ -78,10 +73,10 @@ void PgTxn::take_head(const Rows& rows) {
     if (rows.empty()) {
         return;
     }
-    const std::uint64_t revision = node_.head.programs_revision;
+    const std::uint64_t revision = head_.programs_revision;
     RowReader row = rows.row(0);
-    node_ = read_head(row);
-    node_.head.programs_revision = revision;
+    head_ = read_head(row);
+    head_.programs_revision = revision;
 }
 
 /// Assigns the next number to a node that is new to the ledger.
@@ -90,7 +85,7 @@ void PgTxn::adopt_head() {
         "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, 1, 1, "
         "0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
     take_lock(WriterLock::kExclusive);
-    connection_.send(kInsert, node_parameters(node_.head.node));
+    connection_.send(kInsert, node_parameters(head_.node));
     send_lock_head();
     connection_.sync();
 }
@@ -104,7 +99,7 @@ void PgTxn::read_shared(const Rows& rows) {
         }
         revision_before_ = rows.row(0).u8();
     });
-    node_.head.programs_revision = revision_before_;
+    head_.programs_revision = revision_before_;
 }
 
 /// Reads state and schema version again, because only their values under the lock count.
@@ -125,7 +120,7 @@ void PgTxn::send_heads(WriterLock passed) {
     if (passed == WriterLock::kExclusive) {
         connection_.send(kWriteHeads);
     } else {
-        connection_.send(kWriteHead, node_parameters(node_.head.node));
+        connection_.send(kWriteHead, node_parameters(head_.node));
     }
 }
 
@@ -178,7 +173,7 @@ void PgTxn::send_head() {
         "journal_entries = $14, anomalies = $15 WHERE number = $1 AND applied_seq = $16"};
     static constexpr Statement kShared{"UPDATE sluice_ledger.state SET programs_revision = $1"};
     RowWriter parameters;
-    write_head(node_, parameters);
+    write_head(head_, parameters);
     parameters.u8(checkpoint_.value);
     connection_.send(kUpdate, parameters, [](Rows rows) {
         if (rows.affected() != 1) {
@@ -186,10 +181,10 @@ void PgTxn::send_head() {
                 {ErrorCode::kConflict, "another worker moved this node's checkpoint meanwhile"});
         }
     });
-    if (node_.head.programs_revision != revision_before_) {
+    if (head_.programs_revision != revision_before_) {
         SLUICE_ASSERT(lock_ == WriterLock::kExclusive);
         RowWriter shared;
-        shared.u8(node_.head.programs_revision);
+        shared.u8(head_.programs_revision);
         connection_.send(kShared, shared);
     }
 }
@@ -198,14 +193,14 @@ void PgTxn::send_head() {
 void PgTxn::send_batch_lock() {
     connection_.send(kLockBatchOrder);
     connection_.send(latest_batch_statement(), {}, [this](Rows rows) {
-        noted_ = batch_after(latest_batch_in(rows), node_.head.node, *step_);
+        noted_ = batch_after(first(rows, read_row<AppliedBatch>), head_.node, *step_);
     });
 }
 
 void PgTxn::send_batch() {
     static const Statement kUpsert = kept_statement(sql_of<AppliedBatch>().insert_many());
     RowArrays arrays(sql_of<AppliedBatch>().all());
-    arrays.add_row(*noted_, node_.number);
+    arrays.add_row(*noted_, head_.number);
     connection_.send(kUpsert, arrays.parameters());
 }
 
@@ -223,7 +218,7 @@ void PgTxn::commit() {
     if (step_) {
         send_batch();
     }
-    events_.begins(node_.head.applied_seq);
+    events_.begins(head_.applied_seq);
     std::string tag;
     if (!connection_.within(kCommitPatience, [&] { tag = connection_.query(kCommit).tag(); })) {
         throw LedgerFailure({ErrorCode::kIo, "PostgreSQL has not answered a COMMIT for " +

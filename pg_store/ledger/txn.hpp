@@ -19,13 +19,11 @@
 // fails and is tried again.
 #pragma once
 
-#include <exception>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "pg_store/ledger/kept_rows.hpp"
@@ -67,7 +65,7 @@ public:
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     void scan_chains(const Visitor<NodeChain>& visit) override;
 
-    LedgerHead& mutable_head() override { return node_.head; }
+    LedgerHead& mutable_head() override { return head_; }
     ChainHead& mutable_chain(AccountNumber account) override;
     void put_order(const OrderState& state) override;
     void put_allocated(const OrderState& state) override;
@@ -86,15 +84,6 @@ protected:
 
 private:
     enum class WriterLock : std::uint8_t { kNone, kShared, kExclusive };
-    struct CachedOrder {
-        OrderState state;
-        bool stored = false;  ///< It is in the table, with `revision`.
-        bool exists = false;
-        bool changed = false;         ///< Not written yet.
-        bool only_allocated = false;  ///< Only put_allocated() changed it since it was written.
-        std::uint64_t revision = 0;
-        std::exception_ptr damage;  ///< It could not be read.
-    };
     /// Unwritten changes, all changes that were added, and the same sums from the journal, which
     /// must be equal at commit.
     struct Delta {
@@ -102,7 +91,6 @@ private:
         bool changed = false;
     };
     using ChangedOrder = std::pair<const OrderKey*, CachedOrder*>;
-    using ShopKey = std::tuple<AccountNumber, ShopNumber, std::string>;
     using VariantKey =
         std::tuple<AccountNumber, ShopNumber, std::string, std::string, std::string, std::string>;
     using AnonKey = std::pair<AccountNumber, Digest256>;
@@ -125,7 +113,6 @@ private:
     // txn_ahead.cpp, txn_products.cpp
     void fetch(const UpcomingKeys& keys);
     void serialize(const UpcomingKeys& keys);
-    void fetch_orders(const std::vector<OrderKey>& keys);
     void fetch_refunds(const UpcomingKeys& keys);
     void fetch_sources(std::vector<WaitKey> keys);
     void know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
@@ -133,13 +120,14 @@ private:
     void fetch_codes(const std::vector<WaitKey>& keys);
     void fetch_clicks(const std::vector<WaitKey>& keys);
     void fetch_chains(const UpcomingKeys& keys);
-    void fetch_products(const std::vector<ShopKey>& keys);
+    void fetch_products(const std::vector<ShopText>& keys);
     void fetch_variants(const std::vector<ShopText>& skus);
     CachedOrder& cached(const OrderKey& key);
     Copies& copies(AccountNumber account, ShopNumber shop, const ProductId& product);
     void scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit);
     // txn_writes.cpp
     void put_shop(const ShopRow& row);
+    void forget_cached(RowView row);
     // txn_flush.cpp
     void flush();
     void flush_orders();
@@ -160,11 +148,11 @@ private:
     std::uint64_t revision_before_ = 0;
     std::optional<BatchStep> step_;  ///< To be noted by commit().
 
-    std::unordered_map<OrderKey, CachedOrder, OrderHash> orders_;
+    CachedOrders orders_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
     std::map<AnonKey, std::vector<Click>> clicks_;  ///< All clicks of an id, the latest first.
-    std::map<ShopKey, std::optional<CatalogKey>> variants_;
-    std::map<ShopKey, Copies> products_;
+    std::map<ShopText, std::optional<CatalogKey>> variants_;
+    std::map<ShopText, Copies> products_;
     std::map<std::uint32_t, ChainHead> chains_;
     std::optional<std::optional<Work>> first_work_;
 

@@ -4,7 +4,6 @@
 
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
-#include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
 namespace {
@@ -25,45 +24,6 @@ KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connecti
 }  // namespace
 
 // ---- Orders and the rows that belong to them ----------------------------------------------------
-
-/// Sorts the keys, so that workers lock rows in the same order. The reason of LIMIT is that of
-/// PgSnapshot::expect_orders().
-void PgTxn::fetch_orders(const std::vector<OrderKey>& keys) {
-    static const std::string kText =
-        "SELECT o.account, o.shop, o.order_id, o.revision, " + order_columns() +
-        " FROM (SELECT k.* FROM {keys} ORDER BY {account}, k.shop, k.text COLLATE \"C\") k "
-        "CROSS JOIN LATERAL (SELECT * FROM sluice_ledger.orders t "
-        "WHERE t.account = {account} AND t.shop = k.shop AND t.order_id = k.text LIMIT 1) o";
-    static const Keyed kLock(shop_text_key(), kText + " FOR UPDATE OF o");
-    static const Keyed kSelect(shop_text_key(), kText);
-    KeyList list(shop_text_key(), connection_);
-    for (const OrderKey& key : keys) {
-        const auto [entry, added] = orders_.try_emplace(key);
-        if (added) {
-            list.add(key.account, key.shop, key.order_id.view());
-        }
-    }
-    // The exclusive lock holder is the only writer of orders, so row locks are unnecessary.
-    const Keyed& select = lock_ == WriterLock::kExclusive ? kSelect : kLock;
-    select.send(connection_, list, [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            OrderKey key;
-            key.account = {row.u4()};
-            key.shop = {row.u4()};
-            key.order_id = OrderId(row.text());
-            CachedOrder& order = orders_[key];
-            order.state.key = std::move(key);
-            order.stored = order.exists = true;
-            try {
-                order.revision = row.u8();
-                decode_order(row, order.state);
-            } catch (const LedgerFailure&) {
-                order.damage = std::current_exception();  // thrown to the input that loads it
-            }
-        }
-    });
-}
 
 void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
     static const Keyed kSelect(
@@ -108,7 +68,7 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
         select_statement("account, hash, entries, last_group",
                          "chains WHERE node = $1 AND account = ANY ($2::integer[])");
     RowWriter parameters;
-    parameters.u4(node_.number);
+    parameters.u4(head_.number);
     parameters.array(Type::kInt4, accounts,
                      [](RowWriter& out, std::uint32_t account) { out.u4(account); });
     for (const std::uint32_t account : accounts) {
@@ -118,10 +78,8 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
         for (int i = 0; i < rows.count(); ++i) {
             read_named("table chains", std::nullopt, [&] {
                 RowReader row = rows.row(i);
-                ChainHead& chain = chains_[row.u4()];
-                chain.hash = to_digest<Digest256>(row.next());
-                chain.entries = row.u8();
-                chain.last_group = row.u8();
+                const std::uint32_t account = row.u4();
+                chains_[account] = read_chain(row);
             });
         }
     });
@@ -222,14 +180,11 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
 }
 
 void PgTxn::fetch(const UpcomingKeys& keys) {
-    fetch_orders(keys.orders);
+    // The exclusive lock holder is the only writer of orders, so row locks are unnecessary.
+    fetch_orders(keys.orders, lock_ != WriterLock::kExclusive, orders_);
     fetch_refunds(keys);
     fetch_chains(keys);
-    std::vector<ShopKey> products;
-    for (const ShopText& key : keys.products) {
-        products.emplace_back(key.account, key.shop, key.text);
-    }
-    fetch_products(products);
+    fetch_products(keys.products);
     sync_lock();  // expect() has sent one before these reads
     fetch_sources(keys.sources);
     connection_.sync();
@@ -259,7 +214,7 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
 std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
     if (keys.inputs_count != 0) {
-        const bool alone = keys.command || ahead_.runs_alone(keys, node_.head.programs_revision);
+        const bool alone = keys.command || ahead_.runs_alone(keys, head_.programs_revision);
         send_lock(alone ? WriterLock::kExclusive : WriterLock::kShared);
         fetch(keys);
         serialize(keys);
@@ -285,30 +240,23 @@ void PgTxn::expect_orders(std::span<const OrderKey> keys) {
         flush_orders();
         orders_.clear();
     }
-    fetch_orders({keys.begin(), keys.end()});
+    fetch_orders(keys, lock_ != WriterLock::kExclusive, orders_);
     connection_.sync();
 }
 
 // ---- Reads that the caches answer ---------------------------------------------------------------
 
-PgTxn::CachedOrder& PgTxn::cached(const OrderKey& key) {
+CachedOrder& PgTxn::cached(const OrderKey& key) {
     if (!orders_.contains(key)) {
         take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
-        fetch_orders({key});
+        fetch_orders({&key, 1}, lock_ != WriterLock::kExclusive, orders_);
         connection_.sync();
     }
     return orders_[key];
 }
 
 bool PgTxn::load_order(const OrderKey& key, OrderState& state) {
-    const CachedOrder& order = cached(key);
-    if (order.damage) {
-        std::rethrow_exception(order.damage);
-    }
-    if (order.exists) {
-        state = order.state;
-    }
-    return order.exists;
+    return cached(key).load(state);
 }
 
 /// Treats the anomalies of a new order as missing, without asking the server.

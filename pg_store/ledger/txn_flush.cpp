@@ -16,15 +16,6 @@ constexpr std::size_t kReplacedFrom = 64;
         {ErrorCode::kBusy, "another node changed an order of this batch meanwhile"});
 }
 
-template <std::size_t N>
-RowWriter parameters_of(const std::array<ColumnArray, N>& columns) {
-    RowWriter row;
-    for (const ColumnArray& column : columns) {
-        column.write_to(row);
-    }
-    return row;
-}
-
 }  // namespace
 
 void PgTxn::flush() {
@@ -104,16 +95,15 @@ void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
         "DELETE FROM sluice_ledger.orders o USING unnest($1::integer[], $2::integer[], $3::text[], "
         "$4::bigint[]) AS k (account, shop, order_id, revision) WHERE o.account = k.account AND "
         "o.shop = k.shop AND o.order_id = k.order_id AND o.revision = k.revision"};
-    std::array<ColumnArray, 4> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
-                                       ColumnArray(Type::kText), ColumnArray(Type::kInt8)};
+    RowArrays rows({Type::kInt4, Type::kInt4, Type::kText, Type::kInt8});
     for (const auto& [key, order] : changed) {
-        columns[0].add().u4(key->account.value);
-        columns[1].add().u4(key->shop.value);
-        columns[2].add().text(key->order_id.view());
-        columns[3].add().u8(order->revision);
+        rows.next().u4(key->account.value);
+        rows.next().u4(key->shop.value);
+        rows.next().text(key->order_id.view());
+        rows.next().u8(order->revision);
     }
-    connection_.send(kDelete, parameters_of(columns), [count = changed.size()](Rows rows) {
-        if (rows.affected() != count) {
+    connection_.send(kDelete, rows.parameters(), [count = changed.size()](Rows done) {
+        if (done.affected() != count) {
             throw_changed_meanwhile();
         }
     });
@@ -121,8 +111,7 @@ void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
 
 void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
     static const std::string kCopy =
-        "COPY sluice_ledger.orders (account, shop, order_id, revision, " + order_columns() +
-        ") FROM STDIN (FORMAT binary)";
+        copy_into("orders", "account, shop, order_id, revision, " + order_columns());
     RowWriter rows;
     for (const auto& [key, order] : added) {
         order->stored = true;
@@ -150,30 +139,25 @@ void PgTxn::update_allocations(const std::vector<ChangedOrder>& changed) {
     if (changed.empty()) {
         return;
     }
-    std::vector<ColumnArray> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
-                                     ColumnArray(Type::kText), ColumnArray(Type::kInt8)};
-    add_allocation_columns(columns);
+    std::vector<Type> types{Type::kInt4, Type::kInt4, Type::kText, Type::kInt8};
+    add_allocation_types(types);
+    RowArrays rows(types);
     for (const auto& [key, order] : changed) {
-        columns[0].add().u4(key->account.value);
-        columns[1].add().u4(key->shop.value);
-        columns[2].add().text(key->order_id.view());
-        columns[3].add().u8(order->revision++);
-        encode_allocations(order->state, std::span(columns).subspan(4));
+        rows.next().u4(key->account.value);
+        rows.next().u4(key->shop.value);
+        rows.next().text(key->order_id.view());
+        rows.next().u8(order->revision++);
+        encode_allocations(order->state, rows);
     }
-    RowWriter row;
-    for (const ColumnArray& column : columns) {
-        column.write_to(row);
-    }
-    connection_.send({kText.c_str()}, row, [count = changed.size()](Rows rows) {
-        if (rows.affected() != count) {
+    connection_.send({kText.c_str()}, rows.parameters(), [count = changed.size()](Rows done) {
+        if (done.affected() != count) {
             throw_changed_meanwhile();
         }
     });
 }
 
 void PgTxn::flush_journal() {
-    static const std::string kCopy = "COPY sluice_ledger.journal (" + std::string(kJournalColumns) +
-                                     ") FROM STDIN (FORMAT binary)";
+    static const std::string kCopy = copy_into("journal", kJournalColumns);
     if (!journal_.empty()) {
         connection_.copy_in(kCopy, journal_.view());
         journal_.clear();
@@ -190,28 +174,24 @@ void PgTxn::flush_balances() {
         "ON CONFLICT (account, program, creator, currency, node) DO UPDATE SET "
         "owed = b.owed + EXCLUDED.owed, in_payout = b.in_payout + EXCLUDED.in_payout, "
         "paid = b.paid + EXCLUDED.paid"};
-    std::array<ColumnArray, 8> columns{ColumnArray(Type::kInt4),    ColumnArray(Type::kText),
-                                       ColumnArray(Type::kText),    ColumnArray(Type::kText),
-                                       ColumnArray(Type::kInt4),    ColumnArray(Type::kNumeric),
-                                       ColumnArray(Type::kNumeric), ColumnArray(Type::kNumeric)};
+    RowArrays rows({Type::kInt4, Type::kText, Type::kText, Type::kText, Type::kInt4, Type::kNumeric,
+                    Type::kNumeric, Type::kNumeric});
     for (auto& [key, delta] : balances_) {
         if (!delta.changed) {
             continue;
         }
-        columns[0].add().u4(key.account.value);
-        columns[1].add().text(key.program.view());
-        columns[2].add().text(key.creator.view());
-        columns[3].add().text(key.currency.code());
-        columns[4].add().u4(node_.number);
-        columns[5].add().numeric(delta.unwritten.owed);
-        columns[6].add().numeric(delta.unwritten.in_payout);
-        columns[7].add().numeric(delta.unwritten.paid);
+        rows.next().u4(key.account.value);
+        rows.next().text(key.program.view());
+        rows.next().text(key.creator.view());
+        rows.next().text(key.currency.code());
+        rows.next().u4(head_.number);
+        rows.next().numeric(delta.unwritten.owed);
+        rows.next().numeric(delta.unwritten.in_payout);
+        rows.next().numeric(delta.unwritten.paid);
         delta.unwritten = {};
         delta.changed = false;
     }
-    if (columns[0].count() != 0) {
-        connection_.send(kUpsert, parameters_of(columns));
-    }
+    send_rows(kUpsert, rows);
 }
 
 // ---- The rest -----------------------------------------------------------------------------------
@@ -227,30 +207,22 @@ void PgTxn::flush_variants() {
         "INSERT INTO sluice_ledger.variants (account, shop, variant_sku, language, country, "
         "product_id) SELECT * FROM unnest($1::integer[], $2::integer[], $3::text[], $4::text[], "
         "$5::text[], $6::text[]) ON CONFLICT DO NOTHING"};
-    using Key = std::array<ColumnArray, 6>;
-    const auto key_columns = [] {
-        return Key{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4), ColumnArray(Type::kText),
-                   ColumnArray(Type::kText), ColumnArray(Type::kText), ColumnArray(Type::kText)};
-    };
-    Key gone = key_columns();
-    Key put = key_columns();
+    const std::vector<Type> types{Type::kInt4, Type::kInt4, Type::kText,
+                                  Type::kText, Type::kText, Type::kText};
+    RowArrays gone(types), put(types);
     for (const auto& [key, stays] : variant_rows_) {
         const auto& [account, shop, sku, language, country, product] = key;
-        Key& to = stays ? put : gone;
-        to[0].add().u4(account.value);
-        to[1].add().u4(shop.value);
-        to[2].add().text(sku);
-        to[3].add().text(language);
-        to[4].add().text(country);
-        to[5].add().text(product);
+        RowArrays& to = stays ? put : gone;
+        to.next().u4(account.value);
+        to.next().u4(shop.value);
+        to.next().text(sku);
+        to.next().text(language);
+        to.next().text(country);
+        to.next().text(product);
     }
     variant_rows_.clear();
-    if (gone[0].count() != 0) {
-        connection_.send(kDelete, parameters_of(gone));
-    }
-    if (put[0].count() != 0) {
-        connection_.send(kInsert, parameters_of(put));
-    }
+    send_rows(kDelete, gone);
+    send_rows(kInsert, put);
 }
 
 void PgTxn::flush_chains() {
@@ -260,21 +232,17 @@ void PgTxn::flush_chains() {
         "$5::bigint[]) "
         "ON CONFLICT (account, node) DO UPDATE SET hash = EXCLUDED.hash, "
         "entries = EXCLUDED.entries, last_group = EXCLUDED.last_group"};
-    std::array<ColumnArray, 5> columns{ColumnArray(Type::kInt4), ColumnArray(Type::kInt4),
-                                       ColumnArray(Type::kBytes), ColumnArray(Type::kInt8),
-                                       ColumnArray(Type::kInt8)};
+    RowArrays rows({Type::kInt4, Type::kInt4, Type::kBytes, Type::kInt8, Type::kInt8});
     for (const auto& [account, chain] : chains_) {
         if (chain.entries != 0) {
-            columns[0].add().u4(account);
-            columns[1].add().u4(node_.number);
-            columns[2].add().digest(chain.hash);
-            columns[3].add().u8(chain.entries);
-            columns[4].add().u8(chain.last_group);
+            rows.next().u4(account);
+            rows.next().u4(head_.number);
+            rows.next().digest(chain.hash);
+            rows.next().u8(chain.entries);
+            rows.next().u8(chain.last_group);
         }
     }
-    if (columns[0].count() != 0) {
-        connection_.send(kUpsert, parameters_of(columns));
-    }
+    send_rows(kUpsert, rows);
 }
 
 void PgTxn::scan_chains(const Visitor<NodeChain>& visit) {

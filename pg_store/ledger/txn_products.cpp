@@ -7,7 +7,7 @@
 
 namespace sluice::pg {
 
-void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
+void PgTxn::fetch_products(const std::vector<ShopText>& keys) {
     static const Keyed kSelect(
         shop_text_key(),
         "SELECT c.account, c.shop, c.product_id, c.language, c.country, c.full_id, c.record, "
@@ -15,10 +15,9 @@ void PgTxn::fetch_products(const std::vector<ShopKey>& keys) {
         "ON c.account = {account} AND c.shop = k.shop AND c.product_id = k.text "
         "ORDER BY c.account, c.shop, c.product_id, c.language, c.country FOR UPDATE OF c");
     KeyList list(shop_text_key(), connection_);
-    for (const ShopKey& key : keys) {
-        const auto& [account, shop, id] = key;
+    for (const ShopText& key : keys) {
         if (products_.try_emplace(key).second) {
-            list.add(account, shop, key_text(id));
+            list.add(key.account, key.shop, key_text(key.text));
         }
     }
     kSelect.send(connection_, list, [this](Rows rows) {
@@ -44,11 +43,11 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
         "WHERE v.account = {account} AND v.shop = k.shop AND v.variant_sku = k.text "
         "ORDER BY v.language, v.country, v.product_id LIMIT 1) v");
     KeyList list(shop_text_key(), connection_);
-    std::vector<ShopKey> products;
+    std::vector<ShopText> products;
     for (const ShopText& sku : skus) {
-        if (variants_.try_emplace({sku.account, sku.shop, sku.text}).second) {
+        if (variants_.try_emplace(sku).second) {
             list.add(sku.account, sku.shop, sku.text);
-            products.emplace_back(sku.account, sku.shop, sku.text);
+            products.push_back(sku);
         }
     }
     if (list.empty()) {
@@ -64,7 +63,7 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
             if (const Field full_id = row.next()) {
                 key.product_id = ProductId(*full_id);
             }
-            products.emplace_back(account, shop, key.product_id.str());
+            products.push_back({account, shop, key.product_id.str()});
             variants_[{account, shop, text}] = std::move(key);
         }
     });
@@ -75,7 +74,7 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
 }
 
 PgTxn::Copies& PgTxn::copies(AccountNumber account, ShopNumber shop, const ProductId& product) {
-    const ShopKey key{account, shop, product.str()};
+    const ShopText key{account, shop, product.str()};
     if (!products_.contains(key)) {
         take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
         fetch_products({key});
@@ -86,7 +85,7 @@ PgTxn::Copies& PgTxn::copies(AccountNumber account, ShopNumber shop, const Produ
 
 std::optional<CatalogKey> PgTxn::find_variant(AccountNumber account, ShopNumber shop,
                                               std::string_view variant_sku) {
-    const ShopKey key{account, shop, std::string(variant_sku)};
+    const ShopText key{account, shop, std::string(variant_sku)};
     const auto known = variants_.find(key);
     if (known != variants_.end()) {
         return known->second;

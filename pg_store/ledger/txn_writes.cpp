@@ -42,7 +42,7 @@ void PgTxn::append_journal(const JournalGroup& group) {
         flush_journal();
     }
     journal_.begin_copy_row(kJournalColumnsCount);
-    write_journal(group, node_.number, journal_);
+    write_journal(group, head_.number, journal_);
     for (const JournalEntry& entry : group.entries) {
         if (!is_memo(entry.reason)) {
             balances_[{group.account, group.program, group.creator, entry.currency}].journal +=
@@ -65,7 +65,7 @@ void PgTxn::put_shop(const ShopRow& row) {
     static const Statement kInsert =
         kept_statement(sql_of<ShopRow>().insert_new() + " ON CONFLICT DO NOTHING");
     RowArrays arrays(sql_of<ShopRow>().all());
-    arrays.add_row(row, node_.number);
+    arrays.add_row(row, head_.number);
     connection_.send(kInsert, arrays.parameters());
     ShopRow stored;
     stored.shop = row.shop;
@@ -79,28 +79,13 @@ void PgTxn::put_shop(const ShopRow& row) {
 /// The exclusive lock keeps other nodes' batches from missing a row that attributes, or one that
 /// every batch keeps in memory as of the shared revision.
 void PgTxn::put_row(RowView row) {
-    switch (row.table().number) {
-        case kTableNumber<ShopRow>:
-            return put_shop(row.as<ShopRow>());
-        case kTableNumber<Click>:
-            take_lock(WriterLock::kExclusive);
-            clicks_.erase({row.as<Click>().account, row.as<Click>().anon});
-            break;
-        case kTableNumber<CodeRow>:
-            take_lock(WriterLock::kExclusive);
-            codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
-            break;
-        case kTableNumber<Membership>:
-        case kTableNumber<ProgramHead>:
-        case kTableNumber<AccountRow>:
-            take_lock(WriterLock::kExclusive);
-            break;
-        case kTableNumber<Work>:
-            first_work_.reset();
-            break;
-        default:
-            break;
+    if (row.is<ShopRow>()) {
+        return put_shop(row.as<ShopRow>());
     }
+    if (row.is<Membership>() || row.is<ProgramHead>() || row.is<AccountRow>()) {
+        take_lock(WriterLock::kExclusive);
+    }
+    forget_cached(row);
     KeptTables::put_row(row);
     if (row.is<DeadLetter>()) {
         flush_table(row.table());  // bodies may be large: they are not held together
@@ -108,6 +93,11 @@ void PgTxn::put_row(RowView row) {
 }
 
 void PgTxn::erase_row(RowView row) {
+    forget_cached(row);
+    KeptTables::erase_row(row);
+}
+
+void PgTxn::forget_cached(RowView row) {
     if (row.is<CodeRow>()) {
         take_lock(WriterLock::kExclusive);
         codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
@@ -117,7 +107,6 @@ void PgTxn::erase_row(RowView row) {
     } else if (row.is<Work>()) {
         first_work_.reset();
     }
-    KeptTables::erase_row(row);
 }
 
 // ---- Products -----------------------------------------------------------------------------------

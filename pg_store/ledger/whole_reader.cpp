@@ -61,21 +61,8 @@ WholeSnapshot::WholeSnapshot(std::unique_ptr<Connection> session)
 }
 
 void WholeSnapshot::turn_to(std::string_view node) {
-    static const Statement kHead = select_statement(kHeadColumns, "heads WHERE node = $1");
-    static const Statement kShared = select_statement("programs_revision", "state");
-    RowWriter which;
-    which.text(node);
-    node_ = {};
-    const Rows head = session_->query(kHead, which);
-    if (!head.empty()) {
-        RowReader row = head.row(0);
-        node_ = read_head(row);
-    }
-    node_.head.node = node;
-    const Rows shared = session_->query(kShared);
-    if (!shared.empty()) {
-        node_.head.programs_revision = shared.row(0).u8();
-    }
+    send_head_reads(node);
+    connection_.sync();
 }
 
 void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
@@ -87,13 +74,7 @@ void WholeSnapshot::scan_balance_parts(const Visitor<NodeBalance>& visit) {
             NodeBalance balance;
             read_named("table balances", std::nullopt, [&] {
                 balance.node = row.text();
-                balance.part.key.account = {row.u4()};
-                balance.part.key.program = ProgramId(row.text());
-                balance.part.key.creator = CreatorId(row.text());
-                balance.part.key.currency = row.currency();
-                balance.part.owed = row.numeric();
-                balance.part.in_payout = row.numeric();
-                balance.part.paid = row.numeric();
+                read_balance(row, balance.part);
             });
             return visit(balance);
         });

@@ -50,8 +50,7 @@ public:
         text_.push_back('"');
     }
     void flag(bool element) { plain(element ? "t" : "f"); }
-    void write_to(ColumnArray& column) {
-        RowWriter& field = column.add();
+    void write_to(RowWriter& field) {
         if (text_.empty()) {
             field.null();
         } else {
@@ -89,15 +88,15 @@ std::string allocation_parameters(std::size_t first) {
     });
 }
 
-void add_allocation_columns(std::vector<ColumnArray>& columns) {
+void add_allocation_types(std::vector<Type>& types) {
     for (const AllocationColumn& column : kColumns) {
-        columns.emplace_back(column.list ? Type::kText : Type::kInt4);
+        types.push_back(column.list ? Type::kText : Type::kInt4);
     }
 }
 
-void encode_allocations(const OrderState& state, std::span<ColumnArray> columns) {
-    columns[0].add().u4(state.anomalies_showing);
-    columns[1].add().u4(state.anomalies_acknowledged);
+void encode_allocations(const OrderState& state, RowArrays& to) {
+    to.next().u4(state.anomalies_showing);
+    to.next().u4(state.anomalies_acknowledged);
     std::array<ArrayText, kColumns.size() - kFirstList> lists;
     auto& [accrual_allocated, positions, payouts, currencies, amounts, commissions, has_commission,
            active] = lists;
@@ -115,8 +114,8 @@ void encode_allocations(const OrderState& state, std::span<ColumnArray> columns)
             active.flag(payout.active);
         }
     }
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        lists[i].write_to(columns[kFirstList + i]);
+    for (ArrayText& list : lists) {
+        list.write_to(to.next());
     }
 }
 

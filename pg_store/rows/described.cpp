@@ -90,6 +90,13 @@ std::string parameter(std::size_t at) {
     return "$" + std::to_string(at + 1);
 }
 
+/// Returns `a = $1 AND b = $2`
+std::string conditions(const std::vector<SqlColumn>& columns) {
+    return joined(columns, " AND ", [](const SqlColumn& column, std::size_t at) {
+        return column.name + " = " + parameter(at);
+    });
+}
+
 /// Writes the fields of columns, each to the writer that `next` gives.
 /// @param count  How many columns are written.
 template <class Next>
@@ -228,10 +235,20 @@ TableSql::TableSql(const DescribedTable& table)
     }
     all_ = key_;
     all_.insert(all_.end(), rest_.begin(), rest_.end());
-    select_one_ = make_select_one();
-    insert_many_ = make_insert_many(!table.write_once);
-    erase_many_ = make_erase_many();
-    copy_in_ = "COPY " + table_ + " (" + names(all_) + ") FROM STDIN (FORMAT binary)";
+    select_one_ = "SELECT " + columns() + " FROM " + table_ + " WHERE " + conditions(key_);
+    insert_many_ = insert_new();
+    if (!table.write_once) {
+        const std::string changed = joined(rest_, ", ", [](const SqlColumn& column, std::size_t) {
+            return column.name + " = EXCLUDED." + column.name;
+        });
+        insert_many_ += " ON CONFLICT (" + names(key_) + ") DO " +
+                        (changed.empty() ? "NOTHING" : "UPDATE SET " + changed);
+    }
+    erase_many_ = "DELETE FROM " + table_ + " t USING " + unnested(key_) + " AS k (" + names(key_) +
+                  ") WHERE " + joined(key_, " AND ", [](const SqlColumn& column, std::size_t) {
+                      return "t." + column.name + " = k." + column.name;
+                  });
+    copy_in_ = copy_into(table.name, names(all_));
 }
 
 const TableSql& sql_of(const DescribedTable& table) {
@@ -244,13 +261,6 @@ std::string TableSql::columns(const char* prefix) const {
                   [prefix](const SqlColumn& column, std::size_t) { return prefix + column.name; });
 }
 
-std::string TableSql::make_select_one() const {
-    return "SELECT " + columns() + " FROM " + table_ + " WHERE " +
-           joined(key_, " AND ", [](const SqlColumn& column, std::size_t at) {
-               return column.name + " = " + parameter(at);
-           });
-}
-
 std::string TableSql::select_page(KeyRange range, Page page) const {
     std::vector<SqlColumn> same, bound, order;
     for (const SqlColumn& column : key_) {
@@ -260,9 +270,7 @@ std::string TableSql::select_page(KeyRange range, Page page) const {
             bound.push_back(column);
         }
     }
-    std::string where = joined(same, " AND ", [](const SqlColumn& column, std::size_t at) {
-        return column.name + " = " + parameter(at);
-    });
+    std::string where = conditions(same);
     if (!bound.empty()) {
         const char* const compared = page == Page::kFrom    ? ") >= ("
                                      : page == Page::kAfter ? ") > ("
@@ -285,17 +293,6 @@ std::string TableSql::insert_new() const {
     return "INSERT INTO " + table_ + " (" + names(all_) + ") SELECT * FROM " + unnested(all_);
 }
 
-std::string TableSql::make_insert_many(bool replaces) const {
-    if (!replaces) {
-        return insert_new();
-    }
-    const std::string changed = joined(rest_, ", ", [](const SqlColumn& column, std::size_t) {
-        return column.name + " = EXCLUDED." + column.name;
-    });
-    return insert_new() + " ON CONFLICT (" + names(key_) + ") DO " +
-           (changed.empty() ? "NOTHING" : "UPDATE SET " + changed);
-}
-
 std::string TableSql::add_many() const {
     const std::string added = joined(rest_, ", ", [this](const SqlColumn& column, std::size_t at) {
         const std::string stored = "t." + column.name, given = "EXCLUDED." + column.name;
@@ -315,13 +312,6 @@ std::string TableSql::add_many() const {
 std::string TableSql::select_many() const {
     return "SELECT " + columns("t.") + " FROM " + table_ + " t JOIN " + unnested(key_) + " AS k (" +
            names(key_) + ") USING (" + names(key_) + ")";
-}
-
-std::string TableSql::make_erase_many() const {
-    return "DELETE FROM " + table_ + " t USING " + unnested(key_) + " AS k (" + names(key_) +
-           ") WHERE " + joined(key_, " AND ", [](const SqlColumn& column, std::size_t) {
-               return "t." + column.name + " = k." + column.name;
-           });
 }
 
 }  // namespace sluice::pg

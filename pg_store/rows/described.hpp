@@ -60,10 +60,6 @@ public:
     [[nodiscard]] int page_rows() const noexcept { return page_rows_; }
 
 private:
-    [[nodiscard]] std::string make_select_one() const;
-    [[nodiscard]] std::string make_insert_many(bool replaces) const;
-    [[nodiscard]] std::string make_erase_many() const;
-
     std::string table_;
     std::vector<SqlColumn> key_, rest_, all_;
     int page_rows_;
@@ -99,6 +95,14 @@ public:
             arrays_.emplace_back(column.type);
         }
     }
+    explicit RowArrays(const std::vector<Type>& types) : arrays_(types.begin(), types.end()) {}
+    /// Returns the writer of the next field. The last column is followed by the first column of the
+    /// next row.
+    RowWriter& next() {
+        RowWriter& field = arrays_[at_].add();
+        at_ = at_ + 1 == arrays_.size() ? 0 : at_ + 1;
+        return field;
+    }
     void add_key(RowView row, std::uint32_t node);
     void add_row(RowView row, std::uint32_t node);
     [[nodiscard]] bool empty() const { return arrays_.front().count() == 0; }
@@ -111,14 +115,6 @@ public:
     }
 
 private:
-    /// Returns the writer of the next field. The last column is followed by the first column of the
-    /// next row.
-    RowWriter& next() {
-        RowWriter& field = arrays_[at_].add();
-        at_ = at_ + 1 == arrays_.size() ? 0 : at_ + 1;
-        return field;
-    }
-
     std::vector<ColumnArray> arrays_;
     std::size_t at_ = 0;
 };

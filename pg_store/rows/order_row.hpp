@@ -5,13 +5,13 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/ledger/order_state.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
+#include "pg_store/rows/described.hpp"
 
 namespace sluice::pg {
 
@@ -32,9 +32,9 @@ void decode_order(RowReader& row, OrderState& state);
 [[nodiscard]] std::string allocation_assignments(const char* prefix);
 /// Returns `$5::text[], ...`, an array over the orders for each column.
 [[nodiscard]] std::string allocation_parameters(std::size_t first);
-/// Adds the columns that encode_allocations() fills.
-void add_allocation_columns(std::vector<ColumnArray>& columns);
+/// Adds the types of the fields that encode_allocations() writes.
+void add_allocation_types(std::vector<Type>& types);
 /// One order's values.
-void encode_allocations(const OrderState& state, std::span<ColumnArray> columns);
+void encode_allocations(const OrderState& state, RowArrays& to);
 
 }  // namespace sluice::pg

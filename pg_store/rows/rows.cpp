@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "pg_store/rows/row_fields.hpp"
-
 namespace sluice::pg {
 namespace {
 
@@ -24,10 +22,9 @@ void same_size(std::size_t size, std::size_t expected) {
 
 namespace {
 
-void read_fields(RowReader& row, NodeHead& node) {
-    LedgerHead& head = node.head;
+void read_fields(RowReader& row, LedgerHead& head) {
     head.node = row.text();
-    node.number = head.number = row.u4();
+    head.number = row.u4();
     head.applied_seq = {row.u8()};
     head.last_received = row.instant();
     head.next_entry = row.u8();
@@ -42,28 +39,27 @@ void read_fields(RowReader& row, NodeHead& node) {
     for (std::size_t i = 0; i < std::min(anomalies.size(), totals.anomalies.size()); ++i) {
         totals.anomalies[i] = to_count(anomalies[i]);
     }
-    if (node.number == 0 || head.next_entry == 0) {
+    if (head.number == 0 || head.next_entry == 0) {
         throw_damaged("a number is 0");
     }
 }
 
 }  // namespace
 
-NodeHead read_head(RowReader& row) {
-    NodeHead node;
+LedgerHead read_head(RowReader& row) {
+    LedgerHead head;
     try {
-        read_fields(row, node);
+        read_fields(row, head);
     } catch (const DamagedField& damaged) {
-        throw DamagedRow("table heads, node " + node.head.node,
+        throw DamagedRow("table heads, node " + head.node,
                          std::string(row.last_name()) + ": " + damaged.wrong, std::nullopt);
     }
-    return node;
+    return head;
 }
 
-void write_head(const NodeHead& node, RowWriter& row) {
-    const LedgerHead& head = node.head;
+void write_head(const LedgerHead& head, RowWriter& row) {
     const Totals& totals = head.totals;
-    row.u4(node.number).u8(head.applied_seq.value).instant(head.last_received);
+    row.u4(head.number).u8(head.applied_seq.value).instant(head.last_received);
     row.u8(head.next_entry).u8(head.next_work);
     for (const std::uint64_t total :
          {totals.applied, totals.stale, totals.duplicate, totals.catalog, totals.commands,
@@ -72,6 +68,30 @@ void write_head(const NodeHead& node, RowWriter& row) {
     }
     row.array(Type::kInt8, totals.anomalies,
               [](RowWriter& out, std::uint64_t count) { out.u8(count); });
+}
+
+// ---- Chains and balances ------------------------------------------------------------------------
+
+ChainHead read_chain(RowReader& row) {
+    ChainHead chain;
+    chain.hash = to_digest<Digest256>(row.next());
+    chain.entries = row.u8();
+    chain.last_group = row.u8();
+    return chain;
+}
+
+void read_sums(RowReader& row, AccountSums& sums) {
+    sums.owed = row.numeric();
+    sums.in_payout = row.numeric();
+    sums.paid = row.numeric();
+}
+
+void read_balance(RowReader& row, Balance& balance) {
+    balance.key.account = {row.u4()};
+    balance.key.program = ProgramId(row.text());
+    balance.key.creator = CreatorId(row.text());
+    balance.key.currency = row.currency();
+    read_sums(row, balance);
 }
 
 // ---- Journal ------------------------------------------------------------------------------------
@@ -173,8 +193,9 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
     });
     row.array(Type::kNumeric, entries,
               [](RowWriter& out, const JournalEntry& entry) { out.numeric(entry.amount); });
-    row.array(Type::kInt2, entries,
-              [](RowWriter& out, const JournalEntry& entry) { FieldWriting{out}(entry.reason); });
+    row.array(Type::kInt2, entries, [](RowWriter& out, const JournalEntry& entry) {
+        out.i2(static_cast<std::int16_t>(entry.reason));
+    });
     const bool refers = std::any_of(entries.begin(), entries.end(),
                                     [](const JournalEntry& entry) { return entry.refers_to != 0; });
     if (refers) {
@@ -210,7 +231,9 @@ void read_fields(RowReader& row, CatalogRecord& record) {
         record.key.product_id = ProductId(*full_id);
     }
     record.json = row.text();
-    FieldReading{row.next()}(record.brand);
+    if (const Field brand = row.next()) {
+        record.brand.emplace(*brand);
+    }
     record.collections = row.strings();
     record.tags = row.strings();
     record.variant_skus = row.strings();
@@ -236,7 +259,8 @@ void write_catalog(const CatalogRecord& record, RowWriter& row) {
     row.u4(record.key.account.value).u4(record.key.shop.value).text(key_text(id));
     row.text(record.key.language).text(record.key.country);
     id.size() > kKeyTextBytesMax ? row.text(id) : row.null();
-    FieldWriting{row.text(record.json)}(record.brand);
+    row.text(record.json);
+    record.brand ? row.text(*record.brand) : row.null();
     write_texts(row, record.collections);
     write_texts(row, record.tags);
     write_texts(row, record.variant_skus);

@@ -19,6 +19,11 @@ inline constexpr std::size_t kKeyTextBytesMax = 1024;
 /// Returns the text as PostgreSQL takes it: UTF-8 without U+0000. Every other byte becomes '?'.
 [[nodiscard]] std::string clean_text(std::string_view text);
 
+/// Returns the statement that copies rows into a table.
+[[nodiscard]] inline std::string copy_into(const std::string& table, const std::string& columns) {
+    return "COPY sluice_ledger." + table + " (" + columns + ") FROM STDIN (FORMAT binary)";
+}
+
 /// Adds the name of the row to the error if `read` finds damage.
 template <class Read>
 auto read_named(const std::string& row, const std::optional<OrderKey>& order, Read&& read)
@@ -30,18 +35,19 @@ auto read_named(const std::string& row, const std::optional<OrderKey>& order, Re
     }
 }
 
-/// A node's head, and the number that its rows carry instead of its UUID, or 0 if it is new.
-struct NodeHead {
-    LedgerHead head;
-    std::uint32_t number = 0;
-};
-
 inline constexpr const char* kHeadColumns =
     "node, number, applied_seq, last_received_s, last_received_ns, next_entry, next_work, applied, "
     "stale, duplicate, catalog, commands, dead, orders, journal_entries, anomalies";
-[[nodiscard]] NodeHead read_head(RowReader& row);
+[[nodiscard]] LedgerHead read_head(RowReader& row);
 /// Writes the fields that `UPDATE heads` of txn.cpp takes: all but the node.
-void write_head(const NodeHead& node, RowWriter& row);
+void write_head(const LedgerHead& head, RowWriter& row);
+
+/// Reads `hash, entries, last_group`. Throws DamagedField, as the next two do.
+[[nodiscard]] ChainHead read_chain(RowReader& row);
+/// Reads `owed, in_payout, paid`.
+void read_sums(RowReader& row, AccountSums& sums);
+/// Reads `account, program, creator, currency`, and the sums.
+void read_balance(RowReader& row, Balance& balance);
 
 /// As COPY takes them.
 inline constexpr const char* kJournalColumns =

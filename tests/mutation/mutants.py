@@ -570,7 +570,7 @@ FLEET = [
              '               ") WHERE account = $1 AND shop = $2 AND order_id = $3 AND $4::bigint <> 0 "\n'
              '               "AND $6::boolean IS NOT NULL";\n'),),
            "ledger:PostgresFleetRules.O1_ANewerVersionIsNotOverwrittenByAnOlderOneOfTheSameMoment",
-           (("pg_store/ledger/txn_ahead.cpp", 'kText + " FOR UPDATE OF o"', 'kText + " "'),)),
+           (("pg_store/ledger/point_reads.cpp", 'kText + " FOR UPDATE OF o"', 'kText + " "'),)),
     fault("a batch does not wait for what a machine has not finished", "pg_store/ledger/txn.cpp",
           "        send_heads(wanted);\n", "",
           "ledger:PostgresSpread.N2_ABatchWaitsForUnfinishedCommitsAfterTheGate"),
