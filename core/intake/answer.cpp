@@ -55,11 +55,14 @@ constexpr std::string_view kEventLimited = R"({"error":"Rate limit exceeded"})";
 constexpr std::string_view kCatalogLimited = R"({"code":429,"message":"Rate limit exceeded"})";
 constexpr std::size_t kBytesPerError = 160;  // An estimate, to reserve once.
 
-Answer empty_answer(std::uint16_t status, Outcome outcome, Reason reason) {
+Answer answer_of(std::uint16_t status, Outcome outcome, Reason reason,
+                 std::optional<RateVerdict> rate, std::string_view content_type = {}) noexcept {
     Answer answer;
     answer.status = status;
     answer.outcome = outcome;
     answer.reason = reason;
+    answer.content_type = content_type;
+    answer.rate = rate;
     return answer;
 }
 
@@ -74,56 +77,18 @@ std::string_view to_string(Reason reason) noexcept {
 }
 
 Answer event_success(std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(200, Outcome::kAccepted, Reason::kNone);
-    answer.content_type = kText;
+    Answer answer = answer_of(200, Outcome::kAccepted, Reason::kNone, rate, kText);
     answer.static_body = "success";
-    answer.rate = rate;
-    return answer;
-}
-
-Answer event_unavailable(Reason reason, std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(503, Outcome::kUnavailable, reason);
-    answer.rate = rate;
-    return answer;
-}
-
-Answer event_internal_error(std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(500, Outcome::kError, Reason::kNone);
-    answer.rate = rate;
-    return answer;
-}
-
-Answer event_method_not_allowed() {
-    Answer answer = empty_answer(405, Outcome::kMethodNotAllowed, Reason::kMethod);
-    answer.allow_post = true;
     return answer;
 }
 
 Answer event_unauthorized(Reason reason) {
-    return empty_answer(401, Outcome::kUnauthorized, reason);
-}
-
-Answer event_limited(const RateVerdict& rate) {
-    Answer answer = empty_answer(429, Outcome::kLimited, Reason::kRateLimited);
-    answer.content_type = kJson;
-    answer.static_body = kEventLimited;
-    answer.retry_after = rate.retry_after;
-    answer.rate = rate;
-    return answer;
-}
-
-Answer event_too_large(std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(413, Outcome::kTooLarge, Reason::kTooLarge);
-    answer.nginx_page = true;
-    answer.rate = rate;
-    return answer;
+    return answer_of(401, Outcome::kUnauthorized, reason, std::nullopt);
 }
 
 Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
                          std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(400, Outcome::kBadRequest, reason);
-    answer.content_type = kJson;
-    answer.rate = rate;
+    Answer answer = answer_of(400, Outcome::kBadRequest, reason, rate, kJson);
     answer.body.reserve(kBytesPerError * (errors.size() + 1));
     JsonWriter json(answer.body);
     json.begin_object().field("error", "Invalid request data").key("details").begin_array();
@@ -139,34 +104,11 @@ Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
     return answer;
 }
 
-Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate) {
-    return catalog_error(503, Outcome::kUnavailable, reason, "Service is temporarily unavailable",
-                         rate);
-}
-
 Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason, std::string_view message,
                      std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(status, outcome, reason);
-    answer.content_type = kJson;
-    answer.rate = rate;
+    Answer answer = answer_of(status, outcome, reason, rate, kJson);
     JsonWriter json(answer.body);
     json.begin_object().field("code", std::uint32_t{status}).field("message", message).end_object();
-    return answer;
-}
-
-Answer catalog_method_not_allowed() {
-    Answer answer = catalog_error(405, Outcome::kMethodNotAllowed, Reason::kMethod,
-                                  "Method not allowed: use POST", std::nullopt);
-    answer.allow_post = true;
-    return answer;
-}
-
-Answer catalog_limited(const RateVerdict& rate) {
-    Answer answer = empty_answer(429, Outcome::kLimited, Reason::kRateLimited);
-    answer.content_type = kJson;
-    answer.static_body = kCatalogLimited;
-    answer.retry_after = rate.retry_after;
-    answer.rate = rate;
     return answer;
 }
 
@@ -177,9 +119,7 @@ Answer catalog_conflict(std::optional<RateVerdict> rate) {
 
 Answer catalog_invalid_records(std::span<const FieldError> errors,
                                std::optional<RateVerdict> rate) {
-    Answer answer = empty_answer(422, Outcome::kInvalid, Reason::kFields);
-    answer.content_type = kJson;
-    answer.rate = rate;
+    Answer answer = answer_of(422, Outcome::kInvalid, Reason::kFields, rate, kJson);
     answer.body.reserve(kBytesPerError * (errors.size() + 1));
     JsonWriter json(answer.body);
     json.begin_object().field("code", std::uint32_t{422});
@@ -197,10 +137,8 @@ Answer catalog_invalid_records(std::span<const FieldError> errors,
 /// A replay returns the first answer, so that only $sluice_result differs.
 Answer catalog_success(std::uint32_t processed_count, bool replayed,
                        std::optional<RateVerdict> rate) {
-    Answer answer =
-        empty_answer(200, replayed ? Outcome::kReplayed : Outcome::kAccepted, Reason::kNone);
-    answer.content_type = kJson;
-    answer.rate = rate;
+    Answer answer = answer_of(200, replayed ? Outcome::kReplayed : Outcome::kAccepted,
+                              Reason::kNone, rate, kJson);
     JsonWriter json(answer.body);
     json.begin_object().field("success", true).field("message", "Accepted for processing");
     json.field("processedCount", processed_count).end_object();
@@ -213,12 +151,25 @@ std::string_view to_string(Endpoint endpoint) noexcept {
     return endpoint == Endpoint::kEvents ? "events" : "catalog";
 }
 
+Answer method_not_allowed(Endpoint endpoint) {
+    constexpr auto kOutcome = Outcome::kMethodNotAllowed;
+    Answer answer = endpoint == Endpoint::kEvents
+                        ? answer_of(405, kOutcome, Reason::kMethod, std::nullopt)
+                        : catalog_error(405, kOutcome, Reason::kMethod,
+                                        "Method not allowed: use POST", std::nullopt);
+    answer.allow_post = true;
+    return answer;
+}
+
+Answer rate_limited(Endpoint endpoint, const RateVerdict& rate) {
+    Answer answer = address_limited(endpoint, rate.retry_after);
+    answer.reason = Reason::kRateLimited;
+    answer.rate = rate;
+    return answer;
+}
+
 Answer address_limited(Endpoint endpoint, std::uint32_t retry_after) noexcept {
-    Answer answer;
-    answer.status = 429;
-    answer.outcome = Outcome::kLimited;
-    answer.reason = Reason::kAddressLimited;
-    answer.content_type = kJson;
+    Answer answer = answer_of(429, Outcome::kLimited, Reason::kAddressLimited, std::nullopt, kJson);
     answer.static_body = endpoint == Endpoint::kEvents ? kEventLimited : kCatalogLimited;
     answer.retry_after = retry_after;
     return answer;
@@ -265,20 +216,24 @@ bool has_event_body(std::uint16_t status) noexcept {
 
 }  // namespace
 
+Answer failed(Endpoint endpoint, std::uint16_t status, Reason reason,
+              std::optional<RateVerdict> rate) {
+    const Outcome outcome = outcome_of_status(status);
+    if (endpoint == Endpoint::kCatalog) {
+        return catalog_error(status, outcome, reason, refusal_of(status), rate);
+    }
+    Answer answer = answer_of(status, outcome, reason, rate);
+    answer.nginx_page = !has_event_body(status);
+    return answer;
+}
+
 Answer refused_by_nginx(Endpoint endpoint, std::uint16_t status, Reason reason,
                         std::uint32_t retry_after) {
-    const Outcome outcome = outcome_of_status(status);
-    const Reason told = outcome == Outcome::kTooLarge ? Reason::kTooLarge : reason;
-    Answer answer;
-    if (status == 429) {
-        answer = address_limited(endpoint, retry_after);
-        answer.reason = told;
-    } else if (endpoint == Endpoint::kCatalog) {
-        answer = catalog_error(status, outcome, told, refusal_of(status), std::nullopt);
-    } else {
-        answer = empty_answer(status, outcome, told);
-        answer.nginx_page = !has_event_body(status);
+    if (status != 429) {
+        return failed(endpoint, status, status == 413 ? Reason::kTooLarge : reason, std::nullopt);
     }
+    Answer answer = address_limited(endpoint, retry_after);
+    answer.reason = reason;
     return answer;
 }
 

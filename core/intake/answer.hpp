@@ -92,26 +92,18 @@ struct Answer {
 
 // -- Events. Before the sender is authenticated, answers have no body and reveal nothing. ---------
 
-[[nodiscard]] Answer event_method_not_allowed();
 [[nodiscard]] Answer event_unauthorized(Reason reason);
-[[nodiscard]] Answer event_limited(const RateVerdict& rate);
-[[nodiscard]] Answer event_too_large(std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
                                        std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_success(std::optional<RateVerdict> rate);
-[[nodiscard]] Answer event_unavailable(Reason reason, std::optional<RateVerdict> rate);
-[[nodiscard]] Answer event_internal_error(std::optional<RateVerdict> rate);
 
 // -- Catalog. `message` is for the shop's developer. ----------------------------------------------
 
-[[nodiscard]] Answer catalog_method_not_allowed();
-[[nodiscard]] Answer catalog_limited(const RateVerdict& rate);
 [[nodiscard]] Answer catalog_invalid_records(std::span<const FieldError> errors,
                                              std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_success(std::uint32_t processed_count, bool replayed,
                                      std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_conflict(std::optional<RateVerdict> rate);
-[[nodiscard]] Answer catalog_unavailable(Reason reason, std::optional<RateVerdict> rate);
 [[nodiscard]] Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason,
                                    std::string_view message, std::optional<RateVerdict> rate);
 
@@ -119,6 +111,13 @@ struct Answer {
 
 enum class Endpoint : std::uint8_t { kEvents, kCatalog };
 [[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog
+
+[[nodiscard]] Answer method_not_allowed(Endpoint endpoint);
+[[nodiscard]] Answer rate_limited(Endpoint endpoint, const RateVerdict& rate);
+/// Returns an answer whose body follows from endpoint and status.
+/// @param status  413, 500 or 503.
+[[nodiscard]] Answer failed(Endpoint endpoint, std::uint16_t status, Reason reason,
+                            std::optional<RateVerdict> rate);
 
 /// Returns true if the sender was not authenticated.
 [[nodiscard]] constexpr bool is_authentication_failure(Outcome outcome) noexcept {

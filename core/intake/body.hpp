@@ -11,6 +11,7 @@
 #include "core/intake/answer.hpp"
 #include "core/intake/registry_view.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice {
 
@@ -22,13 +23,8 @@ inline constexpr std::size_t kBodySpareBytes = 64;
 /// and the bytes only if they are needed. A small body is in memory (WholeBody). The digests of a
 /// large one are complete with its last byte, and its bytes are in a file
 /// (ngx_module/request/body.hpp). One thread at a time.
-class CheckedBody {
+class CheckedBody : public Interface {
 public:
-    CheckedBody() = default;
-    CheckedBody(const CheckedBody&) = delete;
-    CheckedBody& operator=(const CheckedBody&) = delete;
-    virtual ~CheckedBody() = default;
-
     /// Returns whether `signature` is the HMAC-SHA256 under `key`, or nothing if the bytes cannot
     /// be read. Throws std::bad_alloc.
     [[nodiscard]] virtual std::optional<bool> is_signed_by(const SigningKey& key,

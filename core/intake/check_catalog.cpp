@@ -108,7 +108,7 @@ Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryV
                     Timestamp now) {
     Opened opened;
     if (!head.is_post) {
-        opened.answer = catalog_method_not_allowed();
+        opened.answer = method_not_allowed(Endpoint::kCatalog);
         return opened;
     }
     opened.answer = check_head(head, names);
@@ -134,7 +134,7 @@ Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryV
 }
 
 Accepting accept_catalog(const RequestHead& head, const Sender& sender, CheckedBody& body,
-                         RateGate& gate, Timestamp /*now*/, IntakeScratch& scratch) {
+                         RateGate& gate, IntakeScratch& scratch) {
     Accepting result;
     if (!equal_constant_time(body.sha256(), sender.signature)) {
         result.answer = wrong_digest(Reason::kSignatureMismatch);
@@ -143,13 +143,13 @@ Accepting accept_catalog(const RequestHead& head, const Sender& sender, CheckedB
     const AccountView& account = *sender.shop->account;
     result.rate = gate.count(account);
     if (result.rate && !result.rate->allowed) {
-        result.answer = catalog_limited(*result.rate);
+        result.answer = rate_limited(Endpoint::kCatalog, *result.rate);
         return result;
     }
     result.accepted = accepted_of(head, sender);
     std::string_view text;
     if (const Reason gone = body.read(text); gone != Reason::kNone) {
-        result.answer = catalog_unavailable(gone, result.rate);
+        result.answer = failed(Endpoint::kCatalog, 503, gone, result.rate);
         result.is_body_gone = true;
         return result;
     }
@@ -167,12 +167,6 @@ Accepting accept_catalog(const RequestHead& head, const Sender& sender, CheckedB
     }
     result.accepted.meta.records_count = scratch.products.products_count();
     return result;
-}
-
-Accepting accept_catalog(const RequestHead& head, const Sender& sender, std::string_view body,
-                         RateGate& gate, Timestamp now, IntakeScratch& scratch) {
-    WholeBody whole(body);
-    return accept_catalog(head, sender, whole, gate, now, scratch);
 }
 
 }  // namespace sluice

@@ -96,7 +96,7 @@ RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
 
 Opened open_event(const RequestHead& head, RegistryView& registry) {
     if (!head.is_post) {
-        return answered(event_method_not_allowed());
+        return answered(method_not_allowed(Endpoint::kEvents));
     }
     const HeaderState shop = state_of(head.shop);
     if (shop != HeaderState::kOnce) {
@@ -130,13 +130,13 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
     const Reason refused = check_signature(sender, body, now);
     if (refused != Reason::kNone) {
         result.answer = refused == Reason::kStoreUnavailable
-                            ? event_unavailable(refused, std::nullopt)
+                            ? failed(Endpoint::kEvents, 503, refused, std::nullopt)
                             : event_unauthorized(refused);
         return result;
     }
     result.rate = gate.count(*sender.shop->account);
     if (result.rate && !result.rate->allowed) {
-        result.answer = event_limited(*result.rate);
+        result.answer = rate_limited(Endpoint::kEvents, *result.rate);
         return result;
     }
     const std::optional<Topic> topic = order_topic(head.topic);
@@ -147,7 +147,7 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
     }
     std::string_view text;
     if (const Reason gone = body.read(text); gone != Reason::kNone) {
-        result.answer = event_unavailable(gone, result.rate);
+        result.answer = failed(Endpoint::kEvents, 503, gone, result.rate);
         result.is_body_gone = true;
         return result;
     }
@@ -166,13 +166,6 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
     }
     result.accepted.meta = meta_of(*event, *sender.shop);
     return result;
-}
-
-Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
-                       std::string_view body, RateGate& gate, Timestamp now,
-                       IntakeScratch& scratch) {
-    WholeBody whole(body);
-    return accept_event(head, names, sender, whole, gate, now, scratch);
 }
 
 }  // namespace sluice

@@ -76,12 +76,6 @@ Written read_signature(std::string_view text) noexcept {
 
 using Keys = std::vector<const SigningKey*>;
 
-/// Fills up the keys with the dummy, which signs nothing, so that the time does not depend on how
-/// many tokens the account has.
-void pad(Keys& keys, std::size_t count) {
-    keys.resize(count, &dummy_signing_key());
-}
-
 /// Tries all keys, even after one has matched.
 bool any_signed(const Keys& keys, std::string_view body, const Digest256& digest) noexcept {
     bool any = false;
@@ -178,7 +172,8 @@ Keys usable_keys(const ShopView* shop, Timestamp now) {
             }
         }
     }
-    pad(keys, kDiagnosisUsableMax);
+    // The dummy signs nothing. With it the time does not depend on how many tokens the account has.
+    keys.resize(kDiagnosisUsableMax, &dummy_signing_key());
     return keys;
 }
 

@@ -19,16 +19,13 @@
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/record.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice {
 
 /// Counts one authenticated request. nginx: the rate word in shared memory. Any thread.
-class RateGate {
+class RateGate : public Interface {
 public:
-    RateGate() = default;
-    RateGate(const RateGate&) = delete;
-    RateGate& operator=(const RateGate&) = delete;
-    virtual ~RateGate() = default;
     /// Returns nothing for an unlimited account, whose answers carry no rate headers.
     [[nodiscard]] virtual std::optional<RateVerdict> count(const AccountView& account) = 0;
 };
@@ -75,10 +72,6 @@ struct IntakeScratch {
 [[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
                                      const Sender& sender, CheckedBody& body, RateGate& gate,
                                      Timestamp now, IntakeScratch& scratch);
-/// As above, for a body in memory.
-[[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
-                                     const Sender& sender, std::string_view body, RateGate& gate,
-                                     Timestamp now, IntakeScratch& scratch);
 
 /// Catalog, step 1: 405, 400, 401, 403, 404, and a malformed signature, in docs/protocol.md's
 /// order.
@@ -87,11 +80,6 @@ struct IntakeScratch {
 /// Catalog, step 2: checks 3 to 6, else what to store; 503 if the body cannot be read.
 /// Throws std::bad_alloc.
 [[nodiscard]] Accepting accept_catalog(const RequestHead& head, const Sender& sender,
-                                       CheckedBody& body, RateGate& gate, Timestamp now,
-                                       IntakeScratch& scratch);
-/// As above, for a body in memory.
-[[nodiscard]] Accepting accept_catalog(const RequestHead& head, const Sender& sender,
-                                       std::string_view body, RateGate& gate, Timestamp now,
-                                       IntakeScratch& scratch);
+                                       CheckedBody& body, RateGate& gate, IntakeScratch& scratch);
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/interface.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -87,13 +88,8 @@ struct Sender {
     std::uint32_t signing_tokens_max = 1;
 };
 
-class RegistryView {
+class RegistryView : public Interface {
 public:
-    RegistryView() = default;
-    RegistryView(const RegistryView&) = delete;
-    RegistryView& operator=(const RegistryView&) = delete;
-    virtual ~RegistryView() = default;
-
     /// Returns nullptr if there is no such shop. Sees every change that was committed before the
     /// call.
     [[nodiscard]] virtual std::shared_ptr<const ShopView> find_shop(std::string_view shop_id) = 0;

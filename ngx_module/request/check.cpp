@@ -61,11 +61,10 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
         streamed.emplace(*request.stream, request.body);
     }
     CheckedBody& body = streamed ? static_cast<CheckedBody&>(*streamed) : whole;
-    Accepting accepting =
-        request.is_events()
-            ? accept_event(request.head, request.conf->scan->names, request.sender, body, gate, now,
-                           scratch)
-            : accept_catalog(request.head, request.sender, body, gate, now, scratch);
+    Accepting accepting = request.is_events()
+                              ? accept_event(request.head, request.conf->scan->names,
+                                             request.sender, body, gate, now, scratch)
+                              : accept_catalog(request.head, request.sender, body, gate, scratch);
     if (gate.is_beyond_zone()) {
         // The account's limit cannot be held, so that none of its requests is accepted.
         settle_unavailable(request, Reason::kZoneTooSmall);
@@ -166,8 +165,7 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
 /// std::bad_alloc.
 void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
     MetricsBlock& metrics = request.tools.metrics;
-    EndpointMetrics& counters =
-        metrics.of(request.is_events() ? Endpoint::kEvents : Endpoint::kCatalog);
+    EndpointMetrics& counters = metrics.of(request.endpoint());
     const std::uint64_t started_us = monotonic_us();
     counters.body_bytes.fetch_add(request.body.bytes(), std::memory_order_relaxed);
     Accepting accepting = accept(request, scratch, now);

@@ -11,9 +11,7 @@ namespace sluice::ngx {
 namespace {
 
 std::uint64_t elapsed_ms(const ngx_http_request_t* r) noexcept {
-    const Timestamp now = loop_time();
-    const std::int64_t ms = (now.seconds - r->start_sec) * 1000 +
-                            static_cast<std::int64_t>(now.nanos / 1'000'000u) -
+    const std::int64_t ms = static_cast<std::int64_t>(loop_wall_ms()) - r->start_sec * 1000 -
                             static_cast<std::int64_t>(r->start_msec);
     return ms > 0 ? static_cast<std::uint64_t>(ms) : 0;
 }
@@ -82,15 +80,12 @@ void settle_success(IngestRequest& request, bool replayed) {
 }
 
 void settle_unavailable(IngestRequest& request, Reason reason) {
-    settle(request, request.is_events() ? event_unavailable(reason, request.rate)
-                                        : catalog_unavailable(reason, request.rate));
+    settle(request, failed(request.endpoint(), NGX_HTTP_SERVICE_UNAVAILABLE, reason, request.rate));
 }
 
 void settle_too_large(IngestRequest& request) {
-    settle(request, request.is_events() ? event_too_large(request.rate)
-                                        : catalog_error(NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-                                                        Outcome::kTooLarge, Reason::kTooLarge,
-                                                        "Request body is too large", request.rate));
+    settle(request, failed(request.endpoint(), NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, Reason::kTooLarge,
+                           request.rate));
 }
 
 void settle_refused(IngestRequest& request, ngx_uint_t status, Reason reason) {
@@ -112,10 +107,8 @@ void settle_store_error(IngestRequest& request, const Error& error, Reason reaso
 
 void settle_internal_error(IngestRequest& request) noexcept {
     try {
-        settle(request, request.is_events()
-                            ? event_internal_error(request.rate)
-                            : catalog_error(NGX_HTTP_INTERNAL_SERVER_ERROR, Outcome::kError,
-                                            Reason::kNone, "Internal server error", request.rate));
+        settle(request, failed(request.endpoint(), NGX_HTTP_INTERNAL_SERVER_ERROR, Reason::kNone,
+                               request.rate));
     } catch (...) {
         settle(request, Answer{});  // 500 with an empty body needs no memory
     }

@@ -67,8 +67,9 @@ extern "C" {
     head.signature = header(series->order_signature);
     head.content_type = header("application/json");
     const Opened opened = open_event(head, *series->registry);
-    const Accepting accepting = accept_event(head, series->names, opened.sender, series->order,
-                                             series->gate, kNow, series->scratch);
+    WholeBody body(series->order);
+    const Accepting accepting =
+        accept_event(head, series->names, opened.sender, body, series->gate, kNow, series->scratch);
     check(accepting);
     *meta = accepting.accepted.meta;
 }
@@ -97,8 +98,8 @@ extern "C" {
     if (opened.answer) {
         std::exit(1);
     }
-    check(
-        accept_catalog(head, opened.sender, series->catalog, series->gate, kNow, series->scratch));
+    WholeBody body(series->catalog);
+    check(accept_catalog(head, opened.sender, body, series->gate, series->scratch));
 }
 }
 

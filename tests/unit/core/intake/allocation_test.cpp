@@ -113,8 +113,9 @@ TEST(AllocationRules, IntakeOfAnEventAllocatesNothingOnceWarm) {
     std::size_t allocated = 0;
     for (int round = 0; round < 2; ++round) {
         const std::size_t before = allocation_count();
-        const Accepting accepting = accept_event(head, world.names, opened.sender, request.body,
-                                                 world.gate, test::kNow, world.scratch);
+        WholeBody body(request.body);
+        const Accepting accepting = accept_event(head, world.names, opened.sender, body, world.gate,
+                                                 test::kNow, world.scratch);
         allocated = allocation_count() - before;
         EXPECT_FALSE(accepting.answer);
     }

@@ -32,10 +32,11 @@ Request batch_request(std::string body = std::string(kBatch)) {
 
 Outcomes send(World& world, const Request& request) {
     const RequestHead head = request.head();
-    return Outcomes::of(
-        open_catalog(head, world.names, world.registry, kNow), [&](const Sender& sender) {
-            return accept_catalog(head, sender, request.body, world.gate, kNow, world.scratch);
-        });
+    return Outcomes::of(open_catalog(head, world.names, world.registry, kNow),
+                        [&](const Sender& sender) {
+                            WholeBody body(request.body);
+                            return accept_catalog(head, sender, body, world.gate, world.scratch);
+                        });
 }
 
 /// Status and, where there is one, that the body is `{"code":status,"message":"..."`.

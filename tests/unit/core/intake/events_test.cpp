@@ -31,8 +31,8 @@ Request order_request(std::string body = std::string(test::kOrder)) {
 Outcomes send(World& world, const Request& request) {
     const RequestHead head = request.head();
     return Outcomes::of(open_event(head, world.registry), [&](const Sender& sender) {
-        return accept_event(head, world.names, sender, request.body, world.gate, kNow,
-                            world.scratch);
+        WholeBody body(request.body);
+        return accept_event(head, world.names, sender, body, world.gate, kNow, world.scratch);
     });
 }
 
@@ -358,11 +358,16 @@ TEST(EventAnswerRules, SuccessIsPlainTextAndFailuresAreEmpty) {
     EXPECT_EQ(success.text(), "success");
     EXPECT_EQ(success.content_type, "text/plain");
     EXPECT_TRUE(success.rate);
-    EXPECT_EQ(event_unavailable(Reason::kQueueFull, rate).status, 503);
-    EXPECT_EQ(event_unavailable(Reason::kQueueFull, rate).text(), "");
-    EXPECT_EQ(event_unavailable(Reason::kQueueFull, rate).reason, Reason::kQueueFull);
-    EXPECT_EQ(event_internal_error(rate).status, 500);
-    EXPECT_EQ(event_internal_error(rate).text(), "");
+    const Answer unavailable = failed(Endpoint::kEvents, 503, Reason::kQueueFull, rate);
+    EXPECT_EQ(unavailable.status, 503);
+    EXPECT_EQ(unavailable.outcome, Outcome::kUnavailable);
+    EXPECT_EQ(unavailable.text(), "");
+    EXPECT_EQ(unavailable.reason, Reason::kQueueFull);
+    const Answer error = failed(Endpoint::kEvents, 500, Reason::kNone, rate);
+    EXPECT_EQ(error.status, 500);
+    EXPECT_EQ(error.outcome, Outcome::kError);
+    EXPECT_EQ(error.text(), "");
+    EXPECT_TRUE(failed(Endpoint::kEvents, 413, Reason::kTooLarge, rate).nginx_page);
 }
 
 }  // namespace

@@ -174,8 +174,7 @@ TEST(StreamedBodyRules, ABatchWithLostBytesStillNamesItsKey) {
     Opened opened = open_catalog(head, world.names, world.registry, kNow);
     ASSERT_FALSE(opened.answer);
     Streamed streamed(BodyDigests::of_batch(), body, Reason::kIoError);
-    const Accepting got =
-        accept_catalog(head, opened.sender, streamed, world.gate, kNow, world.scratch);
+    const Accepting got = accept_catalog(head, opened.sender, streamed, world.gate, world.scratch);
     ASSERT_TRUE(got.answer);
     EXPECT_EQ(got.answer->status, 503);
     EXPECT_TRUE(got.is_body_gone);
