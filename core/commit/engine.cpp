@@ -33,10 +33,6 @@ void CommitEngine::schedule(std::uint64_t now_ms, Actions& actions) noexcept {
 }
 
 void CommitEngine::iteration_ended(Now now, bool quitting, Actions& actions) noexcept {
-    begin_or_delay(now, quitting, actions);
-}
-
-void CommitEngine::begin_or_delay(Now now, bool quitting, Actions& actions) noexcept {
     if (in_flight() || waiting_.empty()) {
         return;
     }
@@ -67,7 +63,8 @@ void CommitEngine::announce(std::uint64_t now_ms, Actions& actions) noexcept {
     actions.add({Do::kStart, static_cast<std::size_t>(free - batches_.begin())});
 }
 
-WaiterChain CommitEngine::take_waiting(std::size_t batch) noexcept {
+WaiterChain CommitEngine::take(std::size_t batch) noexcept {
+    SLUICE_ASSERT(batches_[batch].in_use && announced_);
     announced_ = false;
     std::size_t requests = 0;
     std::uint64_t bytes = 0;
@@ -83,15 +80,9 @@ WaiterChain CommitEngine::take_waiting(std::size_t batch) noexcept {
     return taken;
 }
 
-WaiterChain CommitEngine::take(std::size_t batch) noexcept {
-    SLUICE_ASSERT(batches_[batch].in_use && announced_);
-    return take_waiting(batch);
-}
-
 WaiterChain CommitEngine::not_started(std::size_t batch) noexcept {
-    SLUICE_ASSERT(batches_[batch].in_use && announced_);
     --in_flight_;
-    return take_waiting(batch);
+    return take(batch);
 }
 
 void CommitEngine::answered_unstored(std::size_t batch, Actions& actions) noexcept {
@@ -130,7 +121,7 @@ void CommitEngine::answered(std::size_t batch, std::uint64_t answer_us, Now now,
     if (in_flight()) {
         schedule(now.ms, actions);
     } else {
-        begin_or_delay(now, quitting, actions);
+        iteration_ended(now, quitting, actions);
     }
 }
 

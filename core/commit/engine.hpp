@@ -76,9 +76,7 @@ private:
     };
 
     void schedule(std::uint64_t now_ms, Actions& actions) noexcept;
-    void begin_or_delay(Now now, bool quitting, Actions& actions) noexcept;
     void announce(std::uint64_t now_ms, Actions& actions) noexcept;
-    [[nodiscard]] WaiterChain take_waiting(std::size_t batch) noexcept;
 
     std::array<Batch, kBatches> batches_{};
     CommitPace pace_;

@@ -122,20 +122,9 @@ std::uint32_t unicode_escape(std::string_view text, std::size_t& at) {
 }
 
 char simple_escape(char c) noexcept {
-    switch (c) {
-        case 'b':
-            return '\b';
-        case 'f':
-            return '\f';
-        case 'n':
-            return '\n';
-        case 'r':
-            return '\r';
-        case 't':
-            return '\t';
-        default:
-            return c;
-    }
+    constexpr std::string_view kNames = "bfnrt";
+    const std::size_t at = kNames.find(c);
+    return at == std::string_view::npos ? c : "\b\f\n\r\t"[at];
 }
 
 std::string unescape(std::string_view text) {

@@ -124,17 +124,27 @@ bool FieldReader::string_value(std::size_t field, Need need, std::string_view me
     return true;
 }
 
-bool FieldReader::id(std::size_t field, Need need, std::string_view& out) {
+template <class Value, class Parse>
+bool FieldReader::parsed(std::size_t field, Need need, std::string_view message, Value& out,
+                         Parse parse) {
     std::string_view text;
-    if (!string_value(field, need, kId, text)) {
+    if (!string_value(field, need, message, text)) {
         return false;
     }
-    if (text.empty() || text.size() > kWireIdBytesMax) {
-        invalid(field, kId);
+    const std::optional<Value> value = parse(text);
+    if (!value) {
+        invalid(field, message);
         return false;
     }
-    out = text;
+    out = *value;
     return true;
+}
+
+bool FieldReader::id(std::size_t field, Need need, std::string_view& out) {
+    return parsed(field, need, kId, out, [](std::string_view text) {
+        const bool fits = !text.empty() && text.size() <= kWireIdBytesMax;
+        return fits ? std::optional(text) : std::nullopt;
+    });
 }
 
 bool FieldReader::text(std::size_t field, Need need, std::string_view& out) {
@@ -142,76 +152,38 @@ bool FieldReader::text(std::size_t field, Need need, std::string_view& out) {
 }
 
 bool FieldReader::non_empty_text(std::size_t field, Need need, std::string_view& out) {
-    if (!string_value(field, need, kNonEmptyText, out)) {
-        return false;
-    }
-    if (out.empty()) {
-        invalid(field, kNonEmptyText);
-    }
-    return !out.empty();
+    return parsed(field, need, kNonEmptyText, out, [](std::string_view text) {
+        return text.empty() ? std::nullopt : std::optional(text);
+    });
 }
 
 bool FieldReader::timestamp(std::size_t field, Need need, Timestamp& out) {
-    std::string_view text;
-    if (!string_value(field, need, kTimestamp, text)) {
-        return false;
-    }
-    const std::optional<Timestamp> parsed = Timestamp::parse(text);
-    if (!parsed) {
-        invalid(field, kTimestamp);
-        return false;
-    }
-    out = *parsed;
-    return true;
+    return parsed(field, need, kTimestamp, out, Timestamp::parse);
 }
 
 bool FieldReader::decimal(std::size_t field, Need need, SentDecimal& out) {
-    std::string_view text;
-    if (!string_value(field, need, kDecimal, text)) {
-        return false;
-    }
-    const std::optional<Decimal> parsed = Decimal::parse(text);
-    if (!parsed) {
-        invalid(field, kDecimal);
-        return false;
-    }
-    out = {*parsed, text};
-    return true;
+    return parsed(field, need, kDecimal, out, [](std::string_view text) {
+        const std::optional<Decimal> value = Decimal::parse(text);
+        return value ? std::optional(SentDecimal{*value, text}) : std::nullopt;
+    });
 }
 
 bool FieldReader::quantity(std::size_t field, std::uint32_t lowest, std::uint32_t& out) {
     const std::string_view message = lowest == 0 ? kQuantityFrom0 : kQuantityFrom1;
-    std::string_view text;
-    if (!string_value(field, Need::kRequired, message, text)) {
-        return false;
-    }
-    std::uint32_t value = 0;
-    bool right = !text.empty() && text.size() <= kQuantityDigitsMax;
-    for (std::size_t i = 0; right && i < text.size(); ++i) {
-        const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
-        right = digit <= 9;
-        value = value * 10 + digit;
-    }
-    if (!right || value < lowest) {
-        invalid(field, message);
-        return false;
-    }
-    out = value;
-    return true;
+    return parsed(field, Need::kRequired, message, out, [lowest](std::string_view text) {
+        std::uint32_t value = 0;
+        bool right = !text.empty() && text.size() <= kQuantityDigitsMax;
+        for (std::size_t i = 0; right && i < text.size(); ++i) {
+            const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+            right = digit <= 9;
+            value = value * 10 + digit;
+        }
+        return right && value >= lowest ? std::optional(value) : std::nullopt;
+    });
 }
 
 bool FieldReader::currency(std::size_t field, Currency& out) {
-    std::string_view text;
-    if (!string_value(field, Need::kRequired, kCurrency, text)) {
-        return false;
-    }
-    const std::optional<Currency> parsed = Currency::parse(text);
-    if (!parsed) {
-        invalid(field, kCurrency);
-        return false;
-    }
-    out = *parsed;
-    return true;
+    return parsed(field, Need::kRequired, kCurrency, out, Currency::parse);
 }
 
 bool FieldReader::array(std::size_t field, Need need, simdjson::dom::array& out) {

@@ -102,6 +102,9 @@ private:
     /// Reads a string without U+0000, or reports `message`.
     bool string_value(std::size_t field, Need need, std::string_view message,
                       std::string_view& out);
+    /// Sets `out` to what `parse` returns for a string, or reports `message` if that is nothing.
+    template <class Value, class Parse>
+    bool parsed(std::size_t field, Need need, std::string_view message, Value& out, Parse parse);
 
     const FieldNames& fields_;
     std::string_view extra_name_;

@@ -90,8 +90,6 @@ constexpr std::array<std::string_view, 8> kRefundNames{"refund_line_item_id",
                                                        "variant_sku"};
 constexpr FieldNames kRefundFields{kRefundNames, index_of(kRefundNames)};
 
-constexpr std::string_view kNotAnObject = "must be an object";
-
 /// Frees what an unusually large event left behind.
 template <class T>
 void shrink(std::vector<T>& buffer) {
@@ -133,15 +131,12 @@ struct OrderEventParser::State {
     void read_customer(FieldReader& in);
     bool read_pseudonym(FieldReader& in, std::size_t field, std::optional<Digest256>& out) const;
     void read_money(FieldReader& in);
-    void read_discounts(FieldReader& in);
     void read_discount(const object& from, std::size_t position);
-    void read_lines(FieldReader& in);
     void read_line(const object& from, std::size_t position);
-    void read_refunds(FieldReader& in);
     void read_refund(const object& from, std::size_t position);
 
-    template <class ReadOne>
-    void for_each_object(std::string_view list, const array& elements, ReadOne read_one);
+    using ReadOne = void (State::*)(const object& from, std::size_t position);
+    void read_list(FieldReader& in, std::size_t field, Need need, ReadOne read_one);
     void begin_pass();
     void forget_ids();
     [[nodiscard]] bool has_repeats() const noexcept {
@@ -172,9 +167,12 @@ void OrderEventParser::State::read(const object& root, Topic topic, std::string_
     read_customer(in);
     read_head(in, topic);
     read_money(in);
-    read_discounts(in);
-    read_lines(in);
-    read_refunds(in);
+    read_list(in, kDiscounts, Need::kOptional, &State::read_discount);
+    read_list(in, kLineItems, Need::kRequired, &State::read_line);
+    lines.assign(line_ids);
+    read_list(in, kRefundLineItems, Need::kOptional, &State::read_refund);
+    refunds.assign(refund_ids);
+    refunded.assign(refunded_lines);
     std::string_view anon_id;
     if (!anon_field.empty() && in.text(kAnonId, Need::kOptional, anon_id) && !anon_id.empty()) {
         event.anon_id = anon_id;
@@ -233,9 +231,15 @@ void OrderEventParser::State::read_money(FieldReader& in) {
 
 /// Reports elements that are not objects, and calls `read_one` with each other one and its
 /// position.
-template <class ReadOne>
-void OrderEventParser::State::for_each_object(std::string_view list, const array& elements,
-                                              ReadOne read_one) {
+void OrderEventParser::State::read_list(FieldReader& in, std::size_t field, Need need,
+                                        ReadOne read_one) {
+    array elements;
+    if (!in.array(field, need, elements)) {
+        return;
+    }
+    if (field == kLineItems && elements.begin() == elements.end()) {
+        in.invalid(field, "must have at least one line item");
+    }
     std::size_t position = 0;
     for (const element& one : elements) {
         if (findings.full()) {
@@ -243,20 +247,12 @@ void OrderEventParser::State::for_each_object(std::string_view list, const array
         }
         object from;
         if (one.get_object().get(from) == simdjson::SUCCESS) {
-            read_one(from, position);
+            (this->*read_one)(from, position);
         } else {
-            findings.add({list, position}, {}, FieldErrorCode::kInvalidFormat, kNotAnObject);
+            findings.add({kOrderNames[field], position}, {}, FieldErrorCode::kInvalidFormat,
+                         "must be an object");
         }
         ++position;
-    }
-}
-
-void OrderEventParser::State::read_discounts(FieldReader& in) {
-    array elements;
-    if (in.array(kDiscounts, Need::kOptional, elements)) {
-        for_each_object("discounts", elements, [this](const object& from, std::size_t position) {
-            read_discount(from, position);
-        });
     }
 }
 
@@ -273,19 +269,6 @@ void OrderEventParser::State::read_discount(const object& from, std::size_t posi
     }
     in.decimal(kDiscountValue, Need::kRequired, discount.value);
     event.discounts.push_back(discount);
-}
-
-void OrderEventParser::State::read_lines(FieldReader& in) {
-    array elements;
-    if (in.array(kLineItems, Need::kRequired, elements)) {
-        if (elements.begin() == elements.end()) {
-            in.invalid(kLineItems, "must have at least one line item");
-        }
-        for_each_object("line_items", elements, [this](const object& from, std::size_t position) {
-            read_line(from, position);
-        });
-    }
-    lines.assign(line_ids);
 }
 
 void OrderEventParser::State::read_line(const object& from, std::size_t position) {
@@ -308,17 +291,6 @@ void OrderEventParser::State::read_line(const object& from, std::size_t position
         line.variant_sku = variant_sku;
     }
     event.line_items.push_back(line);
-}
-
-void OrderEventParser::State::read_refunds(FieldReader& in) {
-    array elements;
-    if (in.array(kRefundLineItems, Need::kOptional, elements)) {
-        for_each_object(
-            "refund_line_items", elements,
-            [this](const object& from, std::size_t position) { read_refund(from, position); });
-    }
-    refunds.assign(refund_ids);
-    refunded.assign(refunded_lines);
 }
 
 void OrderEventParser::State::read_refund(const object& from, std::size_t position) {

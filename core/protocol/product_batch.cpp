@@ -37,38 +37,6 @@ struct Path {
     }
 };
 
-std::string_view expectation(FieldType type) noexcept {
-    switch (type) {
-        case FieldType::kId:
-            return "must be a string of 1 to 1024 bytes";
-        case FieldType::kNonEmptyText:
-            return "must be a non-empty string";
-        case FieldType::kText:
-            return "must be a string";
-        case FieldType::kBoolean:
-            return "must be true or false";
-        case FieldType::kInteger:
-            return "must be an integer, written without fraction or exponent";
-        case FieldType::kNumber:
-            return "must be a number";
-        case FieldType::kLanguage:
-            return "must be an ISO 639-1 language code in lower case such as \"en\"";
-        case FieldType::kCountry:
-            return "must be an ISO 3166-1 alpha-2 country code in upper case such as \"US\"";
-        case FieldType::kCurrency:
-            return "must be an ISO 4217 currency code in upper case such as \"USD\"";
-        case FieldType::kAvailability:
-            return "must be \"in stock\" or \"out of stock\"";
-        case FieldType::kTextList:
-            return "must be an array of strings";
-        case FieldType::kObject:
-            return "must be an object";
-        case FieldType::kObjectList:
-            return "must be an array of objects";
-    }
-    return {};
-}
-
 bool is_right_text(FieldType type, std::string_view text) noexcept {
     switch (type) {
         case FieldType::kId:

@@ -235,6 +235,28 @@ constexpr std::array<const ProductTable*, 9> kTables{
     &kProduct, &kPrices,  &kDiscountedPrice, &kDiscountedPriceRange, &kDiscount,
     &kRange,   &kVariant, &kVariantPrice,    &kSelectedOption};
 
+struct TypeTexts {
+    std::string_view name, expectation;
+};
+/// By FieldType.
+constexpr std::array<TypeTexts, 13> kTypeTexts{{
+    {"string of 1 to 1024 bytes", "must be a string of 1 to 1024 bytes"},
+    {"non-empty string", "must be a non-empty string"},
+    {"string", "must be a string"},
+    {"boolean", "must be true or false"},
+    {"integer", "must be an integer, written without fraction or exponent"},
+    {"number", "must be a number"},
+    {"ISO 639-1 code", "must be an ISO 639-1 language code in lower case such as \"en\""},
+    {"ISO 3166-1 alpha-2 code",
+     "must be an ISO 3166-1 alpha-2 country code in upper case such as \"US\""},
+    {"ISO 4217 code", "must be an ISO 4217 currency code in upper case such as \"USD\""},
+    {"`in stock` or `out of stock`", "must be \"in stock\" or \"out of stock\""},
+    {"array of strings", "must be an array of strings"},
+    {"object", "must be an object"},
+    {"array of objects", "must be an array of objects"},
+}};
+static_assert(kTypeTexts.size() == static_cast<std::size_t>(kObjectList) + 1);
+
 }  // namespace
 
 const ProductTable& product_table() noexcept {
@@ -246,35 +268,11 @@ std::span<const ProductTable* const> product_tables() noexcept {
 }
 
 std::string_view to_string(FieldType type) noexcept {
-    switch (type) {
-        case kId:
-            return "string of 1 to 1024 bytes";
-        case kNonEmptyText:
-            return "non-empty string";
-        case kText:
-            return "string";
-        case kBoolean:
-            return "boolean";
-        case kInteger:
-            return "integer";
-        case kNumber:
-            return "number";
-        case kLanguage:
-            return "ISO 639-1 code";
-        case kCountry:
-            return "ISO 3166-1 alpha-2 code";
-        case kCurrency:
-            return "ISO 4217 code";
-        case kAvailability:
-            return "`in stock` or `out of stock`";
-        case kTextList:
-            return "array of strings";
-        case kObject:
-            return "object";
-        case kObjectList:
-            return "array of objects";
-    }
-    return {};
+    return kTypeTexts[static_cast<std::size_t>(type)].name;
+}
+
+std::string_view expectation(FieldType type) noexcept {
+    return kTypeTexts[static_cast<std::size_t>(type)].expectation;
 }
 
 }  // namespace sluice

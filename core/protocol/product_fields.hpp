@@ -61,5 +61,7 @@ struct ProductTable {
 
 /// Returns the name for documents: `string`, `array of variant`, `ISO 4217 code`, ...
 [[nodiscard]] std::string_view to_string(FieldType type) noexcept;
+/// Returns the message for another value: `must be an array of strings`, ...
+[[nodiscard]] std::string_view expectation(FieldType type) noexcept;
 
 }  // namespace sluice

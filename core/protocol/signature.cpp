@@ -154,11 +154,6 @@ Digest256 RunningHmac::digest() const noexcept {
     return finish(state_->outer, inner.data(), inner.size());
 }
 
-struct SigningKey::State {
-    SHA256_CTX inner;
-    SHA256_CTX outer;
-};
-
 SigningKey::SigningKey(std::string_view secret) : state_(std::make_unique<State>()) {
     SLUICE_ASSERT(!secret.empty());
     Block key{};
@@ -184,8 +179,7 @@ Digest256 SigningKey::sign(std::string_view body) const noexcept {
 }
 
 RunningHmac SigningKey::begin() const {
-    return RunningHmac(
-        std::make_unique<RunningHmac::State>(RunningHmac::State{state_->inner, state_->outer}));
+    return RunningHmac(std::make_unique<State>(*state_));
 }
 
 const SigningKey& dummy_signing_key() {

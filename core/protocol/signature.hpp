@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    struct State;
+    using State = RunningHmac::State;
     std::unique_ptr<State> state_;
 };
 

@@ -57,7 +57,7 @@ HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept 
     return point;
 }
 
-bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
+bool SharedHistory::offer(const MetricsSnapshot& metrics, std::uint64_t queue_depth,
                           std::uint64_t now_ms) noexcept {
     std::uint64_t last = last_ms_.load(std::memory_order_relaxed);
     // The clock stepped back by more than a period: continue from the new time.
@@ -73,7 +73,7 @@ bool SharedHistory::offer(const MetricsSnapshot& metrics, const HistoryGauges& g
     }
     point.time_ms = now_ms;
     point.span_ms = last == 0 || now_ms < last ? 0 : now_ms - last;
-    point.queue_depth = gauges.queue_depth;
+    point.queue_depth = queue_depth;
 
     const auto words = std::bit_cast<PointWords>(point);
     const std::uint64_t number = written_.load(std::memory_order_relaxed);

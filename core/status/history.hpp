@@ -32,17 +32,13 @@ struct HistoryPoint {
     std::uint64_t queue_depth = 0;
 };
 
-/// The gauges of a point. Zero if unknown.
-struct HistoryGauges {
-    std::uint64_t queue_depth = 0;
-};
-
 /// Lives in the shared zone; zeroed memory is its initial state.
 class SharedHistory {
 public:
     /// Writes a point if kHistoryPeriodMs have passed since the last one and no other worker writes
     /// it. Any process; a few microseconds. Returns true if it was written.
-    bool offer(const MetricsSnapshot& metrics, const HistoryGauges& gauges,
+    /// @param queue_depth  0 if unknown.
+    bool offer(const MetricsSnapshot& metrics, std::uint64_t queue_depth,
                std::uint64_t now_ms) noexcept;
     /// Reads the points, oldest first, without one that is being written.
     void read(std::vector<HistoryPoint>& points) const;

@@ -1,5 +1,7 @@
 #include "core/status/metrics.hpp"
 
+#include <numeric>
+
 namespace sluice {
 namespace {
 
@@ -59,11 +61,7 @@ double HistogramValues::quantile(double percent) const noexcept {
 }
 
 std::uint64_t EndpointValues::requests() const noexcept {
-    std::uint64_t all = 0;
-    for (const std::uint64_t value : results) {
-        all += value;
-    }
-    return all;
+    return std::accumulate(results.begin(), results.end(), std::uint64_t{0});
 }
 
 MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept {

@@ -66,15 +66,18 @@ struct WorkerFigures {
     std::vector<NamedFigure> dead_by_kind;
 };
 
-/// One account's use of its window, and its totals since the counters began.
-struct AccountUse {
-    std::string account;  ///< Empty if unknown.
-    std::uint32_t slot = 0;
-    std::uint32_t limit = 0;  ///< 0 if unlimited.
-    std::uint32_t used = 0;   ///< In the current window.
+/// One account's use of its window, and its totals since the counters began. Part of nginx's shared
+/// zone, whose layout includes this one.
+struct AccountFigures {
+    std::uint64_t slot = 0;
+    std::uint64_t used = 0;  ///< In the current window.
     std::int64_t reset_second = 0;
     std::uint64_t accepted = 0;
     std::uint64_t limited = 0;
+};
+struct AccountUse : AccountFigures {
+    std::string account;      ///< Empty if unknown.
+    std::uint64_t limit = 0;  ///< 0 if unlimited.
 };
 /// How many accounts are listed, the busiest first, which limits the labels.
 inline constexpr std::size_t kStatusAccountsMax = 32;

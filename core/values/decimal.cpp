@@ -10,19 +10,13 @@ namespace {
 
 constexpr unsigned kScaleMax = 12;
 
-constexpr std::array<std::int64_t, kScaleMax + 1> kPowersOfTen{1,
-                                                               10,
-                                                               100,
-                                                               1'000,
-                                                               10'000,
-                                                               100'000,
-                                                               1'000'000,
-                                                               10'000'000,
-                                                               100'000'000,
-                                                               1'000'000'000,
-                                                               10'000'000'000,
-                                                               100'000'000'000,
-                                                               1'000'000'000'000};
+constexpr auto kPowersOfTen = [] {
+    std::array<std::int64_t, kScaleMax + 1> powers{1};
+    for (std::size_t i = 1; i < powers.size(); ++i) {
+        powers[i] = powers[i - 1] * 10;
+    }
+    return powers;
+}();
 
 /// The digits that `text` begins with. The value is meaningful up to 19 of them.
 struct Digits {
@@ -103,9 +97,7 @@ std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) noexcept {
         const std::uint8_t scale = std::max(a.scale_, b.scale_);
         return a.rescaled(scale) <=> b.rescaled(scale);
     }
-    return a.unscaled_ < b.unscaled_   ? std::strong_ordering::less
-           : a.unscaled_ > b.unscaled_ ? std::strong_ordering::greater
-                                       : std::strong_ordering::equal;
+    return a.unscaled_ <=> b.unscaled_;
 }
 
 bool operator==(const Decimal& a, const Decimal& b) noexcept {

@@ -27,17 +27,9 @@ struct alignas(64) AccountCell {
     Counter limited;
 };
 
-/// One of the busiest accounts. The registry has the name for the slot.
-struct SampledAccount {
-    std::uint64_t slot = 0;
-    std::uint64_t used = 0;  ///< In the current window.
-    std::int64_t reset_second = 0;
-    std::uint64_t accepted = 0;
-    std::uint64_t limited = 0;
-};
 struct SampledAccounts {
     std::uint64_t count = 0;
-    std::array<SampledAccount, kStatusAccountsMax> accounts{};
+    std::array<AccountFigures, kStatusAccountsMax> accounts{};
 };
 struct SampledQueue {
     std::uint64_t is_open = 0;  ///< 0 if the figures are unknown.

@@ -14,7 +14,7 @@
 namespace sluice::ngx {
 namespace {
 
-std::uint64_t total(const AccountUse& use) noexcept {
+std::uint64_t total(const AccountFigures& use) noexcept {
     return use.accepted + use.limited + use.used;
 }
 
@@ -135,33 +135,33 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
 }
 
 /// Reads the cells of all accounts, which takes hundreds of microseconds for a full zone.
-std::vector<AccountUse> StatusSampler::busiest_accounts() const {
-    std::vector<AccountUse> found;
+SampledAccounts StatusSampler::busiest_accounts() const noexcept {
+    SampledAccounts found;
     const std::int64_t now = sluice::now().seconds;
-    const auto busier = [](const AccountUse& a, const AccountUse& b) {
+    const auto busier = [](const AccountFigures& a, const AccountFigures& b) {
         return total(a) != total(b) ? total(a) > total(b) : a.slot < b.slot;
     };
     for (std::uint64_t slot = 0; slot < conf_.zone_view.cells_count; ++slot) {
         const AccountCell& cell = conf_.zone_view.cells[slot];
         const RateUse window = rate_use(cell.rate_word.load(std::memory_order_relaxed), now);
-        AccountUse use;
-        use.slot = static_cast<std::uint32_t>(slot);
-        use.used = window.used;
-        use.reset_second = window.reset_second;
-        use.accepted = cell.accepted.load(std::memory_order_relaxed);
-        use.limited = cell.limited.load(std::memory_order_relaxed);
+        const AccountFigures use{slot, window.used, window.reset_second,
+                                 cell.accepted.load(std::memory_order_relaxed),
+                                 cell.limited.load(std::memory_order_relaxed)};
+        // The list is a heap with the least busy account in front.
+        const auto begin = found.accounts.begin();
         if (total(use) == 0) {
             continue;
         }
-        // The vector is a heap with the least busy account in front.
-        found.push_back(use);
-        std::push_heap(found.begin(), found.end(), busier);
-        if (found.size() > kStatusAccountsMax) {
-            std::pop_heap(found.begin(), found.end(), busier);
-            found.pop_back();
+        if (found.count == found.accounts.size()) {
+            if (!busier(use, *begin)) {
+                continue;
+            }
+            std::pop_heap(begin, begin + found.count--, busier);
         }
+        found.accounts[found.count++] = use;
+        std::push_heap(begin, begin + found.count, busier);
     }
-    std::sort(found.begin(), found.end(), busier);
+    std::sort(found.accounts.begin(), found.accounts.begin() + found.count, busier);
     return found;
 }
 
@@ -175,12 +175,7 @@ void StatusSampler::taken() {
     if (sample_.queue != nullptr && sample_.queue == store_.queue()) {
         shared.queue.write(sample_.figures ? SampledQueue{1, *sample_.figures} : SampledQueue{});
     }
-    SampledAccounts busiest;
-    for (const AccountUse& use : sample_.accounts) {
-        busiest.accounts[busiest.count++] = {use.slot, use.used, use.reset_second, use.accepted,
-                                             use.limited};
-    }
-    shared.accounts.write(busiest);
+    shared.accounts.write(sample_.accounts);
 }
 
 std::optional<QueueFigures> StatusSampler::queue() const noexcept {
@@ -193,15 +188,7 @@ std::vector<AccountUse> StatusSampler::accounts() const {
     const SampledAccounts busiest =
         conf_.zone_view.sample->accounts.read().value_or(SampledAccounts{});
     for (std::uint64_t i = 0; i < busiest.count; ++i) {
-        const SampledAccount& sampled = busiest.accounts[i];
-        AccountUse use;
-        use.slot = static_cast<std::uint32_t>(sampled.slot);
-        use.used = static_cast<std::uint32_t>(sampled.used);
-        use.reset_second = sampled.reset_second;
-        use.accepted = sampled.accepted;
-        use.limited = sampled.limited;
-        name_account(use);
-        named.push_back(std::move(use));
+        name_account(named.emplace_back(AccountUse{busiest.accounts[i], {}, 0}));
     }
     return named;
 }
@@ -209,7 +196,8 @@ std::vector<AccountUse> StatusSampler::accounts() const {
 void StatusSampler::name_account(AccountUse& use) const {
     std::optional<RateLimit> own;
     if (store::RegistryReader* registry = store_.registry()) {
-        if (const auto account = registry->find_account(AccountSlot{use.slot})) {
+        if (const auto account =
+                registry->find_account(AccountSlot{static_cast<std::uint32_t>(use.slot)})) {
             use.account = account->account_id.str();
             own = account->rate_limit;
         }
@@ -219,9 +207,8 @@ void StatusSampler::name_account(AccountUse& use) const {
 
 void StatusSampler::offer_history() noexcept {
     const std::optional<QueueFigures> figures = queue();
-    const HistoryGauges gauges{figures ? figures->depth : 0};
-    conf_.zone_view.history->offer(sum_metrics(conf_.zone_view.all_blocks()), gauges,
-                                   to_ms(loop_time()));
+    conf_.zone_view.history->offer(sum_metrics(conf_.zone_view.all_blocks()),
+                                   figures ? figures->depth : 0, to_ms(loop_time()));
 }
 
 }  // namespace sluice::ngx

@@ -46,7 +46,7 @@ private:
     struct Sample {
         store::Queue* queue = nullptr;  ///< Null if not open.
         std::optional<QueueFigures> figures;
-        std::vector<AccountUse> accounts;
+        SampledAccounts accounts;
     };
 
     static void on_timer(ngx_event_t* event) noexcept;
@@ -56,7 +56,7 @@ private:
     void begin() noexcept;
     void take();
     [[nodiscard]] std::optional<QueueFigures> look_at(store::Queue& queue) const;
-    [[nodiscard]] std::vector<AccountUse> busiest_accounts() const;
+    [[nodiscard]] SampledAccounts busiest_accounts() const noexcept;
     void taken();
     void name_account(AccountUse& use) const;
     [[nodiscard]] bool is_sampler() noexcept;

@@ -71,7 +71,7 @@ StatusReport full_report() {
     report.metrics = some_metrics();
     report.queue = roomy_queue();
     report.worker = running_worker();
-    report.accounts = {{"acme", 3, 600, 12, 1'700'000'040, 5, 1}};
+    report.accounts = {{{3, 12, 1'700'000'040, 5, 1}, "acme", 600}};
     report.history.resize(2);
     return report;
 }
@@ -256,7 +256,7 @@ TEST(PrometheusText, BucketsAreCumulativeAndEndWithTheCount) {
 
 TEST(PrometheusText, LabelsAreEscapedAndUnknownAccountsLeftOut) {
     StatusReport report = full_report();
-    report.accounts = {{"a\"b\\c\nd", 1, 0, 0, 0, 9, 0}, {"", 2, 0, 0, 0, 8, 0}};
+    report.accounts = {{{1, 0, 0, 9, 0}, "a\"b\\c\nd", 0}, {{2, 0, 0, 8, 0}, "", 0}};
     const std::string text = render_prometheus(report);
     EXPECT_THAT(text, HasSubstr("sluice_account_accepted_total{account=\"a\\\"b\\\\c\\nd\"} 9\n"));
     EXPECT_THAT(text, Not(HasSubstr("account=\"\"")));
