@@ -64,28 +64,15 @@ void JsonWriter::separate() {
     comma_ = true;
 }
 
-JsonWriter& JsonWriter::begin_object() {
+JsonWriter& JsonWriter::open(char bracket) {
     separate();
-    out_ += '{';
+    out_ += bracket;
     comma_ = false;
     return *this;
 }
 
-JsonWriter& JsonWriter::end_object() {
-    out_ += '}';
-    comma_ = true;
-    return *this;
-}
-
-JsonWriter& JsonWriter::begin_array() {
-    separate();
-    out_ += '[';
-    comma_ = false;
-    return *this;
-}
-
-JsonWriter& JsonWriter::end_array() {
-    out_ += ']';
+JsonWriter& JsonWriter::close(char bracket) {
+    out_ += bracket;
     comma_ = true;
     return *this;
 }
@@ -116,24 +103,12 @@ JsonWriter& JsonWriter::value(std::int64_t number) {
     return *this;
 }
 
-JsonWriter& JsonWriter::value(bool flag) {
-    separate();
-    out_ += flag ? "true" : "false";
-    return *this;
-}
-
 JsonWriter& JsonWriter::value(double number) {
     if (!std::isfinite(number)) {
         return null();
     }
     separate();
     append_number(out_, number);
-    return *this;
-}
-
-JsonWriter& JsonWriter::null() {
-    separate();
-    out_ += "null";
     return *this;
 }
 

@@ -15,10 +15,10 @@ class JsonWriter {
 public:
     explicit JsonWriter(std::string& out) noexcept : out_(out) {}
 
-    JsonWriter& begin_object();
-    JsonWriter& end_object();
-    JsonWriter& begin_array();
-    JsonWriter& end_array();
+    JsonWriter& begin_object() { return open('{'); }
+    JsonWriter& end_object() { return close('}'); }
+    JsonWriter& begin_array() { return open('['); }
+    JsonWriter& end_array() { return close(']'); }
     JsonWriter& key(std::string_view name);
 
     JsonWriter& value(std::string_view text);
@@ -26,11 +26,11 @@ public:
     JsonWriter& value(std::uint64_t number);
     JsonWriter& value(std::int64_t number);
     JsonWriter& value(std::uint32_t number) { return value(std::uint64_t{number}); }
-    JsonWriter& value(bool flag);
+    JsonWriter& value(bool flag) { return raw(flag ? "true" : "false"); }
     /// Writes up to 9 digits after the point, without trailing zeros or an exponent, or null for a
     /// number that is not finite.
     JsonWriter& value(double number);
-    JsonWriter& null();
+    JsonWriter& null() { return raw("null"); }
     /// Writes a value that is JSON already.
     JsonWriter& raw(std::string_view json);
 
@@ -40,6 +40,8 @@ public:
     }
 
 private:
+    JsonWriter& open(char bracket);
+    JsonWriter& close(char bracket);
     void separate();
 
     std::string& out_;

@@ -17,11 +17,7 @@ std::string time_text(std::uint64_t ms) {
 
 void optional_time(JsonWriter& json, std::string_view name, std::uint64_t ms) {
     json.key(name);
-    if (ms == 0) {
-        json.null();
-    } else {
-        json.value(time_text(ms));
-    }
+    ms == 0 ? json.null() : json.value(time_text(ms));
 }
 
 std::string version_text(std::uint64_t packed) {
@@ -42,11 +38,7 @@ void write_histogram(JsonWriter& json, std::string_view name, const HistogramVal
     json.key("buckets").begin_array();
     for (std::size_t i = 0; i <= values.bounds.size(); ++i) {
         json.begin_array();
-        if (i == values.bounds.size()) {
-            json.null();
-        } else {
-            json.value(values.bounds[i] * unit);
-        }
+        i == values.bounds.size() ? json.null() : json.value(values.bounds[i] * unit);
         json.value(values.buckets[i]).end_array();
     }
     json.end_array().end_object();
@@ -92,11 +84,7 @@ void write_problems(JsonWriter& json, const StatusReport& report) {
 void optional_number(JsonWriter& json, std::string_view name,
                      const std::optional<std::uint64_t>& number) {
     json.key(name);
-    if (number) {
-        json.value(*number);
-    } else {
-        json.null();
-    }
+    number ? json.value(*number) : json.null();
 }
 
 void write_queue(JsonWriter& json, const StatusReport& report, std::uint64_t now_ms) {
@@ -120,7 +108,7 @@ void write_queue(JsonWriter& json, const StatusReport& report, std::uint64_t now
     json.field("count", queue.lanes).field("in_use", queue.lanes_in_use);
     json.field("records", queue.lane_records).field("bytes_used", queue.lane_bytes_used);
     json.field("bytes_all", queue.lane_bytes_all);
-    json.field("oldest_age_seconds", static_cast<double>(queue.lane_oldest_ms) / 1000.0);
+    json.field("oldest_age_seconds", to_seconds(queue.lane_oldest_ms));
     json.end_object().end_object();
 }
 

@@ -16,19 +16,18 @@ public:
         out_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
     }
     /// `labels` without braces: `endpoint="events"`.
-    void sample(std::string_view labels, double value, std::string_view suffix = {}) {
+    template <class Number>
+    void sample(std::string_view labels, Number value, std::string_view suffix = {}) {
         out_.append(name_).append(suffix);
         if (!labels.empty()) {
             out_.append("{").append(labels).append("}");
         }
         out_ += ' ';
-        append_number(out_, value);
+        append_number(out_, static_cast<double>(value));
         out_ += '\n';
     }
-    void sample(std::string_view labels, std::uint64_t value) {
-        sample(labels, static_cast<double>(value));
-    }
-    void single(std::string_view name, std::string_view type, std::string_view help, double value) {
+    template <class Number>
+    void single(std::string_view name, std::string_view type, std::string_view help, Number value) {
         family(name, type, help);
         sample({}, value);
     }
@@ -39,11 +38,11 @@ public:
             below += values.buckets[i];
             std::string bound;
             append_number(bound, values.bounds[i] * unit);
-            sample(prefix + "le=\"" + bound + '"', static_cast<double>(below), "_bucket");
+            sample(prefix + "le=\"" + bound + '"', below, "_bucket");
         }
-        sample(prefix + "le=\"+Inf\"", static_cast<double>(values.count), "_bucket");
+        sample(prefix + "le=\"+Inf\"", values.count, "_bucket");
         sample(labels, static_cast<double>(values.sum) * unit, "_sum");
-        sample(labels, static_cast<double>(values.count), "_count");
+        sample(labels, values.count, "_count");
     }
 
 private:
@@ -117,40 +116,34 @@ void write_times(MetricsText& text, const MetricsSnapshot& metrics) {
     text.family("sluice_commit_requests", "histogram", "Requests that shared one commit.");
     text.histogram({}, metrics.commit_requests, 1);
     text.single("sluice_offloaded_bodies_total", "counter",
-                "Large bodies that were checked on the offload pool.",
-                static_cast<double>(metrics.offloaded));
+                "Large bodies that were checked on the offload pool.", metrics.offloaded);
 }
 
 void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now_ms) {
-    const auto gauge = [&](std::string_view name, std::string_view help, double value) {
+    const auto gauge = [&](std::string_view name, std::string_view help, auto value) {
         text.single(name, "gauge", help, value);
     };
-    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
-    gauge("sluice_queue_records", "Records in the queue that are not applied yet.",
-          number(queue.depth));
+    gauge("sluice_queue_records", "Records in the queue that are not applied yet.", queue.depth);
     gauge("sluice_queue_oldest_age_seconds", "Age of the oldest record that is not applied yet.",
           queue.oldest_ms && now_ms > *queue.oldest_ms ? to_seconds(now_ms - *queue.oldest_ms) : 0);
-    gauge("sluice_queue_used_bytes", "Pages of the queue that are in use.",
-          number(queue.bytes_used));
-    gauge("sluice_queue_mark_bytes", "Admission stops here.", number(queue.bytes_mark));
-    gauge("sluice_queue_map_bytes", "Size of the queue's map.", number(queue.bytes_map));
-    gauge("sluice_queue_last_sequence", "Sequence number that was given out last.",
-          number(queue.last_seq));
+    gauge("sluice_queue_used_bytes", "Pages of the queue that are in use.", queue.bytes_used);
+    gauge("sluice_queue_mark_bytes", "Admission stops here.", queue.bytes_mark);
+    gauge("sluice_queue_map_bytes", "Size of the queue's map.", queue.bytes_map);
+    gauge("sluice_queue_last_sequence", "Sequence number that was given out last.", queue.last_seq);
     gauge("sluice_queue_applied_sequence", "Sequence number that was applied last.",
-          number(queue.applied_seq));
-    gauge("sluice_idempotency_keys", "Idempotency keys that are kept.",
-          number(queue.idempotency_rows));
+          queue.applied_seq);
+    gauge("sluice_idempotency_keys", "Idempotency keys that are kept.", queue.idempotency_rows);
     if (queue.disk_free && queue.disk_bytes) {
-        gauge("sluice_disk_free_bytes", "Free room on the store's disk.", number(*queue.disk_free));
-        gauge("sluice_disk_size_bytes", "Size of the store's disk.", number(*queue.disk_bytes));
+        gauge("sluice_disk_free_bytes", "Free room on the store's disk.", *queue.disk_free);
+        gauge("sluice_disk_size_bytes", "Size of the store's disk.", *queue.disk_bytes);
     }
-    gauge("sluice_lanes", "Lanes of the store.", number(queue.lanes));
-    gauge("sluice_lanes_in_use", "Lanes that a process writes to.", number(queue.lanes_in_use));
+    gauge("sluice_lanes", "Lanes of the store.", queue.lanes);
+    gauge("sluice_lanes_in_use", "Lanes that a process writes to.", queue.lanes_in_use);
     gauge("sluice_lane_records", "Records in lanes that are not in the queue yet.",
-          number(queue.lane_records));
+          queue.lane_records);
     gauge("sluice_lane_used_bytes", "Bytes of lanes that are not in the queue yet.",
-          number(queue.lane_bytes_used));
-    gauge("sluice_lane_size_bytes", "Bytes that all lanes can hold.", number(queue.lane_bytes_all));
+          queue.lane_bytes_used);
+    gauge("sluice_lane_size_bytes", "Bytes that all lanes can hold.", queue.lane_bytes_all);
     gauge("sluice_lane_oldest_age_seconds", "Age of the oldest record that is in a lane.",
           to_seconds(queue.lane_oldest_ms));
     gauge("sluice_sample_timestamp_seconds", "When the figures of the queue were taken.",
@@ -158,7 +151,6 @@ void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now
 }
 
 void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t now_ms) {
-    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
     const std::string_view state = worker_state(worker, now_ms);
     text.single("sluice_worker_up", "gauge", "1 if the worker runs and gives signs of life.",
                 state == "running" || state == "retrying" || state == "starting" ? 1 : 0);
@@ -178,16 +170,16 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.sample(label("class", "command"), worker.commands);
     text.single("sluice_worker_attribution_left", "gauge",
                 "Codes, devices and programs whose waiting orders are still to be tried again.",
-                number(worker.attribution_left));
-    text.single("sluice_ledger_orders", "gauge", "Orders in the ledger.", number(worker.orders));
+                worker.attribution_left);
+    text.single("sluice_ledger_orders", "gauge", "Orders in the ledger.", worker.orders);
     text.single("sluice_ledger_journal_entries_total", "counter",
-                "Entries of the commission journal.", number(worker.journal_entries));
+                "Entries of the commission journal.", worker.journal_entries);
     text.single("sluice_ledger_used_bytes", "gauge", "Pages of the ledger that are in use.",
-                number(worker.ledger_bytes_used));
+                worker.ledger_bytes_used);
     text.single("sluice_ledger_map_bytes", "gauge", "Size of the ledger's map.",
-                number(worker.ledger_bytes_map));
+                worker.ledger_bytes_map);
     text.single("sluice_archive_bytes", "gauge", "Size of the archive of applied inputs.",
-                number(worker.archive_bytes));
+                worker.archive_bytes);
     text.family("sluice_anomalies_total", "counter", "Orders that showed an anomaly, by kind.");
     for (const NamedFigure& figure : worker.anomalies_by_kind) {
         text.sample(label("kind", figure.name), figure.value);
@@ -201,25 +193,23 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
 
 void write_accounts(MetricsText& text, const StatusReport& report) {
     const auto each = [&](std::string_view name, std::string_view type, std::string_view help,
-                          std::uint64_t (*value)(const AccountUse&)) {
+                          std::uint64_t AccountUse::*value) {
         text.family(name, type, help);
         for (const AccountUse& use : report.accounts) {
             if (!use.account.empty()) {
-                text.sample(label("account", use.account), value(use));
+                text.sample(label("account", use.account), use.*value);
             }
         }
     };
     each("sluice_account_accepted_total", "counter", "Accepted requests of the busiest accounts.",
-         [](const AccountUse& use) { return use.accepted; });
+         &AccountUse::accepted);
     each("sluice_account_limited_total", "counter",
-         "Requests of the busiest accounts that got 429.",
-         [](const AccountUse& use) { return use.limited; });
+         "Requests of the busiest accounts that got 429.", &AccountUse::limited);
     each("sluice_account_window_requests", "gauge",
-         "Requests that the busiest accounts used of their current window.",
-         [](const AccountUse& use) { return std::uint64_t{use.used}; });
+         "Requests that the busiest accounts used of their current window.", &AccountUse::used);
     each("sluice_account_window_limit", "gauge",
          "Requests that the busiest accounts may send in a window; 0: unlimited.",
-         [](const AccountUse& use) { return std::uint64_t{use.limit}; });
+         &AccountUse::limit);
 }
 
 }  // namespace
