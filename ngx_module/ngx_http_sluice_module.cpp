@@ -73,10 +73,6 @@ static void* create_main_conf(ngx_conf_t* cf) noexcept {
     return ngx::create_main_conf(cf, {ngx_http_sluice_handler, ngx_http_sluice_status_handler});
 }
 
-static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
-    return add_variables(cf);
-}
-
 static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
     finish_configuration(cf);
     if (main_conf(cf).ingest_locations > 0) {
@@ -111,7 +107,7 @@ static ngx_int_t init_process(ngx_cycle_t* cycle) noexcept {
 }
 
 ngx_http_module_t context = {
-    preconfiguration,
+    add_variables,
     postconfiguration,
     create_main_conf,
     ngx_http_sluice_init_main_conf,

@@ -46,4 +46,12 @@ inline void complete_job(CommitJob& job) noexcept {
     job.completed(job);
 }
 
+/// Completes jobs that no batch took.
+inline void complete_unavailable(WaiterChain chain) noexcept {
+    for_each_job(chain, [](CommitJob& job) {
+        job.item.outcome = store::AppendOutcome::kUnavailable;
+        complete_job(job);
+    });
+}
+
 }  // namespace sluice::ngx

@@ -35,11 +35,11 @@ GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& 
         batch.items.reserve(CommitEngine::kBatchRequestsMax);
         batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
         batch.commits = this;
-        bind_task(batch.task, batch.ident, &batch, &GroupCommit::run, &GroupCommit::on_completed,
-                  log);
+        bind_task<&GroupCommit::run, &GroupCommit::completed>(batch.task, batch.ident, &batch,
+                                                              "a commit", log);
     }
-    bind_event(start_event_, ident_, this, &GroupCommit::on_start, log);
-    bind_event(wait_timer_, ident_, this, &GroupCommit::on_overdue, log);
+    bind_event<&GroupCommit::on_start>(start_event_, ident_, this, log);
+    bind_event<&GroupCommit::complete_overdue>(wait_timer_, ident_, this, log);
 }
 
 template <class Event>
@@ -113,8 +113,7 @@ std::size_t GroupCommit::number_of(const Batch& batch) const noexcept {
 }
 
 /// Runs on the commit's thread.
-void GroupCommit::run(void* data, ngx_log_t*) noexcept {
-    auto& batch = *static_cast<Batch*>(data);
+void GroupCommit::run(Batch& batch, ngx_log_t*) noexcept {
     GroupCommit& commits = *batch.commits;
     const std::lock_guard lock(commits.commit_mutex_);
     WaiterChain taken;
@@ -134,11 +133,7 @@ void GroupCommit::run(void* data, ngx_log_t*) noexcept {
     }
 }
 
-void GroupCommit::on_completed(ngx_event_t* event) noexcept {
-    if (hangs(event, "a commit")) {
-        return;
-    }
-    auto& batch = *static_cast<Batch*>(static_cast<EventIdent*>(event->data)->owner);
+void GroupCommit::completed(Batch& batch) noexcept {
     --batch.commits->started_;
     batch.queue != nullptr ? batch.commits->committed(batch) : batch.commits->not_stored(batch);
 }
@@ -190,26 +185,17 @@ void GroupCommit::complete(Batch& batch) noexcept {
     batch.jobs.clear();
 }
 
-void GroupCommit::on_start(ngx_event_t* event) noexcept {
-    auto& commits = *static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner);
-    commits.report([&](CommitEngine::Actions& actions) {
-        commits.engine_.iteration_ended(now(), ngx_exiting != 0, actions);
+void GroupCommit::on_start() noexcept {
+    report([&](CommitEngine::Actions& actions) {
+        engine_.iteration_ended(now(), ngx_exiting != 0, actions);
     });
-}
-
-void GroupCommit::on_overdue(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    static_cast<GroupCommit*>(static_cast<EventIdent*>(event->data)->owner)->complete_overdue();
 }
 
 /// Completes jobs that timed out before a commit took them, so that none of them is stored.
 void GroupCommit::complete_overdue() noexcept {
     WaiterChain late;
     report([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
-    for_each_job(late, [](CommitJob& job) {
-        job.item.outcome = store::AppendOutcome::kUnavailable;
-        complete_job(job);
-    });
+    complete_unavailable(late);
 }
 
 }  // namespace sluice::ngx

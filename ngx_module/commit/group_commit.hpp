@@ -55,10 +55,9 @@ private:
         std::uint64_t commit_us = 0;
     };
 
-    static void run(void* batch, ngx_log_t* log) noexcept;
-    static void on_completed(ngx_event_t* event) noexcept;
-    static void on_start(ngx_event_t* event) noexcept;
-    static void on_overdue(ngx_event_t* event) noexcept;
+    static void run(Batch& batch, ngx_log_t* log) noexcept;
+    static void completed(Batch& batch) noexcept;
+    void on_start() noexcept;
 
     /// Reports an event to the engine, under the mutex that the commit's thread uses too, and
     /// performs the actions that the engine requests.

@@ -15,10 +15,6 @@
 namespace sluice::ngx {
 namespace {
 
-LaneCommit& commits_of(ngx_event_t* event) noexcept {
-    return *static_cast<LaneCommit*>(static_cast<EventIdent*>(event->data)->owner);
-}
-
 LaneWrite outcome_of(int error) noexcept {
     if (error == 0) {
         return LaneWrite::kDurable;
@@ -46,15 +42,16 @@ LaneCommit::LaneCommit(ngx_thread_pool_t* write_pool, ngx_log_t* log, MetricsBlo
       log_(log),
       metrics_(metrics),
       store_(store),
-      mover_(this, &LaneCommit::on_moved, log) {
+      mover_([this] { moved(); }, log) {
     for (Slot& slot : slots_) {
         slot.commits = this;
-        bind_task(slot.task, slot.ident, &slot, &LaneCommit::write, &LaneCommit::on_written, log);
+        bind_task<&LaneCommit::write, &LaneCommit::on_written>(slot.task, slot.ident, &slot,
+                                                               "a write to a lane", log);
     }
-    bind_event(turn_end_, ident_, this, &LaneCommit::on_turn_end, log);
-    bind_event(wait_timer_, ident_, this, &LaneCommit::on_overdue, log);
-    bind_event(move_timer_, ident_, this, &LaneCommit::on_move_due, log);
-    bind_event(not_started_, ident_, this, &LaneCommit::on_move_not_started, log);
+    bind_event<&LaneCommit::on_turn_end>(turn_end_, ident_, this, log);
+    bind_event<&LaneCommit::on_overdue>(wait_timer_, ident_, this, log);
+    bind_event<&LaneCommit::on_move_due>(move_timer_, ident_, this, log);
+    bind_event<&LaneCommit::moved>(not_started_, ident_, this, log);
     move_timer_.cancelable =
         1;  // records in the lane are durable, so a quitting process leaves them
 }
@@ -132,10 +129,7 @@ void LaneCommit::perform(const LaneEngine::Actions& actions) noexcept {
                 LaneEngine::Actions more;
                 const WaiterChain refused = engine_.refused(more);
                 perform(more);
-                for_each_job(refused, [](CommitJob& job) {
-                    job.item.outcome = store::AppendOutcome::kUnavailable;
-                    complete_job(job);
-                });
+                complete_unavailable(refused);
                 break;
             }
             case Do::kMove:
@@ -189,8 +183,7 @@ void LaneCommit::start_write(std::size_t number) noexcept {
 }
 
 /// Runs on a thread of the pool.
-void LaneCommit::write(void* data, ngx_log_t*) noexcept {
-    auto& slot = *static_cast<Slot*>(data);
+void LaneCommit::write(Slot& slot, ngx_log_t*) noexcept {
     const std::uint64_t started_us = monotonic_us();
     LaneBatchWriter writer({slot.buffer, slot.buffer_bytes});
     for (const Waiter* waiter = slot.jobs.first; waiter != nullptr; waiter = waiter->next) {
@@ -201,13 +194,6 @@ void LaneCommit::write(void* data, ngx_log_t*) noexcept {
     const std::string_view batch = writer.finish(lane.identity(), slot.head);
     slot.error = lane.write(slot.head.offset, batch);
     slot.write_us = monotonic_us() - started_us;
-}
-
-void LaneCommit::on_written(ngx_event_t* event) noexcept {
-    if (!hangs(event, "a write to a lane")) {
-        auto& slot = *static_cast<Slot*>(static_cast<EventIdent*>(event->data)->owner);
-        slot.commits->written(slot);
-    }
 }
 
 void LaneCommit::written(Slot& slot) noexcept {
@@ -293,14 +279,6 @@ void LaneCommit::Move::run() {
     queue.reset();
 }
 
-void LaneCommit::on_moved(void* commits) noexcept {
-    static_cast<LaneCommit*>(commits)->moved();
-}
-
-void LaneCommit::on_move_not_started(ngx_event_t* event) noexcept {
-    commits_of(event).moved();
-}
-
 void LaneCommit::moved() noexcept {
     const std::shared_ptr<Move> ended = std::exchange(move_, nullptr);
     if (ended != nullptr && !ended->problem.empty() && move_problem_.allow()) {
@@ -328,34 +306,26 @@ void LaneCommit::look_at_room() noexcept {
 
 // -- The event loop -------------------------------------------------------------------------------
 
-void LaneCommit::on_turn_end(ngx_event_t* event) noexcept {
-    LaneCommit& commits = commits_of(event);
-    commits.look_at_room();
+void LaneCommit::on_turn_end() noexcept {
+    look_at_room();
     LaneEngine::Actions actions;
-    commits.engine_.iteration_ended({loop_ms(), monotonic_ns()}, actions);
-    commits.perform(actions);
+    engine_.iteration_ended({loop_ms(), monotonic_ns()}, actions);
+    perform(actions);
 }
 
 /// Completes jobs that timed out before a write took them, so that none of them is stored.
-void LaneCommit::on_overdue(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    LaneCommit& commits = commits_of(event);
+void LaneCommit::on_overdue() noexcept {
     LaneEngine::Actions actions;
-    const WaiterChain late = commits.engine_.overdue(loop_ms(), actions);
-    commits.perform(actions);
-    for_each_job(late, [](CommitJob& job) {
-        job.item.outcome = store::AppendOutcome::kUnavailable;
-        complete_job(job);
-    });
+    const WaiterChain late = engine_.overdue(loop_ms(), actions);
+    perform(actions);
+    complete_unavailable(late);
 }
 
-void LaneCommit::on_move_due(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    LaneCommit& commits = commits_of(event);
-    commits.look_at_room();
+void LaneCommit::on_move_due() noexcept {
+    look_at_room();
     LaneEngine::Actions actions;
-    commits.engine_.move_due(loop_ms(), actions);
-    commits.perform(actions);
+    engine_.move_due(loop_ms(), actions);
+    perform(actions);
 }
 
 }  // namespace sluice::ngx

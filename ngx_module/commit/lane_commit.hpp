@@ -72,14 +72,12 @@ private:
         void run();
     };
 
-    static void write(void* slot, ngx_log_t* log) noexcept;
-    static void on_written(ngx_event_t* event) noexcept;
-    static void on_moved(void* commits) noexcept;
-    static void on_move_not_started(ngx_event_t* event) noexcept;
-    static void on_turn_end(ngx_event_t* event) noexcept;
-    static void on_overdue(ngx_event_t* event) noexcept;
-    static void on_move_due(ngx_event_t* event) noexcept;
+    static void write(Slot& slot, ngx_log_t* log) noexcept;
+    static void on_written(Slot& slot) noexcept { slot.commits->written(slot); }
 
+    void on_turn_end() noexcept;
+    void on_overdue() noexcept;
+    void on_move_due() noexcept;
     void use_lane() noexcept;
     [[nodiscard]] bool can_take(const CommitJob& job, const store::Queue* queue) const noexcept;
     void perform(const LaneEngine::Actions& actions) noexcept;

@@ -34,9 +34,7 @@ std::optional<store::StoreFormat> check_store(const MainConf& conf, ngx_log_t* l
         log_at(log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
         return std::nullopt;
     }
-    const auto* core =
-        reinterpret_cast<ngx_core_conf_t*>(ngx_get_conf(conf.cycle->conf_ctx, ngx_core_module));
-    if (const std::optional<std::string> problem = check_store_access(paths, *core)) {
+    if (const auto problem = check_store_access(paths, core_conf(conf.cycle))) {
         log_at(log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + *problem);
         return std::nullopt;
     }

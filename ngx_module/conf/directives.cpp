@@ -32,9 +32,24 @@ char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexc
     return kConfFailed;
 }
 
+/// Returns the rest of the message `"sluice_x" directive ...`, to which nginx adds file and line.
+char* message(const char* text) noexcept {
+    return const_cast<char*>(text);
+}
+
 char* refuse_duplicate() noexcept {
-    static char message[] = "is duplicate";
-    return message;
+    return message("is duplicate");
+}
+
+/// Has `read` read each argument from `first` on.
+char* read_parameters(ngx_conf_t* cf, MainConf& conf, ngx_uint_t first,
+                      char* (*read)(ngx_conf_t*, MainConf&, const ngx_str_t&) noexcept) noexcept {
+    for (ngx_uint_t i = first; i < cf->args->nelts; ++i) {
+        if (read(cf, conf, *argument(cf, i)) != NGX_CONF_OK) {
+            return kConfFailed;
+        }
+    }
+    return NGX_CONF_OK;
 }
 
 std::optional<off_t> parse_offset(std::string_view text) noexcept {
@@ -50,40 +65,31 @@ std::optional<time_t> parse_seconds(std::string_view text) noexcept {
     return seconds < 1 ? std::nullopt : std::optional<time_t>(seconds);
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) noexcept {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
-/// Reads one `name=value` parameter of sluice_store. Returns false if it is refused and logged.
-bool store_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
+/// Reads one `name=value` parameter of sluice_store.
+char* store_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
     const std::string_view text = to_view(parameter);
-    if (starts_with(text, "map_size=")) {
+    if (text.starts_with("map_size=")) {
         const std::optional<off_t> bytes = parse_offset(text.substr(9));
         if (!bytes || *bytes < kMapBytesMin) {
-            refuse(cf, parameter, "expected map_size=SIZE of 1m or more, for example map_size=16g");
-            return false;
+            return refuse(cf, parameter,
+                          "expected map_size=SIZE of 1m or more, for example map_size=16g");
         }
         conf.map_bytes = *bytes;
-        return true;
-    }
-    if (text == "sync=on" || text == "sync=off") {
+    } else if (text == "sync=on" || text == "sync=off") {
         conf.sync = text == "sync=on";
-        return true;
-    }
-    if (starts_with(text, "thread_pool=") && text.size() > 12) {
+    } else if (text.starts_with("thread_pool=") && text.size() > 12) {
         conf.commit_pool_name = to_ngx(text.substr(12));
-        return true;
-    }
-    if (starts_with(text, "offload_pool=") && text.size() > 13) {
+    } else if (text.starts_with("offload_pool=") && text.size() > 13) {
         conf.offload_pool_name = to_ngx(text.substr(13));
-        return true;
+    } else {
+        return refuse(cf, parameter,
+                      "expected map_size=SIZE, sync=on|off, thread_pool=NAME or offload_pool=NAME");
     }
-    refuse(cf, parameter,
-           "expected map_size=SIZE, sync=on|off, thread_pool=NAME or offload_pool=NAME");
-    return false;
+    return NGX_CONF_OK;
 }
 
-char* read_store(ngx_conf_t* cf, MainConf& conf) noexcept {
+char* set_store(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
+    auto& conf = *static_cast<MainConf*>(main);
     if (conf.store_path.data != nullptr) {
         return refuse_duplicate();
     }
@@ -95,10 +101,8 @@ char* read_store(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (ngx_conf_full_name(cf->cycle, &conf.store_path, 0) != NGX_OK) {
         return kConfFailed;
     }
-    for (ngx_uint_t i = 2; i < cf->args->nelts; ++i) {
-        if (!store_parameter(cf, conf, *argument(cf, i))) {
-            return kConfFailed;
-        }
+    if (read_parameters(cf, conf, 2, store_parameter) != NGX_CONF_OK) {
+        return kConfFailed;
     }
     if (conf.sync == 0) {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
@@ -108,27 +112,24 @@ char* read_store(ngx_conf_t* cf, MainConf& conf) noexcept {
     return NGX_CONF_OK;
 }
 
-/// Reads `share=N` or `node=I` of sluice_rate_limit. Returns false if it is refused and logged.
-bool share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
+/// Reads `share=N` or `node=I` of sluice_rate_limit.
+char* share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
     const std::string_view text = to_view(parameter);
-    const bool share = starts_with(text, "share=");
-    if (!share && !starts_with(text, "node=")) {
-        refuse(cf, parameter, "expected share=N or node=I");
-        return false;
+    const bool share = text.starts_with("share=");
+    if (!share && !text.starts_with("node=")) {
+        return refuse(cf, parameter, "expected share=N or node=I");
     }
     const std::string_view digits = text.substr(text.find('=') + 1);
     const ngx_int_t number = ngx_atoi(to_ngx(digits).data, digits.size());
     if (number < 1 || number > kShareMax) {
-        refuse(cf, parameter, "expected 1 to 1000 nodes, as in \"share=3 node=1\"");
-        return false;
+        return refuse(cf, parameter, "expected 1 to 1000 nodes, as in \"share=3 node=1\"");
     }
     ngx_uint_t& field = share ? conf.share_nodes : conf.share_index;
     if (field != 0) {
-        refuse(cf, parameter, "it is given twice");
-        return false;
+        return refuse(cf, parameter, "it is given twice");
     }
     field = static_cast<ngx_uint_t>(number);
-    return true;
+    return NGX_CONF_OK;
 }
 
 /// Returns false if this node is not one of those that share the limit, or if the nodes outnumber
@@ -170,7 +171,8 @@ char* read_requests(ngx_conf_t* cf, ngx_uint_t& limit, ngx_uint_t& window_second
     return NGX_CONF_OK;
 }
 
-char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
+char* set_rate_limit(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
+    auto& conf = *static_cast<MainConf*>(main);
     if (conf.limit_given) {
         return refuse_duplicate();
     }
@@ -179,10 +181,8 @@ char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (!off && read_requests(cf, conf.limit_requests, conf.limit_window_seconds) != NGX_CONF_OK) {
         return kConfFailed;
     }
-    for (ngx_uint_t i = off ? 2 : 3; i < cf->args->nelts; ++i) {
-        if (!share_parameter(cf, conf, *argument(cf, i))) {
-            return kConfFailed;
-        }
+    if (read_parameters(cf, conf, off ? 2 : 3, share_parameter) != NGX_CONF_OK) {
+        return kConfFailed;
     }
     return check_share(cf, conf) ? NGX_CONF_OK : kConfFailed;
 }
@@ -190,7 +190,7 @@ char* read_rate_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
 /// Reads `key=VALUE` of sluice_failure_limit, which may contain variables.
 char* read_failure_key(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter) noexcept {
     const std::string_view text = to_view(parameter);
-    if (!starts_with(text, "key=") || text.size() == 4) {
+    if (!text.starts_with("key=") || text.size() == 4) {
         return refuse(cf, parameter, "expected key=VALUE, as in \"key=$http_x_client\"");
     }
     if (conf.failure_key != nullptr) {
@@ -209,7 +209,8 @@ char* read_failure_key(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& paramete
     return ngx_http_compile_complex_value(&compile) == NGX_OK ? NGX_CONF_OK : kConfFailed;
 }
 
-char* read_failure_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
+char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
+    auto& conf = *static_cast<MainConf*>(main);
     if (conf.failure_limit_given) {
         return refuse_duplicate();
     }
@@ -223,12 +224,7 @@ char* read_failure_limit(ngx_conf_t* cf, MainConf& conf) noexcept {
     if (read_requests(cf, conf.failure_requests, conf.failure_window_seconds) != NGX_CONF_OK) {
         return kConfFailed;
     }
-    for (ngx_uint_t i = 3; i < cf->args->nelts; ++i) {
-        if (read_failure_key(cf, conf, *argument(cf, i)) != NGX_CONF_OK) {
-            return kConfFailed;
-        }
-    }
-    return NGX_CONF_OK;
+    return read_parameters(cf, conf, 3, read_failure_key);
 }
 
 /// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
@@ -239,7 +235,7 @@ bool is_header_prefix(std::string_view prefix) noexcept {
                c == '-';
     });
     std::string_view rest = prefix;
-    if (starts_with(rest, "X-") || starts_with(rest, "x-")) {
+    if (rest.starts_with("X-") || rest.starts_with("x-")) {
         rest.remove_prefix(2);
     }
     return alphabet && prefix.size() <= kPrefixBytesMax && rest.size() >= 2 && rest.back() == '-' &&
@@ -248,20 +244,20 @@ bool is_header_prefix(std::string_view prefix) noexcept {
 
 /// Sets the content handler of the location, which can have only one.
 char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
-    auto* core = static_cast<ngx_http_core_loc_conf_t*>(
-        ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
-    if (core->handler != nullptr) {
+    ngx_http_core_loc_conf_t& core = core_conf(cf);
+    if (core.handler != nullptr) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"%V\" in a location that has another content handler: give it a "
                            "location of its own",
                            argument(cf, 0));
         return kConfFailed;
     }
-    core->handler = handler;
+    core.handler = handler;
     return NGX_CONF_OK;
 }
 
-char* read_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
+char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
+    auto& conf = *static_cast<LocConf*>(location);
     if (conf.ingest != kIngestNone) {
         return refuse_duplicate();
     }
@@ -277,12 +273,18 @@ char* read_ingest(ngx_conf_t* cf, LocConf& conf) noexcept {
     return take_location(cf, main_conf(cf).handlers.ingest);
 }
 
-// -- Checks after nginx's own setters -------------------------------------------------------------
-
-/// Returns the rest of the message `"sluice_x" directive ...`, to which nginx adds file and line.
-char* message(const char* text) noexcept {
-    return const_cast<char*>(text);
+char* set_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
+    auto& location = *static_cast<LocConf*>(conf);
+    if (location.status != 0) {
+        return refuse_duplicate();
+    }
+    location.status = 1;
+    MainConf& main = main_conf(cf);
+    ++main.status_locations;
+    return take_location(cf, main.handlers.status);
 }
+
+// -- Checks after nginx's own setters -------------------------------------------------------------
 
 char* check_size(ngx_conf_t*, void*, void* field) noexcept {
     return *static_cast<off_t*>(field) < 1 ? message("expects a SIZE of 1 or more, for example 1g")
@@ -324,37 +326,6 @@ ngx_conf_post_t time_post = {check_time};
 ngx_conf_post_t zone_post = {check_zone_size};
 ngx_conf_post_t key_file_post = {check_key_file};
 ngx_conf_post_t header_prefix_post = {check_header_prefix};
-
-// -- Setters --------------------------------------------------------------------------------------
-
-extern "C" {
-static char* set_store(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return read_store(cf, *static_cast<MainConf*>(conf));
-}
-
-static char* set_rate_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return read_rate_limit(cf, *static_cast<MainConf*>(conf));
-}
-
-static char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return read_failure_limit(cf, *static_cast<MainConf*>(conf));
-}
-
-static char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    return read_ingest(cf, *static_cast<LocConf*>(conf));
-}
-
-static char* set_status(ngx_conf_t* cf, ngx_command_t*, void* conf) noexcept {
-    auto& location = *static_cast<LocConf*>(conf);
-    if (location.status != 0) {
-        return refuse_duplicate();
-    }
-    location.status = 1;
-    MainConf& main = main_conf(cf);
-    ++main.status_locations;
-    return take_location(cf, main.handlers.status);
-}
-}
 
 constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
 

@@ -65,8 +65,7 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
         log_at(cf->log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
         return false;
     }
-    const bool given = conf.key_path.data != nullptr;
-    if (!given) {
+    if (conf.key_path.data == nullptr) {
         conf.key_path = copy_to_pool(cf->pool, paths.master_key.string());
         conf.key_line = conf.store_line;
     }
@@ -82,20 +81,13 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
 }
 
 void set_defaults(MainConf& conf) noexcept {
-    const auto set = [](off_t& field, off_t value) {
-        if (field == NGX_CONF_UNSET) {
-            field = value;
-        }
-    };
-    set(conf.map_bytes, static_cast<off_t>(16) << 30);
-    set(conf.large_memory, static_cast<off_t>(1) << 30);
-    set(conf.idempotency_ttl, 86'400);
+    ngx_conf_init_value(conf.map_bytes, off_t{16} << 30);
+    ngx_conf_init_value(conf.large_memory, off_t{1} << 30);
+    ngx_conf_init_value(conf.idempotency_ttl, 86'400);
+    ngx_conf_init_value(conf.sync, 1);
     if (conf.zone_bytes == NGX_CONF_UNSET) {
         conf.zone_bytes = static_cast<off_t>(5) << 20;
         conf.zone_line = conf.store_line;
-    }
-    if (conf.sync == NGX_CONF_UNSET) {
-        conf.sync = 1;
     }
     if (conf.limit_given == 0) {
         const RateLimit standard;
@@ -174,8 +166,7 @@ void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
 }
 
 char* merge_location(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
-    auto& core = *static_cast<ngx_http_core_loc_conf_t*>(
-        ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
+    ngx_http_core_loc_conf_t& core = core_conf(cf);
     MainConf& main = main_conf(cf);
     const bool own = conf.ingest != kIngestNone;
     merge_values(cf, parent, conf);

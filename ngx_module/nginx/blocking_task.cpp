@@ -125,7 +125,7 @@ void BlockingTask::end() noexcept {
     static_cast<void>(!::read(shared_->wake.get(), &count, sizeof(count)));
     if (thread_.joinable() && shared_->ended.load()) {
         thread_.join();
-        completed_(owner_);
+        completed_();
     }
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -19,8 +20,8 @@ namespace sluice::ngx {
 class BlockingTask {
 public:
     /// @param completed  Called on the event loop when the work has ended.
-    BlockingTask(void* owner, void (*completed)(void* owner) noexcept, ngx_log_t* log) noexcept
-        : owner_(owner), completed_(completed), log_(log) {}
+    BlockingTask(std::function<void()> completed, ngx_log_t* log) noexcept
+        : completed_(std::move(completed)), log_(log) {}
     /// Leaves a running thread alone.
     ~BlockingTask();
     BlockingTask(const BlockingTask&) = delete;
@@ -43,8 +44,7 @@ private:
     void prepare();
     void end() noexcept;
 
-    void* owner_;
-    void (*completed_)(void* owner) noexcept;
+    std::function<void()> completed_;
     ngx_log_t* log_;
     std::shared_ptr<Shared> shared_;
     std::thread thread_;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "core/values/timestamp.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -19,25 +20,20 @@ struct EventIdent {
     void* pad[3] = {};
     ngx_int_t ident = -1;
     void* owner = nullptr;
+    const char* what = nullptr;  ///< A task, for the log.
 };
 
-/// Prepares an event. `ident` lives as long as the event; the handler finds `owner` in it.
-inline void bind_event(ngx_event_t& event, EventIdent& ident, void* owner,
-                       ngx_event_handler_pt handler, ngx_log_t* log) noexcept {
+/// Prepares an event that calls a function of its owner. `ident` lives as long as the event.
+/// @tparam kHandle  A member function of Owner, or a function of an Owner&.
+template <auto kHandle, class Owner>
+void bind_event(ngx_event_t& event, EventIdent& ident, Owner* owner, ngx_log_t* log) noexcept {
     ident.owner = owner;
     event.data = &ident;
-    event.handler = handler;
     event.log = log;
-}
-
-using TaskBody = void (*)(void* data, ngx_log_t* log);
-
-/// Prepares a task. `run` is called on a thread of the pool, `completed` on the event loop.
-inline void bind_task(ngx_thread_task_t& task, EventIdent& ident, void* owner, TaskBody run,
-                      ngx_event_handler_pt completed, ngx_log_t* log) noexcept {
-    task.ctx = owner;
-    task.handler = run;
-    bind_event(task.event, ident, owner, completed, log);
+    event.handler = [](ngx_event_t* happened) noexcept {
+        happened->timedout = 0;
+        std::invoke(kHandle, *static_cast<Owner*>(static_cast<EventIdent*>(happened->data)->owner));
+    };
 }
 
 /// After this time a task that has not ended is reported, as nginx does with its own.
@@ -55,6 +51,25 @@ inline bool hangs(ngx_event_t* event, const char* what) noexcept {
         ngx_del_timer(event);
     }
     return false;
+}
+
+/// Prepares a task. `kRun` is called on a thread of the pool, with the pool's log, and `kCompleted`
+/// on the event loop.
+template <auto kRun, auto kCompleted, class Owner>
+void bind_task(ngx_thread_task_t& task, EventIdent& ident, Owner* owner, const char* what,
+               ngx_log_t* log) noexcept {
+    bind_event<kCompleted>(task.event, ident, owner, log);
+    ident.what = what;
+    task.ctx = owner;
+    task.handler = [](void* data, ngx_log_t* pool_log) noexcept {
+        std::invoke(kRun, *static_cast<Owner*>(data), pool_log);
+    };
+    task.event.handler = [](ngx_event_t* happened) noexcept {
+        const auto& to = *static_cast<EventIdent*>(happened->data);
+        if (!hangs(happened, to.what)) {
+            std::invoke(kCompleted, *static_cast<Owner*>(to.owner));
+        }
+    };
 }
 
 // -- Requests that wait ---------------------------------------------------------------------------

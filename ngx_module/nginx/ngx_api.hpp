@@ -71,13 +71,26 @@ Value guarded(ngx_log_t* log, Value on_error, Body&& body) noexcept {
 /// For callbacks without a result.
 template <class Body>
 void guarded(ngx_log_t* log, Body&& body) noexcept {
-    try {
+    guarded(log, false, [&] {
         std::forward<Body>(body)();
-    } catch (const std::exception& error) {
-        log_caught(log, error.what());
-    } catch (...) {
-        log_caught(log, "not a standard exception");
-    }
+        return true;
+    });
+}
+
+// -- nginx's own configuration --------------------------------------------------------------------
+
+[[nodiscard]] inline const ngx_http_core_loc_conf_t& core_conf(
+    const ngx_http_request_t* r) noexcept {
+    return *static_cast<const ngx_http_core_loc_conf_t*>(
+        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+}
+[[nodiscard]] inline ngx_http_core_loc_conf_t& core_conf(ngx_conf_t* cf) noexcept {
+    return *static_cast<ngx_http_core_loc_conf_t*>(
+        ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
+}
+[[nodiscard]] inline const ngx_core_conf_t& core_conf(const ngx_cycle_t* cycle) noexcept {
+    return *reinterpret_cast<const ngx_core_conf_t*>(
+        ngx_get_conf(cycle->conf_ctx, ngx_core_module));
 }
 
 // -- Objects in pools -----------------------------------------------------------------------------

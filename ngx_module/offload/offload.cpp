@@ -16,10 +16,10 @@ constexpr ngx_msec_t kRetryMs = 100;
 
 Offload::Offload(ngx_thread_pool_t* pool, std::uint64_t memory_max, ngx_log_t* log) noexcept
     : pool_(pool), log_(log), memory_max_(memory_max) {
-    bind_event(idle_timer_, ident_, this, &Offload::on_idle, log);
+    bind_event<&Offload::trim_idle>(idle_timer_, ident_, this, log);
     idle_timer_.cancelable = 1;
     // Not cancelable, because a quitting process completes queued jobs.
-    bind_event(retry_timer_, ident_, this, &Offload::on_retry, log);
+    bind_event<&Offload::post_queued>(retry_timer_, ident_, this, log);
 }
 
 Offload::~Offload() {
@@ -43,7 +43,8 @@ bool Offload::start(OffloadJob& job, std::uint64_t bytes) noexcept {
 bool Offload::post(OffloadJob& job) noexcept {
     job.offload = this;
     job.task = {};
-    bind_task(job.task, job.ident, &job, &Offload::run, &Offload::on_completed, log_);
+    bind_task<&Offload::run, &Offload::on_completed>(job.task, job.ident, &job,
+                                                     "checking a large body", log_);
     if (ngx_thread_task_post(pool_, &job.task) != NGX_OK) {
         return false;
     }
@@ -93,26 +94,11 @@ void Offload::post_queued() noexcept {
     }
 }
 
-void Offload::on_retry(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->post_queued();
-}
-
 void Offload::release_memory(OffloadJob& job) noexcept {
     memory_used_ -= std::exchange(job.bytes, 0);
 }
 
-/// Runs on the pool's thread.
-void Offload::run(void* data, ngx_log_t* log) noexcept {
-    auto& job = *static_cast<OffloadJob*>(data);
-    job.run(job, log);
-}
-
-void Offload::on_completed(ngx_event_t* event) noexcept {
-    if (hangs(event, "checking a large body")) {
-        return;
-    }
-    auto& job = *static_cast<OffloadJob*>(static_cast<EventIdent*>(event->data)->owner);
+void Offload::on_completed(OffloadJob& job) noexcept {
     Offload& offload = *job.offload;
     --offload.tasks_;
     ngx_add_timer(&offload.idle_timer_, kIdleMs);
@@ -121,11 +107,6 @@ void Offload::on_completed(ngx_event_t* event) noexcept {
         offload.post_queued();
     }
     job.completed(job);
-}
-
-void Offload::on_idle(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    static_cast<Offload*>(static_cast<EventIdent*>(event->data)->owner)->trim_idle();
 }
 
 void Offload::trim_idle() noexcept {

@@ -64,13 +64,11 @@ private:
     /// others.
     static constexpr std::size_t kFromQueueMax = 16;
 
-    static void run(void* job, ngx_log_t* log) noexcept;
-    static void on_completed(ngx_event_t* event) noexcept;
-    static void on_retry(ngx_event_t* event) noexcept;
+    static void run(OffloadJob& job, ngx_log_t* log) noexcept { job.run(job, log); }
+    static void on_completed(OffloadJob& job) noexcept;
     [[nodiscard]] bool post(OffloadJob& job) noexcept;
     void post_queued() noexcept;
     /// Frees what large bodies left in the parsers after a while without such bodies.
-    static void on_idle(ngx_event_t* event) noexcept;
     void trim_idle() noexcept;
 
     ngx_thread_pool_t* pool_;

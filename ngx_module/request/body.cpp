@@ -1,8 +1,5 @@
 #include "ngx_module/request/body.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -11,27 +8,12 @@
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::ngx {
 namespace {
 std::uint64_t bytes_of(const ngx_buf_t* buffer) noexcept {
     return static_cast<std::uint64_t>(ngx_buf_size(buffer));
-}
-
-bool read_file(int fd, off_t offset, char* to, std::size_t bytes) noexcept {
-    while (bytes > 0) {
-        const ssize_t got = pread(fd, to, bytes, offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return false;
-        }
-        to += got;
-        offset += got;
-        bytes -= static_cast<std::size_t>(got);
-    }
-    return true;
 }
 
 bool copy_buffer(const ngx_buf_t* buffer, char* to) noexcept {
@@ -40,7 +22,9 @@ bool copy_buffer(const ngx_buf_t* buffer, char* to) noexcept {
         std::memcpy(to, buffer->pos, bytes);
         return true;
     }
-    return !buffer->in_file || read_file(buffer->file->fd, buffer->file_pos, to, bytes);
+    return !buffer->in_file ||
+           read_at(buffer->file->fd, to, bytes, static_cast<std::uint64_t>(buffer->file_pos)) ==
+               static_cast<std::int64_t>(bytes);
 }
 
 Error no_memory() noexcept {
@@ -206,29 +190,21 @@ Reason StreamedBody::read(std::string_view& text) {
 // -- The deadline ---------------------------------------------------------------------------------
 
 ngx_msec_t BodyDeadline::milliseconds_for(const ngx_http_request_t* r) noexcept {
-    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
-        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+    const ngx_http_core_loc_conf_t& core = core_conf(r);
     const off_t announced = r->headers_in.content_length_n;
     // For a chunked body, nginx counts there what has arrived.
     const bool is_announced = announced > 0 && !r->headers_in.chunked;
-    const off_t bytes = is_announced ? announced : core->client_max_body_size;
-    return core->client_body_timeout + static_cast<ngx_msec_t>(bytes / kBytesPerSecondMin) * 1000;
+    const off_t bytes = is_announced ? announced : core.client_max_body_size;
+    return core.client_body_timeout + static_cast<ngx_msec_t>(bytes / kBytesPerSecondMin) * 1000;
 }
 
 void BodyDeadline::start(const ngx_http_request_t* r, IngestRequest& request,
                          Handler overdue) noexcept {
     request_ = &request;
     overdue_ = overdue;
-    bind_event(timer_, ident_, this, &BodyDeadline::on_overdue, r->connection->log);
+    bind_event<&BodyDeadline::on_overdue>(timer_, ident_, this, r->connection->log);
     timer_.cancelable = 1;  // nginx's own timer keeps a quitting process here
     ngx_add_timer(&timer_, milliseconds_for(r));
-}
-
-void BodyDeadline::on_overdue(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    const auto& deadline =
-        *static_cast<BodyDeadline*>(static_cast<EventIdent*>(event->data)->owner);
-    deadline.overdue_(*deadline.request_);
 }
 
 void BodyDeadline::pause() noexcept {

@@ -136,7 +136,7 @@ private:
     static constexpr off_t kBytesPerSecondMin = 16 * 1024;
 
     [[nodiscard]] static ngx_msec_t milliseconds_for(const ngx_http_request_t* r) noexcept;
-    static void on_overdue(ngx_event_t* event) noexcept;
+    void on_overdue() noexcept { overdue_(*request_); }
 
     EventIdent ident_;
     ngx_event_t timer_{};

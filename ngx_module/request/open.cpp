@@ -78,10 +78,8 @@ bool is_refused_length(const ngx_http_request_t* r) noexcept {
 }
 
 bool is_over_limit(const ngx_http_request_t* r) noexcept {
-    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
-        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
-    return core->client_max_body_size != 0 &&
-           r->headers_in.content_length_n > core->client_max_body_size;
+    const off_t limit = core_conf(r).client_max_body_size;
+    return limit != 0 && r->headers_in.content_length_n > limit;
 }
 
 enum class Arrival {

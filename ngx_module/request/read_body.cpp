@@ -11,18 +11,13 @@ namespace {
 /// So that a small client_body_buffer_size does not make a task of every packet.
 constexpr std::size_t kPieceBytesMin = 16U << 10;
 
-const ngx_http_core_loc_conf_t* core_conf(const ngx_http_request_t* r) noexcept {
-    return static_cast<const ngx_http_core_loc_conf_t*>(
-        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
-}
-
 /// Returns true if nginx is to hand over the body piece by piece, because it is, or may be, longer
 /// than the memory that client_body_buffer_size sets aside.
 bool comes_in_pieces(const ngx_http_request_t* r) noexcept {
     // With client_body_in_file_only the configuration asks nginx to write the body to a file.
     return !r->request_body_in_file_only &&
            (r->headers_in.chunked || r->headers_in.content_length_n >
-                                         static_cast<off_t>(core_conf(r)->client_body_buffer_size));
+                                         static_cast<off_t>(core_conf(r).client_body_buffer_size));
 }
 
 /// Copies what nginx has read, as far as there is room, and returns the buffers to nginx.
@@ -142,7 +137,7 @@ Step begin_pieces(IngestRequest& request, ngx_http_event_handler_pt on_readable,
     request.r->read_event_handler = on_readable;
     request.deadline.start(request.r, request, overdue);
     const std::size_t bytes =
-        std::max(kPieceBytesMin, core_conf(request.r)->client_body_buffer_size);
+        std::max(kPieceBytesMin, core_conf(request.r).client_body_buffer_size);
     request.stream = std::make_unique<BodyStream>(
         bytes, request.is_events() ? BodyDigests::of_event(request.sender, loop_time())
                                    : BodyDigests::of_batch());

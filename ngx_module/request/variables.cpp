@@ -217,8 +217,16 @@ bool is_known_shop(const ngx_http_request_t* r, std::string_view name) {
     }
 }
 
+/// Returns true for variables of the request's head, which need no handler.
+bool is_head(uintptr_t variable) noexcept {
+    return variable == kShop || variable == kTopic || variable == kTrace;
+}
+
 /// Reads the value from the head before the handler runs, as for the key of a limit_req_zone.
-Text value_of_head(ngx_http_request_t* r, uintptr_t variable) {
+Text without_request(ngx_http_request_t* r, uintptr_t variable) {
+    if (loc_conf(r)->ingest == kIngestNone || !is_head(variable)) {
+        return std::nullopt;
+    }
     RequestHead head;
     scan_headers(r, *loc_conf(r)->scan, head);
     if (variable == kTopic) {
@@ -228,18 +236,6 @@ Text value_of_head(ngx_http_request_t* r, uintptr_t variable) {
         return trace(head, r->pool);
     }
     return shop(head.shop.value, is_known_shop(r, head.shop.value), r->pool);
-}
-
-/// Returns true for variables of the request's head, which need no handler.
-bool is_head(uintptr_t variable) noexcept {
-    return variable == kShop || variable == kTopic || variable == kTrace;
-}
-
-Text without_request(ngx_http_request_t* r, uintptr_t variable) {
-    if (loc_conf(r)->ingest == kIngestNone) {
-        return std::nullopt;
-    }
-    return is_head(variable) ? value_of_head(r, variable) : std::nullopt;
 }
 
 /// Returns true for variables of the outcome, which a log with subrequests (log_subrequest) shows

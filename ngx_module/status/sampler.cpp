@@ -40,9 +40,10 @@ void look_at_disk(const store::StorePaths& paths, QueueFigures& figures) noexcep
 
 StatusSampler::StatusSampler(const MainConf& conf, StoreLink& store, const store::StorePaths& paths,
                              ngx_log_t* log)
-    : conf_(conf), store_(store), paths_(paths), log_(log) {
-    bind_task(task_, task_ident_, this, &StatusSampler::run, &StatusSampler::on_taken, log);
-    bind_event(timer_, ident_, this, &StatusSampler::on_timer, log);
+    : conf_(conf), store_(store), paths_(paths) {
+    bind_task<&StatusSampler::run, &StatusSampler::taken>(task_, task_ident_, this, "a sample",
+                                                          log);
+    bind_event<&StatusSampler::on_timer>(timer_, ident_, this, log);
     timer_.cancelable = 1;  // a quitting process does not wait for the timer
 }
 
@@ -55,14 +56,12 @@ void StatusSampler::start() noexcept {
     }
 }
 
-void StatusSampler::on_timer(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    auto& sampler = *static_cast<StatusSampler*>(static_cast<EventIdent*>(event->data)->owner);
-    if (sampler.is_sampler()) {
-        sampler.begin();
-        sampler.offer_history();
+void StatusSampler::on_timer() noexcept {
+    if (is_sampler()) {
+        begin();
+        offer_history();
     }
-    ngx_add_timer(&sampler.timer_, kEveryMs);
+    ngx_add_timer(&timer_, kEveryMs);
 }
 
 bool StatusSampler::is_sampler() noexcept {
@@ -83,16 +82,14 @@ void StatusSampler::begin() noexcept {
 }
 
 /// Runs on the pool's thread.
-void StatusSampler::run(void* data, ngx_log_t* log) noexcept {
-    guarded(log, [&] { static_cast<StatusSampler*>(data)->take(); });
-}
-
-void StatusSampler::take() {
-    sample_.figures.reset();
-    if (sample_.queue != nullptr) {
-        sample_.figures = look_at(*sample_.queue);
-    }
-    sample_.accounts = busiest_accounts();
+void StatusSampler::run(ngx_log_t* log) noexcept {
+    guarded(log, [&] {
+        sample_.figures.reset();
+        if (sample_.queue != nullptr) {
+            sample_.figures = look_at(*sample_.queue);
+        }
+        sample_.accounts = busiest_accounts();
+    });
 }
 
 std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
@@ -165,12 +162,7 @@ SampledAccounts StatusSampler::busiest_accounts() const noexcept {
     return found;
 }
 
-void StatusSampler::on_taken(ngx_event_t* event) noexcept {
-    auto& sampler = *static_cast<StatusSampler*>(static_cast<EventIdent*>(event->data)->owner);
-    guarded(sampler.log_, [&] { sampler.taken(); });
-}
-
-void StatusSampler::taken() {
+void StatusSampler::taken() noexcept {
     SharedSample& shared = *conf_.zone_view.sample;
     if (sample_.queue != nullptr && sample_.queue == store_.queue()) {
         shared.queue.write(sample_.figures ? SampledQueue{1, *sample_.figures} : SampledQueue{});

@@ -3,7 +3,7 @@
 //
 // The page and the metrics are rendered on the event loop from the last sample, so that they never
 // wait for the disk. If a disk hangs, the sample only becomes old, and the page says so. Thread:
-// the event loop, except for take() and the functions that it calls.
+// the event loop, except for run() and the functions that it calls.
 #pragma once
 
 #include <optional>
@@ -49,15 +49,12 @@ private:
         SampledAccounts accounts;
     };
 
-    static void on_timer(ngx_event_t* event) noexcept;
-    static void run(void* sampler, ngx_log_t* log) noexcept;
-    static void on_taken(ngx_event_t* event) noexcept;
-
+    void on_timer() noexcept;
+    void run(ngx_log_t* log) noexcept;
     void begin() noexcept;
-    void take();
     [[nodiscard]] std::optional<QueueFigures> look_at(store::Queue& queue) const;
     [[nodiscard]] SampledAccounts busiest_accounts() const noexcept;
-    void taken();
+    void taken() noexcept;
     void name_account(AccountUse& use) const;
     [[nodiscard]] bool is_sampler() noexcept;
     void offer_history() noexcept;
@@ -65,7 +62,6 @@ private:
     const MainConf& conf_;
     StoreLink& store_;
     const store::StorePaths& paths_;
-    ngx_log_t* log_;
     Sample sample_;
     std::uint64_t lease_ = 0;  ///< See Lease::hold().
     EventIdent task_ident_;

@@ -111,9 +111,7 @@ StatusReport gather_status(const MainConf& conf) {
     report.version = kBuildId;
     report.nginx = NGINX_VERSION;
     report.pid = static_cast<std::uint64_t>(ngx_pid);
-    const auto* core = reinterpret_cast<const ngx_core_conf_t*>(
-        ngx_get_conf(conf.cycle->conf_ctx, ngx_core_module));
-    report.nginx_workers = static_cast<std::uint64_t>(core->worker_processes);
+    report.nginx_workers = static_cast<std::uint64_t>(core_conf(conf.cycle).worker_processes);
     report.store_path = to_view(conf.store_path);
     if (conf.zone_view.header != nullptr) {
         report.counters_since_ms =
@@ -138,11 +136,10 @@ constexpr std::string_view kNothing = "/";  ///< Names no document.
 /// the URI; in an exact or a regular expression's location the last segment (`location =
 /// /metrics`).
 std::string_view resource_of(const ngx_http_request_t* r) noexcept {
-    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
-        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
+    const ngx_http_core_loc_conf_t& core = core_conf(r);
     std::string_view uri = to_view(r->uri);
-    const std::string_view location = to_view(core->name);
-    if (!core->exact_match && uri.substr(0, location.size()) == location) {
+    const std::string_view location = to_view(core.name);
+    if (!core.exact_match && uri.substr(0, location.size()) == location) {
         uri.remove_prefix(location.size());
         const bool whole_segment = uri.empty() || location.back() == '/';
         return whole_segment ? uri : uri.front() == '/' ? uri.substr(1) : kNothing;
@@ -169,7 +166,8 @@ Document ready(const MainConf& conf) {
     return document;
 }
 
-std::optional<Document> document_of(std::string_view resource, const MainConf& conf) {
+std::optional<Document> document_of(const ngx_http_request_t* r, const MainConf& conf) {
+    const std::string_view resource = resource_of(r);
     if (resource == "status.json") {
         return Document{"application/json", {}, render_status_json(gather_status(conf)), 200};
     }
@@ -185,18 +183,10 @@ std::optional<Document> document_of(std::string_view resource, const MainConf& c
     if (resource == "ready") {
         return ready(conf);
     }
-    return std::nullopt;
-}
-
-std::optional<Document> document_of(const ngx_http_request_t* r, const MainConf& conf) {
-    const std::string_view resource = resource_of(r);
-    const auto* core = static_cast<const ngx_http_core_loc_conf_t*>(
-        ngx_http_get_module_loc_conf(r, ngx_http_core_module));
-    std::optional<Document> found = document_of(resource, conf);
-    if (!found && (resource.empty() || core->exact_match)) {
-        found = Document{"text/html; charset=utf-8", kStatusPage, {}, 200};
+    if (resource.empty() || core_conf(r).exact_match) {
+        return Document{"text/html; charset=utf-8", kStatusPage, {}, 200};
     }
-    return found;
+    return std::nullopt;
 }
 
 ngx_int_t serve(ngx_http_request_t* r) {

@@ -30,13 +30,14 @@ StoreLink::StoreLink(const MainConf& conf, ngx_log_t* log, Users users)
     : conf_(conf),
       log_(log),
       users_(std::move(users)),
-      background_(this, &StoreLink::on_background_ended, log) {
-    bind_task(check_.task, check_.ident, this, &StoreLink::run, &StoreLink::on_checked, log);
-    bind_event(timer_, ident_, this, &StoreLink::on_timer, log);
+      background_([this] { background_ended(); }, log) {
+    bind_task<&StoreLink::run, &StoreLink::checked>(check_.task, check_.ident, this, "a check",
+                                                    log);
+    bind_event<&StoreLink::on_timer>(timer_, ident_, this, log);
     timer_.cancelable = 1;  // a quitting process does not wait for the timer
     // Not cancelable, because a quitting process completes waiting requests.
-    bind_event(wait_timer_, ident_, this, &StoreLink::on_wait_over, log);
-    bind_event(idle_event_, ident_, this, &StoreLink::on_idle, log);
+    bind_event<&StoreLink::on_wait_over>(wait_timer_, ident_, this, log);
+    bind_event<&StoreLink::release_if_idle>(idle_event_, ident_, this, log);
 }
 
 /// Returns the lane without close_lane(), because its user is destroyed already.
@@ -57,9 +58,7 @@ void StoreLink::start() noexcept {
 StoreLink::Plan StoreLink::plan() const {
     // Three generations of workers, two of which still serve after reloads, and the next one.
     constexpr std::uint64_t kGenerations = 4;
-    const auto* core = reinterpret_cast<const ngx_core_conf_t*>(
-        ngx_get_conf(conf_.cycle->conf_ctx, ngx_core_module));
-    const auto workers = static_cast<std::uint64_t>(core->worker_processes);
+    const auto workers = static_cast<std::uint64_t>(core_conf(conf_.cycle).worker_processes);
     return {store::StorePaths(std::filesystem::path(to_view(conf_.store_path))),
             {.map_bytes = static_cast<std::uint64_t>(conf_.map_bytes),
              .sync = conf_.sync != 0,
@@ -143,10 +142,6 @@ void StoreLink::take_lane(Opened& opened) {
     }
 }
 
-void StoreLink::on_background_ended(void* link) noexcept {
-    static_cast<StoreLink*>(link)->background_ended();
-}
-
 void StoreLink::background_ended() noexcept {
     switch (work_) {
         case Work::kOpen:
@@ -208,11 +203,9 @@ bool StoreLink::wait(StoreWaiter& waiter) noexcept {
     return true;
 }
 
-void StoreLink::on_wait_over(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    auto& link = *static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner);
-    link.note_exiting();
-    link.resume_waiters(false);
+void StoreLink::on_wait_over() noexcept {
+    note_exiting();
+    resume_waiters(false);
 }
 
 /// @param all  Or else those that have waited long enough.
@@ -249,10 +242,6 @@ void StoreLink::request_ended() noexcept {
         // Not at once, because the request may end while its batch is being answered.
         ngx_post_event(&idle_event_, &ngx_posted_events);
     }
-}
-
-void StoreLink::on_idle(ngx_event_t* event) noexcept {
-    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->release_if_idle();
 }
 
 /// Returns the lane and the reader slots of a process that shuts down and has no request, because
@@ -302,11 +291,9 @@ Result<store::MasterKey> StoreLink::current_key() const {
 
 // -- Once a second --------------------------------------------------------------------------------
 
-void StoreLink::on_timer(ngx_event_t* event) noexcept {
-    event->timedout = 0;
-    auto& link = *static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner);
-    link.start_check();
-    ngx_add_timer(&link.timer_, kCheckEveryMs);
+void StoreLink::on_timer() noexcept {
+    start_check();
+    ngx_add_timer(&timer_, kCheckEveryMs);
 }
 
 void StoreLink::start_check() noexcept {
@@ -340,16 +327,15 @@ void StoreLink::start_check() noexcept {
 }
 
 /// Runs on the pool's thread.
-void StoreLink::run(void* data, ngx_log_t* log) noexcept {
-    auto& link = *static_cast<StoreLink*>(data);
+void StoreLink::run(ngx_log_t* log) noexcept {
     guarded(log, [&] {
-        Check& check = link.check_;
+        Check& check = check_;
         if (check.queue != nullptr) {
             check.in_place = check.queue->still_in_place() && check.registry->still_in_place() &&
                              (check.lane == nullptr || check.lane->still_in_place());
         } else {
             check.holders = store::describe_lock_holders(
-                store::StorePaths(std::filesystem::path(to_view(link.conf_.store_path))));
+                store::StorePaths(std::filesystem::path(to_view(conf_.store_path))));
         }
     });
 }
@@ -362,10 +348,6 @@ void StoreLink::close_lane() noexcept {
     users_.forget_lane();
     lane_.reset();
     queue_->control().words().lanes_freed.fetch_add(1);
-}
-
-void StoreLink::on_checked(ngx_event_t* event) noexcept {
-    static_cast<StoreLink*>(static_cast<EventIdent*>(event->data)->owner)->checked();
 }
 
 void StoreLink::checked() noexcept {

@@ -123,15 +123,12 @@ private:
         std::string holders;  ///< While the store is opened: which processes hold its locks.
     };
 
-    static void on_timer(ngx_event_t* event) noexcept;
-    static void on_wait_over(ngx_event_t* event) noexcept;
-    static void on_idle(ngx_event_t* event) noexcept;
-    static void run(void* link, ngx_log_t* log) noexcept;
-    static void on_checked(ngx_event_t* event) noexcept;
     static void open_into(const Plan& plan, Opened& opened);
     static void take_lane(Opened& opened);
-    static void on_background_ended(void* link) noexcept;
 
+    void on_timer() noexcept;
+    void on_wait_over() noexcept;
+    void run(ngx_log_t* log) noexcept;
     [[nodiscard]] std::optional<Reason> zone_reason() noexcept;
     [[nodiscard]] Plan plan() const;
     [[nodiscard]] bool start_work(Work work) noexcept;
