@@ -66,6 +66,22 @@ Answer answer_of(std::uint16_t status, Outcome outcome, Reason reason,
     return answer;
 }
 
+std::string_view refusal_of(std::uint16_t status) noexcept {
+    switch (status) {
+        case 413:
+            return "Request body is too large";
+        case 503:
+            return "Service is temporarily unavailable";
+        default:
+            return status < 500 ? "The server refused the request" : "Internal server error";
+    }
+}
+
+/// Returns true for the statuses of events whose body docs/protocol.md promises: empty or JSON.
+bool has_event_body(std::uint16_t status) noexcept {
+    return status == 401 || status == 405 || status == 429 || status >= 500;
+}
+
 }  // namespace
 
 std::string_view to_string(Outcome outcome) noexcept {
@@ -195,26 +211,6 @@ Outcome outcome_of_status(std::uint64_t status) noexcept {
             return status < 500 ? Outcome::kBadRequest : Outcome::kError;
     }
 }
-
-namespace {
-
-std::string_view refusal_of(std::uint16_t status) noexcept {
-    switch (status) {
-        case 413:
-            return "Request body is too large";
-        case 503:
-            return "Service is temporarily unavailable";
-        default:
-            return status < 500 ? "The server refused the request" : "Internal server error";
-    }
-}
-
-/// Returns true for the statuses of events whose body docs/protocol.md promises: empty or JSON.
-bool has_event_body(std::uint16_t status) noexcept {
-    return status == 401 || status == 405 || status == 429 || status >= 500;
-}
-
-}  // namespace
 
 Answer failed(Endpoint endpoint, std::uint16_t status, Reason reason,
               std::optional<RateVerdict> rate) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
@@ -162,19 +163,11 @@ private:
     }
 
     [[nodiscard]] long hex_at(std::size_t at) const {
-        long value = 0;
-        for (std::size_t i = at; i < at + 4; ++i) {
-            const char c = i < body_.size() ? body_[i] : '\0';
-            const int digit = is_digit(c)            ? c - '0'
-                              : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                              : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                     : -1;
-            if (digit < 0) {
-                return -1;
-            }
-            value = value * 16 + digit;
-        }
-        return value;
+        const std::string_view digits = body_.substr(std::min(at, body_.size()), 4);
+        unsigned value = 0;
+        const char* const end = digits.data() + digits.size();
+        const bool whole = std::from_chars(digits.data(), end, value, 16).ptr == end;
+        return whole && digits.size() == 4 ? static_cast<long>(value) : -1;
     }
 
     bool read_digits() {

@@ -1,5 +1,6 @@
 #include "core/json/slices.hpp"
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 
@@ -84,10 +85,7 @@ private:
 
 std::uint32_t hex4(std::string_view digits) noexcept {
     std::uint32_t value = 0;
-    for (const char c : digits) {
-        const int digit = c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-        value = value << 4 | (static_cast<std::uint32_t>(digit) & 0xf);
-    }
+    std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     return value;
 }
 

@@ -327,8 +327,6 @@ void OrderEventParser::State::read_refund(const object& from, std::size_t positi
 
 OrderEventParser::OrderEventParser() : state_(std::make_unique<State>()) {}
 OrderEventParser::~OrderEventParser() = default;
-OrderEventParser::OrderEventParser(OrderEventParser&&) noexcept = default;
-OrderEventParser& OrderEventParser::operator=(OrderEventParser&&) noexcept = default;
 
 std::span<const FieldError> OrderEventParser::errors() const noexcept {
     return state_->findings.errors();

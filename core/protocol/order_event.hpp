@@ -82,8 +82,6 @@ public:
 
     OrderEventParser();
     ~OrderEventParser();
-    OrderEventParser(OrderEventParser&&) noexcept;
-    OrderEventParser& operator=(OrderEventParser&&) noexcept;
 
     /// @param body        The raw bytes; need not be padded (copied if the page boundary demands
     /// it).

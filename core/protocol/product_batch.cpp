@@ -259,8 +259,6 @@ bool ProductBatchParser::State::find_products(array& products) {
 
 ProductBatchParser::ProductBatchParser() : state_(std::make_unique<State>()) {}
 ProductBatchParser::~ProductBatchParser() = default;
-ProductBatchParser::ProductBatchParser(ProductBatchParser&&) noexcept = default;
-ProductBatchParser& ProductBatchParser::operator=(ProductBatchParser&&) noexcept = default;
 
 BatchVerdict ProductBatchParser::validate(std::string_view body, Topic topic) {
     State& state = *state_;

@@ -26,8 +26,6 @@ public:
 
     ProductBatchParser();
     ~ProductBatchParser();
-    ProductBatchParser(ProductBatchParser&&) noexcept;
-    ProductBatchParser& operator=(ProductBatchParser&&) noexcept;
 
     /// Requires: is_catalog(topic).
     [[nodiscard]] BatchVerdict validate(std::string_view body, Topic topic);

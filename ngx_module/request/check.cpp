@@ -209,10 +209,6 @@ bool is_offloaded(const IngestRequest& request) noexcept {
            request.body.bytes() > store::kInlineBodyBytesMax;
 }
 
-Step after_check(const IngestRequest& request) noexcept {
-    return request.answer ? Step::kAnswer : Step::kCommit;
-}
-
 /// Takes the last piece. Reads a body that its record will contain at once, so that the file is not
 /// needed any more.
 void end_stream(IngestRequest& request) {
@@ -275,7 +271,7 @@ Step check(IngestRequest& request) {
     }
     (void)request.body.gather();  // the body is in memory, so that no file can fail
     check_request(request, request.tools.scratch, loop_time());
-    return after_check(request);
+    return request.answer ? Step::kAnswer : Step::kCommit;
 }
 
 Step offload(IngestRequest& request) {

@@ -61,6 +61,28 @@ ngx_int_t send(IngestRequest& request) noexcept {
     return send_text(r, answer.status, answer.content_type, answer.text());
 }
 
+/// Turns the outcome of the store into the answer.
+void settle_commit(IngestRequest& request) {
+    switch (request.job.item.outcome) {
+        case store::AppendOutcome::kStored:
+            return settle_success(request, false);
+        case store::AppendOutcome::kReplayed:
+            return settle_success(request, true);
+        case store::AppendOutcome::kConflict:
+            return settle(request, catalog_conflict(request.rate));
+        case store::AppendOutcome::kFull:
+        case store::AppendOutcome::kNoSpace:
+        case store::AppendOutcome::kInDoubt:
+        case store::AppendOutcome::kUnavailable:
+            return settle_unavailable(request, reason_of(request.job.item.outcome));
+        case store::AppendOutcome::kTooLarge:
+            return settle_too_large(request);
+        case store::AppendOutcome::kPending:
+            break;
+    }
+    settle_internal_error(request);
+}
+
 }  // namespace
 
 void settle(IngestRequest& request, Answer answer) noexcept {
@@ -129,32 +151,6 @@ Step commit(IngestRequest& request) {
     settle_unavailable(request, Reason::kStoreUnavailable);
     return Step::kAnswer;
 }
-
-namespace {
-
-/// Turns the outcome of the store into the answer.
-void settle_commit(IngestRequest& request) {
-    switch (request.job.item.outcome) {
-        case store::AppendOutcome::kStored:
-            return settle_success(request, false);
-        case store::AppendOutcome::kReplayed:
-            return settle_success(request, true);
-        case store::AppendOutcome::kConflict:
-            return settle(request, catalog_conflict(request.rate));
-        case store::AppendOutcome::kFull:
-        case store::AppendOutcome::kNoSpace:
-        case store::AppendOutcome::kInDoubt:
-        case store::AppendOutcome::kUnavailable:
-            return settle_unavailable(request, reason_of(request.job.item.outcome));
-        case store::AppendOutcome::kTooLarge:
-            return settle_too_large(request);
-        case store::AppendOutcome::kPending:
-            break;
-    }
-    settle_internal_error(request);
-}
-
-}  // namespace
 
 Step committed(IngestRequest& request) {
     settle_commit(request);

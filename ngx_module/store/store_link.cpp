@@ -74,14 +74,9 @@ bool StoreLink::start_work(Work work) noexcept {
     return guarded(log_, false, [&] {
         auto opened = std::make_shared<Opened>();
         opened->queue = queue_;
-        std::function<void()> body;
-        switch (work) {
-            case Work::kOpen:
-                body = [opened, plan = plan()] { open_into(plan, *opened); };
-                break;
-            case Work::kTakeLane:
-                body = [opened] { take_lane(*opened); };
-                break;
+        std::function<void()> body = [opened] { take_lane(*opened); };
+        if (work == Work::kOpen) {
+            body = [opened, plan = plan()] { open_into(plan, *opened); };
         }
         work_ = work;
         opened_ = opened;
@@ -143,27 +138,24 @@ void StoreLink::take_lane(Opened& opened) {
 }
 
 void StoreLink::background_ended() noexcept {
-    switch (work_) {
-        case Work::kOpen:
-            return open_ended();
-        case Work::kTakeLane:
-            if (opened_->problem.empty()) {
-                lanes_freed_ = opened_->lanes_freed;
-                reported_.clear();
-            } else {  // the next check asks again
-                report(NGX_LOG_ERR, opened_->problem);
-            }
-            use_lane();
-            opened_.reset();
-            return;
+    if (work_ == Work::kOpen) {
+        return open_ended();
     }
+    if (opened_->problem.empty()) {
+        lanes_freed_ = opened_->lanes_freed;
+        reported_.clear();
+    } else {  // the next check asks again
+        report(NGX_LOG_ERR, opened_->problem, reported_);
+    }
+    use_lane();
+    opened_.reset();
 }
 
 void StoreLink::open_ended() noexcept {
     const std::shared_ptr<Opened> opened = opened_;
     open_failed_ = opened->queue == nullptr || opened->registry == nullptr;
     if (open_failed_) {
-        report(NGX_LOG_EMERG, opened->problem);
+        report(NGX_LOG_EMERG, opened->problem, reported_);
         opened_.reset();
         return resume_waiters(true);
     }
@@ -358,7 +350,8 @@ void StoreLink::checked() noexcept {
         usable_ = false;
         report(NGX_LOG_EMERG,
                "the store was removed or replaced, or LMDB failed; no request is accepted until "
-               "the store is open");
+               "the store is open",
+               reported_);
     }
     seek_lane();
 }

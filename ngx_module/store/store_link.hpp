@@ -146,9 +146,6 @@ private:
     void use_lane() noexcept;
     void report_key() noexcept;
     void report_wait() noexcept;
-    void report(ngx_uint_t level, const std::string& problem) noexcept {
-        report(level, problem, reported_);
-    }
     void report(ngx_uint_t level, const std::string& problem, std::string& last) noexcept;
 
     const MainConf& conf_;
