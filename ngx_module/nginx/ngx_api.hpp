@@ -1,5 +1,5 @@
 // The fence: the only C++ file that includes nginx's headers, and what C++ needs to use them:
-// strings, exceptions, objects in pools.
+// strings, exceptions, nginx's own configuration, objects in pools.
 #pragma once
 
 #include <cstddef>
