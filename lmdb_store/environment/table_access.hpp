@@ -7,9 +7,11 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/environment/environment.hpp"
@@ -49,6 +51,14 @@ template <class Number>
     return number;
 }
 
+/// Returns a number as a key or a value that holds nothing else.
+template <class Number>
+[[nodiscard]] std::string big_endian(Number number) {
+    std::string bytes(sizeof(number), '\0');
+    put_big_endian(reinterpret_cast<unsigned char*>(bytes.data()), number);
+    return bytes;
+}
+
 /// Writes a row of the main table. Returns 0 or LMDB's code.
 [[nodiscard]] inline int put_main(MDB_txn* txn, std::string_view key,
                                   std::string_view value) noexcept {
@@ -85,6 +95,22 @@ inline void check(int rc, const Environment& environment, std::string_view doing
     if (rc != 0) {
         throw StoreFailure(environment.error(rc, doing));
     }
+}
+
+/// Throws the error of a status as a StoreFailure, if it has one.
+inline void check(const Status& status) {
+    if (!status) {
+        throw StoreFailure(status.error());
+    }
+}
+
+/// Returns the value of a result. Throws its error likewise.
+template <class Value>
+[[nodiscard]] Value checked(Result<Value> result) {
+    if (!result) {
+        throw StoreFailure(result.error());
+    }
+    return std::move(*result);
 }
 
 /// Returns a view into the map, valid until the transaction writes or ends, or nullopt.
@@ -131,6 +157,17 @@ void scan(const Txn& txn, MDB_dbi table, std::string_view prefix, Visit&& visit)
         rc = cursor.read(key, value, MDB_NEXT);
     }
     check(rc == MDB_NOTFOUND ? 0 : rc, txn.environment(), "read");
+}
+
+/// Returns the keys that begin with `prefix`, in their order.
+[[nodiscard]] inline std::vector<std::string> keys_of(const Txn& txn, MDB_dbi table,
+                                                      std::string_view prefix) {
+    std::vector<std::string> keys;
+    scan(txn, table, prefix, [&keys](std::string_view key, std::string_view) {
+        keys.emplace_back(key);
+        return true;
+    });
+    return keys;
 }
 
 }  // namespace sluice::store

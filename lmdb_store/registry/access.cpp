@@ -5,51 +5,53 @@
 namespace sluice::store {
 namespace {
 
-/// Returns nullopt without bytes. Throws if the bytes are no row.
+/// Returns nullopt without such a row.
 template <class Decode>
-auto load_row(const RegistryTables& tables, std::optional<std::string_view> bytes,
-              std::string_view kind, Decode&& decode) -> decltype(decode(*bytes)) {
-    if (!bytes) {
-        return std::nullopt;
-    }
-    auto row = decode(*bytes);
-    if (!row) {
-        throw StoreFailure(tables.damaged(kind));
-    }
-    return row;
+auto load_row(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std::string_view kind,
+              std::string_view id, Decode&& decode) {
+    const auto bytes = find(txn, table, id);
+    return bytes ? std::optional(tables.sound(decode(id, *bytes), kind)) : std::nullopt;
+}
+
+template <class Decode>
+auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std::string_view kind,
+               Decode&& decode) {
+    std::vector<decltype(tables.sound(decode("", ""), kind))> rows;
+    scan(txn, table, "", [&](std::string_view id, std::string_view bytes) {
+        rows.push_back(tables.sound(decode(id, bytes), kind));
+        return true;
+    });
+    return rows;
 }
 
 }  // namespace
 
-Status RegistryAccess::write(const std::function<Status(WriteTxn&)>& change) {
+Status RegistryAccess::write(const std::function<void(WriteTxn&)>& change) {
     is_unpublished_ = false;
     return attempt([&]() -> Status {
         WriteTxn txn;
         begin(txn);
-        if (Status ok = change(txn); !ok) {
-            return ok;
-        }
+        change(txn);
         commit(txn);
         return Status::success();
     });
 }
 
+Status RegistryAccess::write_own(const std::function<void(WriteTxn&)>& change) {
+    return write([&](WriteTxn& txn) {
+        check_independent(txn);
+        change(txn);
+    });
+}
+
 void RegistryAccess::renew_copy() {
     if (!copy_->page.still_in_place()) {  // the store was restored from a backup
-        Result<PublishedGeneration> page = PublishedGeneration::open(paths_);
-        if (!page) {
-            throw StoreFailure(page.error());
-        }
-        copy_->page = std::move(*page);
+        copy_->page = checked(PublishedGeneration::open(paths_));
         copy_->generation = 0;  // no copy has it
     }
     const std::uint64_t generation = copy_->page.current();
     if (generation != copy_->generation) {
-        Result<RegistryTables> tables = RegistryTables::open_published(paths_, generation);
-        if (!tables) {
-            throw StoreFailure(tables.error());
-        }
-        tables_ = std::move(*tables);
+        tables_ = checked(RegistryTables::open_published(paths_, generation));
         copy_->generation = generation;
     }
 }
@@ -80,22 +82,36 @@ void RegistryAccess::commit(WriteTxn& txn) {
 }
 
 std::optional<AccountRow> RegistryAccess::load_account(const Txn& txn, const AccountId& id) const {
-    return load_row(tables_, find(txn, tables_.accounts, id.view()), "account",
-                    [&](std::string_view bytes) { return decode_account(id.view(), bytes); });
+    return load_row(tables_, txn, tables_.accounts, "account", id.view(), decode_account);
 }
 
 std::optional<ShopRow> RegistryAccess::load_shop(const Txn& txn, const ShopId& id) const {
-    return load_row(tables_, find(txn, tables_.shops, id.view()), "shop",
-                    [&](std::string_view bytes) { return decode_shop(id.view(), bytes); });
+    return load_row(tables_, txn, tables_.shops, "shop", id.view(), decode_shop);
+}
+
+AccountRow RegistryAccess::known_account(const Txn& txn, const AccountId& id) const {
+    std::optional<AccountRow> row = load_account(txn, id);
+    if (!row) {
+        throw StoreFailure({ErrorCode::kNotFound, "there is no account \"" + id.str() + "\""});
+    }
+    return *std::move(row);
+}
+
+std::vector<AccountRow> RegistryAccess::accounts(const Txn& txn) const {
+    return load_rows(tables_, txn, tables_.accounts, "account", decode_account);
+}
+
+std::vector<ShopRow> RegistryAccess::shops(const Txn& txn) const {
+    return load_rows(tables_, txn, tables_.shops, "shop", decode_shop);
+}
+
+std::vector<StoredToken> RegistryAccess::tokens(const Txn& txn) const {
+    return load_rows(tables_, txn, tables_.tokens, "token", decode_token);
 }
 
 StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) const {
     const auto bytes = find(txn, tables_.tokens, id);
-    std::optional<StoredToken> token = bytes ? decode_token(id, *bytes) : std::nullopt;
-    if (!token) {
-        throw StoreFailure(tables_.damaged("token"));
-    }
-    return *std::move(token);
+    return tables_.sound(bytes ? decode_token(id, *bytes) : std::nullopt, "token");
 }
 
 void RegistryAccess::store_token(const WriteTxn& txn, const StoredToken& token) const {
@@ -107,11 +123,7 @@ void RegistryAccess::scan_users(const Txn& txn, std::string_view prefix,
     scan(txn, tables_.main, std::string(kUserKey) + std::string(prefix),
          [&](std::string_view key, std::string_view bytes) {
              const std::string_view named = key.substr(kUserKey.size());
-             std::optional<UserRow> row = decode_user(named.substr(0, named.find('\0')), bytes);
-             if (!row) {
-                 throw StoreFailure(tables_.damaged("user"));
-             }
-             visit(*std::move(row));
+             visit(tables_.sound(decode_user(named.substr(0, named.find('\0')), bytes), "user"));
              return true;
          });
 }
@@ -136,12 +148,8 @@ void RegistryAccess::retire(const WriteTxn& txn, const StoredToken& token,
     const std::string id = token.row.token_id.str();
     erase(txn, tables_.account_tokens, account_number_key(token.account_number) + id);
     put(txn, tables_.account_tokens, retired_token_key(token.account_number, seconds, id), "");
-    std::vector<std::string> keys;
-    const std::string prefix = retired_tokens_key(token.account_number);
-    scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
-        keys.emplace_back(key);
-        return true;
-    });
+    const auto keys =
+        keys_of(txn, tables_.account_tokens, retired_tokens_key(token.account_number));
     for (std::size_t i = kRetiredTokensKept; i < keys.size(); ++i) {
         erase(txn, tables_.account_tokens, keys[i]);
     }
@@ -160,14 +168,14 @@ std::uint32_t RegistryAccess::take_number(const WriteTxn& txn, std::string_view 
     if (number == 0 || number == std::numeric_limits<std::uint32_t>::max()) {
         throw StoreFailure(tables_.damaged(series));
     }
-    put(txn, tables_.main, series, account_number_key({number + 1}));
+    put(txn, tables_.main, series, big_endian(number + 1));
     return number;
 }
 
 void RegistryAccess::reserve_number(const WriteTxn& txn, std::string_view series,
                                     std::uint32_t number) const {
     if (next_of(txn, series) <= number) {
-        put(txn, tables_.main, series, account_number_key({number + 1}));
+        put(txn, tables_.main, series, big_endian(number + 1));
     }
 }
 
@@ -189,13 +197,12 @@ std::optional<RegistryRevision> RegistryAccess::load_followed(const Txn& txn) co
                             std::string(digest->substr(sizeof(std::uint64_t)))};
 }
 
-Status RegistryAccess::check_independent(const Txn& txn) const {
+void RegistryAccess::check_independent(const Txn& txn) const {
     if (const auto source = load_followed(txn)) {
-        return Error{ErrorCode::kConflict,
-                     "this registry follows that of store " + source->source +
-                         ": change it there, or run \"sluice registry detach\" here first"};
+        throw StoreFailure({ErrorCode::kConflict,
+                            "this registry follows that of store " + source->source +
+                                ": change it there, or run \"sluice registry detach\" here first"});
     }
-    return Status::success();
 }
 
 }  // namespace sluice::store

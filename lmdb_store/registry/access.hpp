@@ -31,10 +31,21 @@ public:
         : paths_(paths), tables_(std::move(tables)), copy_(std::move(copy)) {}
 
     [[nodiscard]] const RegistryTables& tables() const noexcept { return tables_; }
-    [[nodiscard]] Result<StoreFormat> format() const { return read_store_format(paths_); }
+    [[nodiscard]] StoreFormat format() const { return checked(read_store_format(paths_)); }
 
-    /// Runs `change` in one durable transaction. Aborts it if `change` throws or returns an error.
-    [[nodiscard]] Status write(const std::function<Status(WriteTxn&)>& change);
+    /// Runs `change` in one durable transaction. Aborts it if `change` throws.
+    [[nodiscard]] Status write(const std::function<void(WriteTxn&)>& change);
+    /// The same, after check_independent().
+    [[nodiscard]] Status write_own(const std::function<void(WriteTxn&)>& change);
+    /// Returns what `act` returns in a read transaction.
+    template <class Act>
+    [[nodiscard]] auto read(Act&& act) {
+        return attempt([&]() -> Result<std::invoke_result_t<Act, const ReadTxn&>> {
+            ReadTxn txn;
+            begin(txn);
+            return act(txn);
+        });
+    }
     /// Opens the present copy first, if another one is open.
     void begin(ReadTxn& txn);
     void begin(WriteTxn& txn) const;
@@ -52,6 +63,18 @@ public:
     /// Return nullopt if there is no such row.
     [[nodiscard]] std::optional<AccountRow> load_account(const Txn& txn, const AccountId& id) const;
     [[nodiscard]] std::optional<ShopRow> load_shop(const Txn& txn, const ShopId& id) const;
+    /// Throws kNotFound, with the sentence for people, if there is no such row.
+    [[nodiscard]] AccountRow known_account(const Txn& txn, const AccountId& id) const;
+    /// The same, of an account that a listing is limited to, if any.
+    void check_account(const Txn& txn, const std::optional<AccountId>& id) const {
+        if (id) {
+            static_cast<void>(known_account(txn, *id));
+        }
+    }
+    /// Return all rows by id.
+    [[nodiscard]] std::vector<AccountRow> accounts(const Txn& txn) const;
+    [[nodiscard]] std::vector<ShopRow> shops(const Txn& txn) const;
+    [[nodiscard]] std::vector<StoredToken> tokens(const Txn& txn) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
     /// Visits the users whose name and account begin so, by name and account, removed ones as well.
@@ -70,8 +93,8 @@ public:
 
     /// Returns the revision that this registry follows, or nullopt if it follows none.
     [[nodiscard]] std::optional<RegistryRevision> load_followed(const Txn& txn) const;
-    /// Returns kConflict in a registry that follows another.
-    [[nodiscard]] Status check_independent(const Txn& txn) const;
+    /// Throws kConflict in a registry that follows another.
+    void check_independent(const Txn& txn) const;
 
 private:
     [[nodiscard]] std::uint32_t next_of(const Txn& txn, std::string_view series) const;

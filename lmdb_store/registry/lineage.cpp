@@ -6,6 +6,7 @@
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
 namespace sluice::store {
@@ -24,13 +25,7 @@ struct Change {
 };
 
 std::string text_of(const Digest256& digest) {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-std::string number_bytes(std::uint64_t number) {
-    std::string bytes(kNumberBytes, '\0');
-    put_big_endian(reinterpret_cast<unsigned char*>(bytes.data()), number);
-    return bytes;
+    return std::string(view_of(digest));
 }
 
 Change decode(const RegistryTables& tables, std::string_view key, std::string_view value) {
@@ -62,7 +57,7 @@ Change last_recorded(const RegistryTables& tables, const Txn& txn) {
 }
 
 Change next(const Change& last, std::uint64_t txn_id, std::string_view salt) {
-    std::string covered = text_of(last.digest) + number_bytes(txn_id);
+    std::string covered = text_of(last.digest) + big_endian(txn_id);
     covered += salt;
     return {std::max(last.number + 1, txn_id), sha256(covered), txn_id};
 }
@@ -78,8 +73,8 @@ RegistryRevision named(const Change& state, const std::string& store_uuid) {
 }
 
 void store(const RegistryTables& tables, const WriteTxn& txn, const Change& change) {
-    put(txn, tables.main, std::string(kPrefix) + number_bytes(change.number),
-        text_of(change.digest) + number_bytes(change.txn_id));
+    put(txn, tables.main, std::string(kPrefix) + big_endian(change.number),
+        text_of(change.digest) + big_endian(change.txn_id));
 }
 
 }  // namespace
@@ -111,8 +106,7 @@ std::vector<PastRevision> history_of(const RegistryTables& tables, const ReadTxn
     std::vector<PastRevision> all;
     Change last;
     const auto add = [&all](const Change& change) {
-        all.push_back({change.number, get_big_endian<std::uint64_t>(
-                                          reinterpret_cast<const char*>(change.digest.data()))});
+        all.push_back({change.number, get_big_endian<std::uint64_t>(change.digest.data())});
     };
     scan(txn, tables.main, kPrefix, [&](std::string_view key, std::string_view value) {
         last = decode(tables, key, value);

@@ -132,18 +132,16 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
 }
 
 void RegistryMerge::adopt_key() {
-    if (Status ok = check_snapshot_key(from_, key_); !ok) {
-        throw StoreFailure(ok.error());
-    }
-    Status ok = tables_.check_key(txn_, key_);
-    if (ok) {
+    check(check_snapshot_key(from_, key_));
+    const Status own = tables_.check_key(txn_, key_);
+    if (own) {
         return;
     }
     bool empty = true;
     scan(txn_, tables_.tokens, "",
          [&](std::string_view, std::string_view) { return empty = false; });
     if (!empty) {
-        throw StoreFailure(ok.error());
+        check(own);
     }
     put(txn_, tables_.main, kKeyCheckKey, key_.seal(kKeyCheckText, kKeyCheckKey));
     key_adopted_ = true;
@@ -314,29 +312,25 @@ bool RegistryMerge::finish() {
     if (changes_.empty() && !key_adopted_ && access_.load_followed(txn_) == from_.revision) {
         return false;
     }
-    std::string value(sizeof(std::uint64_t), '\0');
-    put_big_endian(reinterpret_cast<unsigned char*>(value.data()), from_.revision.number);
-    put(txn_, tables_.main, kFollowsKey, value + from_.revision.source);
-    put(txn_, tables_.main, kFollowsDigestKey, value + from_.revision.digest);
+    const std::string number = big_endian(from_.revision.number);
+    put(txn_, tables_.main, kFollowsKey, number + from_.revision.source);
+    put(txn_, tables_.main, kFollowsDigestKey, number + from_.revision.digest);
     return true;
 }
 
 Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snapshot,
                                                     const MasterKey& key, MergeFrom from) {
     return attempt([&]() -> Result<std::vector<RegistryChange>> {
-        const Result<StoreFormat> format = access_->format();
-        if (!format) {
-            return format.error();
-        }
+        const StoreFormat format = access_->format();
         WriteTxn txn;
         access_->begin(txn);
         RegistryMerge merge(*access_, txn, snapshot, key,
-                            revision_of(access_->tables(), txn, format->uuid));
+                            revision_of(access_->tables(), txn, format.uuid));
         if (!merge.check_source(from)) {
             return std::vector<RegistryChange>{};
         }
         merge.adopt_key();
-        merge.merge_accounts(format->max_accounts);
+        merge.merge_accounts(format.max_accounts);
         merge.merge_shops();
         merge.merge_tokens();
         merge.merge_users();
@@ -348,53 +342,35 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
 }
 
 Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
-    const Result<StoreFormat> format = access_->format();
-    if (!format) {
-        return format.error();
-    }
     return attempt([&]() -> Result<RegistrySnapshot> {
+        const StoreFormat format = access_->format();
         ReadTxn txn;
         access_->begin(txn);
-        if (Status ok = access_->check_independent(txn); !ok) {
-            return ok.error();
-        }
+        access_->check_independent(txn);
         RegistrySnapshot all;
-        all.revision = revision_of(access_->tables(), txn, format->uuid);
+        all.revision = revision_of(access_->tables(), txn, format.uuid);
         all.history = history_of(access_->tables(), txn);
         all.exported_at = now;
         all.key_check = find(txn, access_->tables().main, kKeyCheckKey).value_or("");
-        scan(txn, access_->tables().accounts, "", [&](std::string_view id, std::string_view) {
-            all.accounts.push_back(access_->load_account(txn, AccountId(id)).value());
-            return true;
-        });
-        scan(txn, access_->tables().shops, "", [&](std::string_view id, std::string_view) {
-            all.shops.push_back(access_->load_shop(txn, ShopId(id)).value());
-            return true;
-        });
-        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
-            StoredToken token = access_->load_token(txn, id);
+        all.accounts = access_->accounts(txn);
+        all.shops = access_->shops(txn);
+        for (StoredToken& token : access_->tokens(txn)) {
             all.tokens.push_back({std::move(token.row), std::move(token.sealed_secret)});
-            return true;
-        });
+        }
         access_->scan_users(txn, "", [&](UserRow row) { all.users.push_back(std::move(row)); });
         return all;
     });
 }
 
 Result<std::optional<RegistryRevision>> Registry::followed() {
-    return attempt([&]() -> Result<std::optional<RegistryRevision>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        return access_->load_followed(txn);
-    });
+    return access_->read([&](const Txn& txn) { return access_->load_followed(txn); });
 }
 
 Status Registry::detach() {
-    return access_->write([&](WriteTxn& txn) -> Status {
+    return access_->write([&](WriteTxn& txn) {
         if (!erase(txn, access_->tables().main, kFollowsKey)) {
-            return Error{ErrorCode::kConflict, "this registry follows no other"};
+            throw StoreFailure({ErrorCode::kConflict, "this registry follows no other"});
         }
-        return Status::success();
     });
 }
 

@@ -127,7 +127,7 @@ public:
 
     BearerView find_bearer(std::string_view secret) override {
         const Digest256 digest = sha256(secret);
-        const std::string_view key(reinterpret_cast<const char*>(digest.data()), digest.size());
+        const std::string_view key = store::view_of(digest);
         const Snapshot snapshot = take_snapshot();
         BearerEntry* cached = bearers_.find(key);
         check_key_once();
@@ -284,11 +284,8 @@ private:
             unknown_shops_.put(shop_id, now());
             return nullptr;
         }
-        const std::optional<ShopRow> row = decode_shop(shop_id, *bytes);
-        if (!row) {
-            throw StoreFailure(tables_.damaged("shop"));
-        }
-        AccountPtr account = current_account(row->account_id.view());
+        const ShopRow row = tables_.sound(decode_shop(shop_id, *bytes), "shop");
+        AccountPtr account = current_account(row.account_id.view());
         const std::uint64_t opened = keys_opened_ - before;
         if (opened < tables_.signing_tokens_max) {
             static_cast<void>(prepare_decoy_tokens(
@@ -299,9 +296,9 @@ private:
             return cached->view;
         }
         auto view = std::make_shared<ShopView>();
-        view->shop_id = row->shop_id;
-        view->number = row->number;
-        view->suspended = row->suspended;
+        view->shop_id = row.shop_id;
+        view->number = row.number;
+        view->suspended = row.suspended;
         view->account = std::move(account);
         return shops_.put(shop_id, {now(), std::string(*bytes), std::move(view)}).view;
     }
@@ -312,23 +309,20 @@ private:
             return cached->view;
         }
         const auto bytes = find(txn_, tables_.accounts, account_id);
-        const std::optional<AccountRow> row =
-            bytes ? decode_account(account_id, *bytes) : std::nullopt;
-        if (!row) {
-            throw StoreFailure(tables_.damaged("account"));
-        }
-        std::vector<TokenEntry> tokens = current_tokens(row->number, cached);
+        const AccountRow row =
+            tables_.sound(bytes ? decode_account(account_id, *bytes) : std::nullopt, "account");
+        std::vector<TokenEntry> tokens = current_tokens(row.number, cached);
         if (cached != nullptr && cached->bytes == *bytes && same_views(cached->tokens, tokens)) {
             cached->tokens = std::move(tokens);
             cached->seen = now();
             return cached->view;
         }
         auto view = std::make_shared<AccountView>();
-        view->account_id = row->account_id;
-        view->number = row->number;
-        view->slot = row->slot;
-        view->rate_limit = row->rate_limit;
-        view->suspended = row->suspended;
+        view->account_id = row.account_id;
+        view->number = row.number;
+        view->slot = row.slot;
+        view->rate_limit = row.rate_limit;
+        view->suspended = row.suspended;
         for (const TokenEntry& token : tokens) {
             view->tokens.push_back(token.view);
         }
@@ -364,33 +358,27 @@ private:
     }
 
     TokenEntry current_token(std::string_view id, const TokenEntry* old) {
-        const auto bytes = find(txn_, tables_.tokens, id);
-        if (!bytes) {
-            throw StoreFailure(tables_.damaged("token"));
-        }
+        const std::string_view bytes = tables_.sound(find(txn_, tables_.tokens, id), "token");
         const bool prepared = old != nullptr && !old->view->unreadable;
-        if (prepared && old->bytes == *bytes) {
+        if (prepared && old->bytes == bytes) {
             return *old;
         }
         // The master key was rotated, and the secret is the same.
-        if (prepared && differ_in_seal_only(id, old->bytes, *bytes)) {
-            return {std::string(id), std::string(*bytes), old->view};
+        if (prepared && differ_in_seal_only(id, old->bytes, bytes)) {
+            return {std::string(id), std::string(bytes), old->view};
         }
-        TokenPtr view = prepare_token(id, *bytes);
+        TokenPtr view = prepare_token(id, bytes);
         if (old != nullptr && old->view->unreadable && view->unreadable) {
             view = old->view;  // keeps the account's view from changing with every check
         }
-        return {std::string(id), std::string(*bytes), std::move(view)};
+        return {std::string(id), std::string(bytes), std::move(view)};
     }
 
     TokenPtr prepare_token(std::string_view id, std::string_view bytes) {
-        const std::optional<StoredToken> stored = decode_token(id, bytes);
-        if (!stored) {
-            throw StoreFailure(tables_.damaged("token"));
-        }
-        std::shared_ptr<TokenView> view = view_of(*stored);
+        const StoredToken stored = tables_.sound(decode_token(id, bytes), "token");
+        std::shared_ptr<TokenView> view = view_of(stored);
         if ((view->scopes & kWriteOrders) != 0 && !view->revoked) {
-            view->signing_key = open_key(*stored);
+            view->signing_key = open_key(stored);
             view->unreadable = view->signing_key == nullptr;
         }
         return view;

@@ -11,10 +11,6 @@
 namespace sluice::store {
 namespace {
 
-Error unknown_account(const AccountId& id) {
-    return {ErrorCode::kNotFound, "there is no account \"" + id.str() + "\""};
-}
-
 Status check_id(std::string_view id, const char* what) {
     if (!is_admin_id(id)) {
         return Error{ErrorCode::kInvalid, std::string(what) +
@@ -38,17 +34,10 @@ Status check_limit(const std::optional<RateLimit>& limit) {
 
 Status change_account(RegistryAccess& access, const AccountId& id,
                       const std::function<void(AccountRow&)>& change) {
-    return access.write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access.check_independent(txn); !ok) {
-            return ok;
-        }
-        std::optional<AccountRow> row = access.load_account(txn, id);
-        if (!row) {
-            return unknown_account(id);
-        }
-        change(*row);
-        put(txn, access.tables().accounts, id.view(), encode_account(*row));
-        return Status::success();
+    return access.write_own([&](WriteTxn& txn) {
+        AccountRow row = access.known_account(txn, id);
+        change(row);
+        put(txn, access.tables().accounts, id.view(), encode_account(row));
     });
 }
 
@@ -122,28 +111,23 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
     if (!ok) {
         return ok;
     }
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status own = access_->check_independent(txn); !own) {
-            return own;
-        }
+    return access_->write_own([&](WriteTxn& txn) {
         if (access_->load_account(txn, id)) {
-            return Error{ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"};
+            throw StoreFailure(
+                {ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"});
         }
-        const Result<StoreFormat> format = access_->format();
-        if (!format) {
-            return format.error();
-        }
+        const StoreFormat format = access_->format();
         AccountRow row{id, {access_->take_number(txn, kNextAccountKey)}, {}, limit, false, now};
         row.slot = slot_of(row.number);
-        if (row.slot.value >= format->max_accounts) {
-            return Error{ErrorCode::kLimit,
-                         "the store has all of its " + std::to_string(format->max_accounts) +
-                             " accounts: raise the limit with \"sluice store set --max-accounts "
-                             "N\" and restart nginx"};
+        if (row.slot.value >= format.max_accounts) {
+            throw StoreFailure(
+                {ErrorCode::kLimit,
+                 "the store has all of its " + std::to_string(format.max_accounts) +
+                     " accounts: raise the limit with \"sluice store set --max-accounts "
+                     "N\" and restart nginx"});
         }
         put(txn, access_->tables().accounts, id.view(), encode_account(row));
         put(txn, access_->tables().account_ids, account_number_key(row.number), id.view());
-        return Status::success();
     });
 }
 
@@ -162,94 +146,50 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
     if (Status ok = check_id(id.view(), "a shop id"); !ok) {
         return ok;
     }
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access_->check_independent(txn); !ok) {
-            return ok;
-        }
-        const std::optional<AccountRow> owner = access_->load_account(txn, account);
-        if (!owner) {
-            return unknown_account(account);
-        }
+    return access_->write_own([&](WriteTxn& txn) {
+        const AccountRow owner = access_->known_account(txn, account);
         if (const std::optional<ShopRow> taken = access_->load_shop(txn, id)) {
-            return Error{ErrorCode::kConflict, "there is a shop \"" + id.str() +
-                                                   "\" already, of account \"" +
-                                                   taken->account_id.str() + "\""};
+            throw StoreFailure({ErrorCode::kConflict, "there is a shop \"" + id.str() +
+                                                          "\" already, of account \"" +
+                                                          taken->account_id.str() + "\""});
         }
         const ShopRow row{
-            id, {access_->take_number(txn, kNextShopKey)}, account, owner->number, false, now};
+            id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
         put(txn, access_->tables().shops, id.view(), encode_shop(row));
-        return Status::success();
     });
 }
 
 Status Registry::suspend_shop(const ShopId& id, bool suspended) {
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access_->check_independent(txn); !ok) {
-            return ok;
-        }
+    return access_->write_own([&](WriteTxn& txn) {
         std::optional<ShopRow> row = access_->load_shop(txn, id);
         if (!row) {
-            return Error{ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""};
+            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
         }
         row->suspended = suspended;
         put(txn, access_->tables().shops, id.view(), encode_shop(*row));
-        return Status::success();
     });
 }
 
 Result<std::vector<AccountRow>> Registry::accounts() {
-    return attempt([&]() -> Result<std::vector<AccountRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        std::vector<AccountRow> rows;
-        scan(txn, access_->tables().accounts, "", [&](std::string_view id, std::string_view bytes) {
-            std::optional<AccountRow> row = decode_account(id, bytes);
-            if (!row) {
-                throw StoreFailure(access_->tables().damaged("account"));
-            }
-            rows.push_back(*std::move(row));
-            return true;
-        });
-        return rows;
-    });
+    return access_->read([&](const Txn& txn) { return access_->accounts(txn); });
 }
 
 Result<std::vector<ShopRow>> Registry::shops(std::optional<AccountId> account) {
-    return attempt([&]() -> Result<std::vector<ShopRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        if (account && !access_->load_account(txn, *account)) {
-            return unknown_account(*account);
-        }
-        std::vector<ShopRow> rows;
-        scan(txn, access_->tables().shops, "", [&](std::string_view id, std::string_view bytes) {
-            std::optional<ShopRow> row = decode_shop(id, bytes);
-            if (!row) {
-                throw StoreFailure(access_->tables().damaged("shop"));
-            }
-            if (!account || row->account_id == *account) {
-                rows.push_back(*std::move(row));
-            }
-            return true;
-        });
+    return access_->read([&](const Txn& txn) {
+        access_->check_account(txn, account);
+        std::vector<ShopRow> rows = access_->shops(txn);
+        std::erase_if(rows,
+                      [&](const ShopRow& row) { return account && row.account_id != *account; });
         return rows;
     });
 }
 
 Result<std::optional<AccountRow>> Registry::account(const AccountId& id) {
-    return attempt([&]() -> Result<std::optional<AccountRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        return access_->load_account(txn, id);
-    });
+    return access_->read([&](const Txn& txn) { return access_->load_account(txn, id); });
 }
 
 Result<std::optional<ShopRow>> Registry::shop(const ShopId& id) {
-    return attempt([&]() -> Result<std::optional<ShopRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        return access_->load_shop(txn, id);
-    });
+    return access_->read([&](const Txn& txn) { return access_->load_shop(txn, id); });
 }
 
 }  // namespace sluice::store

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "lmdb_store/environment/table_access.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -13,7 +12,6 @@ constexpr std::array<const char*, 6> kTables = {"accounts", "account_ids",    "s
 constexpr std::string_view kFormat("\1\0\0\0", 4);
 constexpr unsigned kDatabasesMax = 16;
 constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account has this number.
-constexpr std::size_t kRetiredTimeBytes = 8;
 
 }  // namespace
 
@@ -124,27 +122,19 @@ Error RegistryTables::damaged(std::string_view row_kind) const {
                                      "): restore it from a backup"};
 }
 
-std::string account_number_key(AccountNumber number) {
-    std::string key(sizeof(number.value), '\0');
-    put_big_endian(reinterpret_cast<unsigned char*>(key.data()), number.value);
-    return key;
-}
-
 std::string retired_tokens_key(AccountNumber number) {
     return std::string(kRetiredMark) + account_number_key(number);
 }
 
 std::string retired_token_key(AccountNumber number, std::int64_t seconds,
                               std::string_view token_id) {
-    std::string time(kRetiredTimeBytes, '\0');
-    put_big_endian(reinterpret_cast<unsigned char*>(time.data()),
-                   ~static_cast<std::uint64_t>(seconds));
-    return retired_tokens_key(number) + time + std::string(token_id);
+    return retired_tokens_key(number) + big_endian(~static_cast<std::uint64_t>(seconds)) +
+           std::string(token_id);
 }
 
 std::string_view token_of_retired_key(std::string_view key) {
     constexpr std::size_t kFixed =
-        kRetiredMark.size() + sizeof(AccountNumber::value) + kRetiredTimeBytes;
+        kRetiredMark.size() + sizeof(AccountNumber::value) + sizeof(std::uint64_t);
     return key.size() > kFixed ? key.substr(kFixed) : std::string_view();
 }
 

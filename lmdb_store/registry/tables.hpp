@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "core/values/ids.hpp"
-#include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -55,6 +55,14 @@ struct RegistryTables {
     [[nodiscard]] Status check_key(const Txn& txn, const MasterKey& key) const;
     /// Returns the error of a row that cannot be decoded.
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
+    /// Returns a decoded row. Throws that error if there is none.
+    template <class Row>
+    [[nodiscard]] Row sound(std::optional<Row> row, std::string_view row_kind) const {
+        if (!row) {
+            throw StoreFailure(damaged(row_kind));
+        }
+        return *std::move(row);
+    }
 
 private:
     [[nodiscard]] static Result<RegistryTables> of(const StorePaths& paths,
@@ -91,7 +99,9 @@ private:
 /// Retired tokens of an account that $sluice_reason can name.
 inline constexpr std::size_t kRetiredTokensKept = 16;
 
-[[nodiscard]] std::string account_number_key(AccountNumber number);
+[[nodiscard]] inline std::string account_number_key(AccountNumber number) {
+    return big_endian(number.value);
+}
 /// Returns the prefix of an account's retired tokens, the latest first.
 [[nodiscard]] std::string retired_tokens_key(AccountNumber number);
 /// Returns the key of a retired token.

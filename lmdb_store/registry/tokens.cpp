@@ -65,18 +65,18 @@ Status check_request(const TokenRequest& request) {
     return request.secret ? check_secret(request) : Status::success();
 }
 
-Status check_token_count(const RegistryAccess& access, const WriteTxn& txn,
-                         const AccountRow& account, std::uint8_t scopes, Timestamp now) {
+void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const AccountRow& account,
+                       std::uint8_t scopes, Timestamp now) {
     const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
     for (const Scope scope : kScopes) {
         const auto count = std::count_if(tokens.begin(), tokens.end(), [&](const StoredToken& t) {
             return (t.row.scopes & scope) != 0 && is_active(t.row, now);
         });
         if ((scopes & scope) != 0 && static_cast<std::size_t>(count) >= kActiveTokensMax) {
-            return Error{ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
-                                                std::to_string(count) +
-                                                " active tokens with the scope " + name_of(scope) +
-                                                " already: revoke one first"};
+            throw StoreFailure(
+                {ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
+                                        std::to_string(count) + " active tokens with the scope " +
+                                        name_of(scope) + " already: revoke one first"});
         }
     }
     for (const StoredToken& token : tokens) {
@@ -84,7 +84,6 @@ Status check_token_count(const RegistryAccess& access, const WriteTxn& txn,
             access.retire(txn, token, token.row.expires_at->seconds);
         }
     }
-    return Status::success();
 }
 
 }  // namespace
@@ -100,35 +99,27 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
     }
     NewToken created{TokenId("tok_" + random_hex(8)),
                      request.secret ? *request.secret : random_secret()};
-    const Status stored = access_->write([&](WriteTxn& txn) -> Status {
-        const std::optional<AccountRow> account = access_->load_account(txn, request.account_id);
-        if (!account) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no account \"" + request.account_id.str() + "\""};
-        }
-        Status ok = access_->check_independent(txn);
-        ok = ok ? access_->tables().check_key(txn, key) : ok;
-        ok = ok ? check_token_count(*access_, txn, *account, request.scopes, now) : ok;
-        if (!ok) {
-            return ok;
-        }
+    const Status stored = access_->write([&](WriteTxn& txn) {
+        const AccountRow account = access_->known_account(txn, request.account_id);
+        access_->check_independent(txn);
+        check(access_->tables().check_key(txn, key));
+        check_token_count(*access_, txn, account, request.scopes, now);
         StoredToken token;
         token.row = {created.token_id,   request.account_id, request.scopes, now,
                      request.expires_at, std::nullopt};
-        token.account_number = account->number;
+        token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = key.seal(created.secret, created.token_id.view());
         if (find(txn, access_->tables().bearers, view_of(token.secret_sha256)) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
-            return Error{ErrorCode::kConflict,
-                         "another token has or had this secret: every token "
-                         "needs its own"};
+            throw StoreFailure({ErrorCode::kConflict,
+                                "another token has or had this secret: every token "
+                                "needs its own"});
         }
         access_->store_token(txn, token);
         put(txn, access_->tables().bearers, view_of(token.secret_sha256), created.token_id.view());
         put(txn, access_->tables().account_tokens,
-            account_number_key(account->number) + created.token_id.str(), "");
-        return Status::success();
+            account_number_key(account.number) + created.token_id.str(), "");
     });
     if (!stored && !access_->is_unpublished()) {
         return stored.error();
@@ -138,43 +129,34 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
 }
 
 Status Registry::revoke_token(const TokenId& id, Timestamp now) {
-    return access_->write([&](WriteTxn& txn) -> Status {
+    return access_->write([&](WriteTxn& txn) {
         if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
-            return Error{ErrorCode::kNotFound, "there is no token \"" + id.str() + "\""};
+            throw StoreFailure({ErrorCode::kNotFound, "there is no token \"" + id.str() + "\""});
         }
         StoredToken token = access_->load_token(txn, id.view());
         if (token.row.revoked_at) {
-            return Error{ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
-                                                   token.row.revoked_at->to_string()};
+            throw StoreFailure({ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
+                                                          token.row.revoked_at->to_string()});
         }
         token.row.revoked_at = now;
         access_->store_token(txn, token);
         access_->retire(txn, token, now.seconds);
-        return Status::success();
     });
 }
 
 Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access_->tables().check_key(txn, from); !ok) {
-            return ok;
-        }
-        std::vector<StoredToken> tokens;
-        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
-            tokens.push_back(access_->load_token(txn, id));
-            return true;
-        });
-        for (StoredToken& token : tokens) {
+    return access_->write([&](WriteTxn& txn) {
+        check(access_->tables().check_key(txn, from));
+        for (StoredToken& token : access_->tokens(txn)) {
             Result<std::string> secret = from.open(token.sealed_secret, token.row.token_id.view());
             if (!secret) {
-                return secret.error();
+                throw StoreFailure(secret.error());
             }
             token.sealed_secret = to.seal(*secret, token.row.token_id.view());
             OPENSSL_cleanse(secret->data(), secret->size());
             access_->store_token(txn, token);
         }
         put(txn, access_->tables().main, kKeyCheckKey, to.seal(kKeyCheckText, kKeyCheckKey));
-        return Status::success();
     });
 }
 
@@ -225,20 +207,14 @@ Status rotate_master_key(const std::filesystem::path& key_file, Registry& regist
 }
 
 Result<std::vector<TokenRow>> Registry::tokens(std::optional<AccountId> account) {
-    return attempt([&]() -> Result<std::vector<TokenRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        if (account && !access_->load_account(txn, *account)) {
-            return Error{ErrorCode::kNotFound, "there is no account \"" + account->str() + "\""};
-        }
+    return access_->read([&](const Txn& txn) {
+        access_->check_account(txn, account);
         std::vector<TokenRow> rows;
-        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
-            StoredToken token = access_->load_token(txn, id);
+        for (StoredToken& token : access_->tokens(txn)) {
             if (!account || token.row.account_id == *account) {
                 rows.push_back(std::move(token.row));
             }
-            return true;
-        });
+        }
         return rows;
     });
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/registry/access.hpp"
@@ -5,10 +6,6 @@
 
 namespace sluice::store {
 namespace {
-
-Error no_such_account(const AccountId& id) {
-    return {ErrorCode::kNotFound, "there is no account \"" + id.str() + "\""};
-}
 
 Result<std::string> checked_name(std::string_view text) {
     const auto name = user_name(text);
@@ -38,23 +35,16 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
     if (!name) {
         return name.error();
     }
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access_->check_independent(txn); !ok) {
-            return ok;
-        }
-        const std::optional<AccountRow> owner = access_->load_account(txn, account);
-        if (!owner) {
-            return no_such_account(account);
-        }
+    return access_->write_own([&](WriteTxn& txn) {
+        const AccountRow owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);
         if (before && !before->removed_at && before->role == role) {
-            return Error{ErrorCode::kConflict,
-                         "the user has this role in account \"" + account.str() + "\" already"};
+            throw StoreFailure({ErrorCode::kConflict, "the user has this role in account \"" +
+                                                          account.str() + "\" already"});
         }
         const bool changes_role = before && !before->removed_at;
-        access_->store_user(txn, {*name, account, owner->number, role,
+        access_->store_user(txn, {*name, account, owner.number, role,
                                   changes_role ? before->created_at : now, std::nullopt});
-        return Status::success();
     });
 }
 
@@ -63,28 +53,20 @@ Status Registry::remove_user(std::string_view text, const AccountId& account, Ti
     if (!name) {
         return name.error();
     }
-    return access_->write([&](WriteTxn& txn) -> Status {
-        if (Status ok = access_->check_independent(txn); !ok) {
-            return ok;
-        }
+    return access_->write_own([&](WriteTxn& txn) {
         auto row = load_user(*access_, txn, *name, account);
         if (!row || row->removed_at) {
-            return Error{ErrorCode::kNotFound,
-                         "account \"" + account.str() + "\" has no such user"};
+            throw StoreFailure(
+                {ErrorCode::kNotFound, "account \"" + account.str() + "\" has no such user"});
         }
         row->removed_at = now;
         access_->store_user(txn, *row);
-        return Status::success();
     });
 }
 
 Result<std::vector<UserRow>> Registry::users(const std::optional<AccountId>& account) {
-    return attempt([&]() -> Result<std::vector<UserRow>> {
-        ReadTxn txn;
-        access_->begin(txn);
-        if (account && !access_->load_account(txn, *account)) {
-            return no_such_account(*account);
-        }
+    return access_->read([&](const Txn& txn) {
+        access_->check_account(txn, account);
         std::vector<UserRow> rows;
         access_->scan_users(txn, "", [&](UserRow row) {
             if (!row.removed_at && (!account || row.account_id == *account)) {
@@ -96,45 +78,33 @@ Result<std::vector<UserRow>> Registry::users(const std::optional<AccountId>& acc
 }
 
 Result<std::optional<Bearer>> Registry::bearer(std::string_view secret) {
-    return attempt([&]() -> Result<std::optional<Bearer>> {
-        ReadTxn txn;
-        access_->begin(txn);
+    return access_->read([&](const Txn& txn) -> std::optional<Bearer> {
         const auto id = find(txn, access_->tables().bearers, view_of(sha256(secret)));
         if (!id) {
-            return std::optional<Bearer>();
+            return std::nullopt;
         }
         StoredToken token = access_->load_token(txn, *id);
-        const auto account = access_->load_account(txn, token.row.account_id);
-        if (!account) {
-            throw StoreFailure(access_->tables().damaged("account"));
-        }
-        return std::optional(Bearer{std::move(token.row), *account});
+        AccountRow account =
+            access_->tables().sound(access_->load_account(txn, token.row.account_id), "account");
+        return Bearer{std::move(token.row), std::move(account)};
     });
 }
 
 Result<std::string> Registry::cursor_secret() {
-    return attempt([&]() -> Result<std::string> {
-        ReadTxn txn;
-        access_->begin(txn);
-        std::optional<StoredToken> oldest;
-        scan(txn, access_->tables().tokens, "", [&](std::string_view id, std::string_view) {
-            StoredToken token = access_->load_token(txn, id);
-            if (!oldest || token.row.created_at < oldest->row.created_at) {
-                oldest = std::move(token);
-            }
-            return true;
+    return access_->read([&](const Txn& txn) {
+        const std::vector<StoredToken> tokens = access_->tokens(txn);
+        const auto oldest = std::min_element(tokens.begin(), tokens.end(), [](auto& a, auto& b) {
+            return a.row.created_at < b.row.created_at;
         });
-        constexpr std::string_view kPurpose = "sluice cursor ";
-        return oldest ? std::string(view_of(sha256(std::string(kPurpose) +
-                                                   std::string(view_of(oldest->secret_sha256)))))
-                      : std::string();
+        return oldest == tokens.end()
+                   ? std::string()
+                   : std::string(view_of(
+                         sha256("sluice cursor " + std::string(view_of(oldest->secret_sha256)))));
     });
 }
 
 Result<std::vector<UserAccount>> Registry::accounts_of(const std::string& name) {
-    return attempt([&]() -> Result<std::vector<UserAccount>> {
-        ReadTxn txn;
-        access_->begin(txn);
+    return access_->read([&](const Txn& txn) {
         std::vector<UserAccount> accounts;
         access_->scan_users(txn, name + '\0', [&](const UserRow& row) {
             const auto account = access_->load_account(txn, row.account_id);
