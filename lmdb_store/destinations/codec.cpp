@@ -1,7 +1,5 @@
 #include "lmdb_store/destinations/codec.hpp"
 
-#include <array>
-
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/rows/field_reader.hpp"
 
@@ -106,19 +104,6 @@ void fields_of(Fields& fields, Row& row, const Replay* /*kind*/) {
     fields.each(row.changes, [&fields](auto& change) { change_fields(fields, change); });
 }
 
-bool is_outcome(std::uint8_t value) noexcept {
-    return value >= static_cast<std::uint8_t>(AttemptOutcome::kDelivered) &&
-           value <= static_cast<std::uint8_t>(AttemptOutcome::kDisabled);
-}
-void outcome_field(FieldWriter& fields, AttemptOutcome outcome) {
-    fields(outcome);
-}
-void outcome_field(FieldReader& fields, AttemptOutcome& outcome) {
-    auto value = static_cast<std::uint8_t>(outcome);
-    fields.one_of(value, is_outcome);
-    outcome = static_cast<AttemptOutcome>(value);
-}
-
 template <class Fields, class Row>
 void fields_of(Fields& fields, Row& row, const Attempt* /*kind*/) {
     fields(row.at);
@@ -127,18 +112,11 @@ void fields_of(Fields& fields, Row& row, const Attempt* /*kind*/) {
     fields(row.type);
     change_fields(fields, row.change);
     fields(row.number);
-    outcome_field(fields, row.outcome);
+    fields(row.outcome);
     fields(row.status);
     fields(row.took_ms);
     fields(row.error);
     fields(row.next_try);
-}
-
-template <class Row>
-std::string encoded(std::string_view key, const Row& row) {
-    FieldWriter fields;
-    fields_of(fields, row, static_cast<const Row*>(nullptr));
-    return std::string(fields.sealed(key));
 }
 
 }  // namespace
@@ -148,9 +126,7 @@ std::string prefix_of(const std::string& destination) {
 }
 
 std::string number_key(std::string_view prefix, std::uint64_t number) {
-    std::array<unsigned char, kNumberBytes> bytes{};
-    put_big_endian(bytes.data(), number);
-    return std::string(prefix).append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return std::string(prefix) + big_endian(number);
 }
 
 std::uint64_t number_of_key(std::string_view key) {
@@ -163,21 +139,17 @@ std::string pending_key(const std::string& destination, const ChangeId& change) 
     return number_key(prefix_of(destination) + change.node + '\0', change.last);
 }
 
-std::string encode(std::string_view key, const Destination& row) {
-    return encoded(key, row);
+template <class Row>
+std::string encode(std::string_view key, const Row& row) {
+    FieldWriter fields;
+    fields_of(fields, row, static_cast<const Row*>(nullptr));
+    return std::string(fields.sealed(key));
 }
-std::string encode(std::string_view key, const DestinationProgress& row) {
-    return encoded(key, row);
-}
-std::string encode(std::string_view key, const PendingChange& row) {
-    return encoded(key, row);
-}
-std::string encode(std::string_view key, const Replay& row) {
-    return encoded(key, row);
-}
-std::string encode(std::string_view key, const Attempt& row) {
-    return encoded(key, row);
-}
+template std::string encode(std::string_view, const Destination&);
+template std::string encode(std::string_view, const DestinationProgress&);
+template std::string encode(std::string_view, const PendingChange&);
+template std::string encode(std::string_view, const Replay&);
+template std::string encode(std::string_view, const Attempt&);
 
 template <class Row>
 std::optional<Row> decode(std::string_view key, std::string_view value) {

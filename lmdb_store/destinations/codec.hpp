@@ -17,14 +17,10 @@ namespace sluice::store {
 /// Returns the number at the end of such a key.
 [[nodiscard]] std::uint64_t number_of_key(std::string_view key);
 
-// encode() returns the value for a key; decode() returns nothing if the value is damaged.
-
-[[nodiscard]] std::string encode(std::string_view key, const Destination& row);
-[[nodiscard]] std::string encode(std::string_view key, const DestinationProgress& row);
-[[nodiscard]] std::string encode(std::string_view key, const PendingChange& row);
-[[nodiscard]] std::string encode(std::string_view key, const Replay& row);
-[[nodiscard]] std::string encode(std::string_view key, const Attempt& row);
-
+/// Returns the value for a key.
+template <class Row>
+[[nodiscard]] std::string encode(std::string_view key, const Row& row);
+/// Returns nothing if the value is damaged.
 template <class Row>
 [[nodiscard]] std::optional<Row> decode(std::string_view key, std::string_view value);
 

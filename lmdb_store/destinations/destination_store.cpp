@@ -107,27 +107,37 @@ struct DestinationStore::Tables {
         return found;
     }
 
-    /// Runs `act` in a write transaction, which is committed unless it returns an error.
+    [[nodiscard]] StoredDestination load_known(const Txn& txn, const std::string& id) const {
+        auto found = load(txn, id);
+        if (!found) {
+            throw StoreFailure(no_destination(id));
+        }
+        return *std::move(found);
+    }
+
+    /// Returns what `act` returns in a read transaction.
+    template <class Act>
+    [[nodiscard]] auto read(Act&& act) const {
+        return attempt([&]() -> Result<std::invoke_result_t<Act, const ReadTxn&>> {
+            ReadTxn txn;
+            begin(txn);
+            return act(txn);
+        });
+    }
+    /// Runs `act` in a write transaction, which is committed unless it throws.
     template <class Act>
     [[nodiscard]] Status write(Act&& act) const {
         return attempt([&]() -> Status {
             WriteTxn txn;
             check(txn.begin(*environment), *environment, "write");
-            if (Status done = act(txn); !done.ok()) {
-                return done;
-            }
+            act(txn);
             check(txn.commit(), *environment, "write");
             return Status::success();
         });
     }
 
     void erase_below(const WriteTxn& txn, MDB_dbi table, const std::string& id) const {
-        std::vector<std::string> keys;
-        scan(txn, table, prefix_of(id), [&keys](std::string_view key, std::string_view) {
-            keys.emplace_back(key);
-            return true;
-        });
-        for (const std::string& key : keys) {
+        for (const std::string& key : keys_of(txn, table, prefix_of(id))) {
             erase(txn, table, key);
         }
     }
@@ -265,22 +275,19 @@ DestinationStore::DestinationStore(std::unique_ptr<Tables> tables) : tables_(std
 DestinationStore::~DestinationStore() = default;
 
 Result<MasterKey> DestinationStore::key() const {
-    auto key = MasterKey::load(tables_->paths.key);
-    if (!key) {
-        return key.error();
-    }
     return attempt([&]() -> Result<MasterKey> {
+        const MasterKey key = checked(MasterKey::load(tables_->paths.key));
         ReadTxn txn;
         tables_->begin(txn);
         const auto sealed = store::find(txn, kMainTable, kKeyCheck);
-        const auto opened = key->open(sealed.value_or(std::string_view()), kKeyCheck);
+        const auto opened = key.open(sealed.value_or(std::string_view()), kKeyCheck);
         if (!opened.ok() || *opened != kKeyCheckText) {
             return Error{ErrorCode::kCorrupt,
                          "\"" + tables_->paths.key.string() +
                              "\" is not the key that sealed the secrets in \"" +
                              tables_->paths.folder.string() + "\": restore both from one backup"};
         }
-        return *key;
+        return key;
     });
 }
 
@@ -293,19 +300,12 @@ bool DestinationStore::still_in_place() const noexcept {
 }
 
 Result<std::vector<StoredDestination>> DestinationStore::list() {
-    return attempt([&]() -> Result<std::vector<StoredDestination>> {
-        ReadTxn txn;
-        tables_->begin(txn);
-        std::vector<std::string> ids;
-        scan(txn, tables_->destinations, {}, [&ids](std::string_view key, std::string_view) {
-            ids.emplace_back(key);
-            return true;
-        });
+    return tables_->read([&](const Txn& txn) {
         std::vector<StoredDestination> found;
-        for (const std::string& id : ids) {
+        for (const std::string& id : keys_of(txn, tables_->destinations, {})) {
             auto one = tables_->load(txn, id);
             if (!one) {
-                return tables_->damaged("destination without progress");
+                throw StoreFailure(tables_->damaged("destination without progress"));
             }
             found.push_back(*std::move(one));
         }
@@ -314,18 +314,11 @@ Result<std::vector<StoredDestination>> DestinationStore::list() {
 }
 
 Result<StoredDestination> DestinationStore::find(const std::string& id) {
-    return attempt([&]() -> Result<StoredDestination> {
-        ReadTxn txn;
-        tables_->begin(txn);
-        auto found = tables_->load(txn, id);
-        return found ? Result<StoredDestination>(*std::move(found)) : no_destination(id);
-    });
+    return tables_->read([&](const Txn& txn) { return tables_->load_known(txn, id); });
 }
 
 Result<std::vector<PendingChange>> DestinationStore::pending(const std::string& id) {
-    return attempt([&]() -> Result<std::vector<PendingChange>> {
-        ReadTxn txn;
-        tables_->begin(txn);
+    return tables_->read([&](const Txn& txn) {
         std::vector<PendingChange> rows;
         scan(txn, tables_->pending, prefix_of(id), [&](std::string_view key, std::string_view row) {
             rows.push_back(tables_->decoded<PendingChange>(key, row, "pending change"));
@@ -336,9 +329,7 @@ Result<std::vector<PendingChange>> DestinationStore::pending(const std::string& 
 }
 
 Result<std::vector<Replay>> DestinationStore::replays(const std::string& id) {
-    return attempt([&]() -> Result<std::vector<Replay>> {
-        ReadTxn txn;
-        tables_->begin(txn);
+    return tables_->read([&](const Txn& txn) {
         std::vector<Replay> rows;
         scan(txn, tables_->replays, prefix_of(id), [&](std::string_view key, std::string_view row) {
             rows.push_back(tables_->decoded<Replay>(key, row, "replay"));
@@ -367,61 +358,48 @@ Status DestinationStore::scan_attempts(const std::function<bool(const Attempt&)>
 
 Status DestinationStore::add(const StoredDestination& added) {
     const std::string& id = added.destination.id;
-    return tables_->write([&](const WriteTxn& txn) -> Status {
+    return tables_->write([&](const WriteTxn& txn) {
         if (store::find(txn, tables_->destinations, id)) {
-            return Error{ErrorCode::kConflict,
-                         "there is a destination \"" + id +
-                             "\" already: choose another id, or remove it first"};
+            throw StoreFailure(
+                {ErrorCode::kConflict, "there is a destination \"" + id +
+                                           "\" already: choose another id, or remove it first"});
         }
-        std::size_t count = 0;
-        scan(txn, tables_->destinations, {}, [&count](std::string_view, std::string_view) {
-            ++count;
-            return true;
-        });
-        if (count >= kDestinationsMax) {
-            return Error{ErrorCode::kLimit, "a store has at most " +
-                                                std::to_string(kDestinationsMax) +
-                                                " destinations: remove one first"};
+        if (keys_of(txn, tables_->destinations, {}).size() >= kDestinationsMax) {
+            throw StoreFailure({ErrorCode::kLimit, "a store has at most " +
+                                                       std::to_string(kDestinationsMax) +
+                                                       " destinations: remove one first"});
         }
         tables_->put_row(txn, tables_->destinations, id, added.destination);
         tables_->put_row(txn, tables_->progress, id, added.progress);
-        return Status::success();
     });
 }
 
 Status DestinationStore::change(const std::string& id,
                                 const std::function<Status(StoredDestination&)>& change) {
-    return tables_->write([&](const WriteTxn& txn) -> Status {
-        auto found = tables_->load(txn, id);
-        if (!found) {
-            return no_destination(id);
-        }
-        if (Status changed = change(*found); !changed.ok()) {
-            return changed;
-        }
-        ++found->destination.revision;
-        tables_->put_row(txn, tables_->destinations, id, found->destination);
-        tables_->put_row(txn, tables_->progress, id, found->progress);
-        return Status::success();
+    return tables_->write([&](const WriteTxn& txn) {
+        StoredDestination found = tables_->load_known(txn, id);
+        check(change(found));
+        ++found.destination.revision;
+        tables_->put_row(txn, tables_->destinations, id, found.destination);
+        tables_->put_row(txn, tables_->progress, id, found.progress);
     });
 }
 
 Status DestinationStore::remove(const std::string& id) {
-    return tables_->write([&](const WriteTxn& txn) -> Status {
+    return tables_->write([&](const WriteTxn& txn) {
         if (!erase(txn, tables_->destinations, id)) {
-            return no_destination(id);
+            throw StoreFailure(no_destination(id));
         }
         erase(txn, tables_->progress, id);
         tables_->erase_below(txn, tables_->pending, id);
         tables_->erase_below(txn, tables_->replays, id);
-        return Status::success();
     });
 }
 
 Status DestinationStore::add_replay(const std::string& id, Replay replay) {
-    return tables_->write([&](const WriteTxn& txn) -> Status {
+    return tables_->write([&](const WriteTxn& txn) {
         if (!store::find(txn, tables_->destinations, id)) {
-            return no_destination(id);
+            throw StoreFailure(no_destination(id));
         }
         scan(txn, tables_->replays, prefix_of(id), [&](std::string_view key, std::string_view) {
             replay.number = number_of_key(key);
@@ -429,19 +407,17 @@ Status DestinationStore::add_replay(const std::string& id, Replay replay) {
         });
         ++replay.number;
         tables_->put_row(txn, tables_->replays, number_key(prefix_of(id), replay.number), replay);
-        return Status::success();
     });
 }
 
 Status DestinationStore::apply(const std::vector<DestinationStep>& steps, std::uint64_t now) {
-    return tables_->write([&](const WriteTxn& txn) -> Status {
+    return tables_->write([&](const WriteTxn& txn) {
         std::size_t added = 0;
         for (const DestinationStep& step : steps) {
             tables_->apply(txn, step);
             added += step.attempts.size();
         }
         tables_->shorten_log(txn, added, now);
-        return Status::success();
     });
 }
 

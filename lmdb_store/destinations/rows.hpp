@@ -112,6 +112,10 @@ enum class AttemptOutcome : std::uint8_t {
     kFailed = 3,    ///< Failed for the last time; its order continues.
     kDisabled = 4,  ///< Failed, and the destination was disabled with it.
 };
+/// FieldReader asks it of what is stored.
+[[nodiscard]] constexpr bool is_valid(AttemptOutcome outcome) noexcept {
+    return outcome >= AttemptOutcome::kDelivered && outcome <= AttemptOutcome::kDisabled;
+}
 
 /// An attempt in the log.
 struct Attempt {
