@@ -29,14 +29,10 @@ Result<std::uint64_t> edit_block(std::string_view queue_uuid, std::string_view r
     return changes;
 }
 
-Result<EditedSegment> edit_segment(const OpenFile& file, const ArchiveEdit& edit,
+Result<EditedSegment> edit_segment(const Segment& segment, const ArchiveEdit& edit,
                                    BlockPacker& packer) {
-    const auto head = read_segment_head(file);
-    if (!head) {
-        return head.error();
-    }
-    EditedSegment result{encode_segment_head(*head), 0};
-    BlockCursor cursor(file);
+    EditedSegment result{encode_segment_head(segment.head), 0};
+    BlockCursor cursor(segment.file);
     for (;;) {
         auto block = cursor.next();
         if (!block) {
@@ -50,7 +46,7 @@ Result<EditedSegment> edit_segment(const OpenFile& file, const ArchiveEdit& edit
             return raw.error();
         }
         std::string edited;
-        const auto changes = edit_block(head->queue_uuid, *raw, edit, edited);
+        const auto changes = edit_block(segment.head.queue_uuid, *raw, edit, edited);
         if (!changes) {
             return changes.error();
         }
@@ -72,11 +68,11 @@ Result<std::uint64_t> edit_archive(const std::filesystem::path& folder, const Ar
     BlockPacker packer(options.level);
     std::uint64_t changes = 0;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-        if (!file) {
-            return file.error();
+        const auto segment = open_segment(path);
+        if (!segment) {
+            return segment.error();
         }
-        const auto edited = edit_segment(*file, edit, packer);
+        const auto edited = edit_segment(*segment, edit, packer);
         if (!edited) {
             return edited.error();
         }
@@ -98,15 +94,11 @@ Result<std::vector<std::string>> archived_queues(const std::filesystem::path& fo
     }
     std::set<std::string> queues;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-        if (!file) {
-            return file.error();
+        const auto segment = open_segment(path);
+        if (!segment) {
+            return segment.error();
         }
-        const auto head = read_segment_head(*file);
-        if (!head) {
-            return head.error();
-        }
-        queues.insert(head->queue_uuid);
+        queues.insert(segment->head.queue_uuid);
     }
     return std::vector<std::string>(queues.begin(), queues.end());
 }

@@ -62,18 +62,25 @@ std::filesystem::path new_path(const std::filesystem::path& path) {
     return path.string() + ".new." + std::to_string(::getpid());
 }
 
-/// The complete rows of a file.
+/// A queue's file and its complete rows.
 struct RowsOfFile {
+    OpenFile file;
+    std::string queue_uuid;
     std::uint64_t count = 0;
 
-    static Result<RowsOfFile> of(const OpenFile& file) {
-        const auto size = file.size();
-        return size ? Result<RowsOfFile>(RowsOfFile{*size / kRowBytes})
-                    : Result<RowsOfFile>(size.error());
+    static Result<RowsOfFile> open(const std::filesystem::path& folder, std::string_view queue,
+                                   OpenFile::Mode mode = OpenFile::Mode::kRead) {
+        auto file = OpenFile::open(order_path(folder, queue), mode);
+        if (!file) {
+            return file.error();
+        }
+        const auto size = file->size();
+        return size ? Result<RowsOfFile>({std::move(*file), std::string(queue), *size / kRowBytes})
+                    : size.error();
     }
     /// Drops the first row that a power failure has torn, and the rows after it, which the disk may
     /// have written before it.
-    Status drop_torn(const OpenFile& file, const std::string& queue_uuid) {
+    Status drop_torn() {
         const std::uint64_t first = count - std::min(count, kUnsyncedRowsMax);
         const auto bytes = file.read_at(first * kRowBytes, (count - first) * kRowBytes);
         if (!bytes) {
@@ -88,7 +95,7 @@ struct RowsOfFile {
         return Status::success();
     }
     /// Returns the last row, or nothing. Drops rows at the end that a crash has torn.
-    Result<std::optional<AppliedBatch>> last(const OpenFile& file, const std::string& queue_uuid) {
+    Result<std::optional<AppliedBatch>> last() {
         for (; count != 0; --count) {
             const auto bytes = file.read_at((count - 1) * kRowBytes, kRowBytes);
             if (!bytes) {
@@ -111,16 +118,12 @@ bool is_order_name(std::string_view name) noexcept {
 
 Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
                                         std::string_view queue_uuid, SequenceNumber last) {
-    auto file = OpenFile::open(order_path(folder, queue_uuid), OpenFile::Mode::kRead);
-    if (!file) {
-        return file.error();
-    }
-    auto rows = RowsOfFile::of(*file);
+    auto rows = RowsOfFile::open(folder, queue_uuid);
     if (!rows) {
         return rows.error();
     }
     for (;;) {
-        const auto row = rows->last(*file, std::string(queue_uuid));
+        const auto row = rows->last();
         if (!row) {
             return row.error();
         }
@@ -134,16 +137,11 @@ Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
 
 Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
                                                   std::string_view queue_uuid) {
-    const std::filesystem::path path = order_path(folder, queue_uuid);
-    auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-    if (!file) {
-        return file.error().code == ErrorCode::kNotFound
-                   ? Result<std::optional<AppliedBatch>>(std::nullopt)
-                   : Result<std::optional<AppliedBatch>>(file.error());
+    auto rows = RowsOfFile::open(folder, queue_uuid);
+    if (!rows && rows.error().code == ErrorCode::kNotFound) {
+        return std::optional<AppliedBatch>();
     }
-    auto rows = RowsOfFile::of(*file);
-    return rows ? rows->last(*file, std::string(queue_uuid))
-                : Result<std::optional<AppliedBatch>>(rows.error());
+    return rows ? rows->last() : rows.error();
 }
 
 Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
@@ -154,22 +152,18 @@ Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
             return made.error();
         }
     }
-    auto file = OpenFile::open(path, OpenFile::Mode::kReadWrite);
-    if (!file) {
-        return file.error();
-    }
-    auto rows = RowsOfFile::of(*file);
+    auto rows = RowsOfFile::open(folder, queue_uuid, OpenFile::Mode::kReadWrite);
     if (!rows) {
         return rows.error();
     }
-    if (Status dropped = rows->drop_torn(*file, queue_uuid); !dropped) {
+    if (Status dropped = rows->drop_torn(); !dropped) {
         return dropped.error();
     }
-    auto last = rows->last(*file, queue_uuid);
+    auto last = rows->last();
     if (!last) {
         return last.error();
     }
-    OrderWriter writer(std::move(*file), queue_uuid);
+    OrderWriter writer(std::move(rows->file), queue_uuid);
     writer.rows_ = writer.synced_rows_ = rows->count;
     writer.last_ = std::move(*last);
     writer.written_slices_ = writer.last_ ? writer.last_->slices : std::nullopt;
@@ -257,15 +251,10 @@ Result<OrderReader> OrderReader::open(const std::filesystem::path& folder,
                    ? Result<OrderReader>(OrderReader(std::nullopt, std::string(queue_uuid), 0))
                    : Result<OrderReader>(system_error(errno, "read", path));
     }
-    auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-    if (!file) {
-        return file.error();
-    }
-    const auto size = file->size();
-    if (!size) {
-        return size.error();
-    }
-    return OrderReader(std::move(*file), std::string(queue_uuid), *size / kRowBytes);
+    auto rows = RowsOfFile::open(folder, queue_uuid);
+    return rows ? Result<OrderReader>(
+                      OrderReader(std::move(rows->file), std::string(queue_uuid), rows->count))
+                : rows.error();
 }
 
 Result<std::optional<AppliedBatch>> OrderReader::next() {

@@ -50,16 +50,12 @@ Status ArchiveReader::State::enter(
     if (at == segments.end()) {
         return Status::success();
     }
-    auto opened = OpenFile::open(at->second, OpenFile::Mode::kRead);
+    auto opened = open_segment(at->second);
     if (!opened) {
         return opened.error();
     }
-    auto read = read_segment_head(*opened);
-    if (!read) {
-        return read.error();
-    }
-    head = std::move(*read);
-    file = std::move(*opened);
+    head = std::move(opened->head);
+    file = std::move(opened->file);
     cursor.emplace(*file);
     return Status::success();
 }

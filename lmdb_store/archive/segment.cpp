@@ -46,16 +46,15 @@ Result<std::vector<SegmentFigures>> segment_figures(const std::filesystem::path&
     }
     std::vector<SegmentFigures> figures;
     for (const auto& [ordinal, path] : *segments) {
-        const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-        if (!file) {
-            return file.error();
+        const auto segment = open_segment(path);
+        if (!segment) {
+            return segment.error();
         }
-        const auto bytes = file->size();
-        const auto head = read_segment_head(*file);
-        if (!bytes || !head) {
-            return bytes ? head.error() : bytes.error();
+        const auto bytes = segment->file.size();
+        if (!bytes) {
+            return bytes.error();
         }
-        figures.push_back({path, *bytes, head->created_at_seconds});
+        figures.push_back({path, *bytes, segment->head.created_at_seconds});
     }
     return figures;
 }
@@ -94,6 +93,15 @@ Result<SegmentHead> read_segment_head(const OpenFile& file) {
         return Error{head.error().code, head.error().message + " (" + file.path().string() + ")"};
     }
     return head;
+}
+
+Result<Segment> open_segment(const std::filesystem::path& path, OpenFile::Mode mode) {
+    auto file = OpenFile::open(path, mode);
+    if (!file) {
+        return file.error();
+    }
+    auto head = read_segment_head(*file);
+    return head ? Result<Segment>(Segment{std::move(*file), std::move(*head)}) : head.error();
 }
 
 Status remove_unfinished(const std::filesystem::path& folder) {

@@ -21,6 +21,13 @@ namespace sluice::store {
                                                  std::uint64_t ordinal);
 /// Reads and checks the head of a segment.
 [[nodiscard]] Result<SegmentHead> read_segment_head(const OpenFile& file);
+struct Segment {
+    OpenFile file;
+    SegmentHead head;
+};
+/// Opens a segment and reads its head.
+[[nodiscard]] Result<Segment> open_segment(const std::filesystem::path& path,
+                                           OpenFile::Mode mode = OpenFile::Mode::kRead);
 /// Removes the temporary files that a killed process left of segments.
 [[nodiscard]] Status remove_unfinished(const std::filesystem::path& folder);
 

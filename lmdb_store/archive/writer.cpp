@@ -5,11 +5,6 @@
 #include "lmdb_store/archive/segment.hpp"
 
 namespace sluice::store {
-namespace {
-
-constexpr std::int64_t kDaySeconds = 86'400;
-
-}  // namespace
 
 struct ArchiveWriter::State {
     State(std::filesystem::path folder_path, std::string uuid, const ArchiveOptions& chosen)
@@ -71,28 +66,24 @@ Status ArchiveWriter::State::adopt_newest() {
     }
     const auto& [ordinal, path] = *segments->rbegin();
     newest_ordinal = ordinal;
-    auto opened = OpenFile::open(path, OpenFile::Mode::kReadWrite);
-    if (!opened) {
-        return opened.error();
+    auto newest = open_segment(path, OpenFile::Mode::kReadWrite);
+    if (!newest) {
+        return newest.error();
     }
-    const auto head = read_segment_head(*opened);
-    if (!head) {
-        return head.error();
-    }
-    if (head->queue_uuid != queue_uuid) {
+    if (newest->head.queue_uuid != queue_uuid) {
         return adopt_last_of_queue(*segments);
     }
-    const auto scan = scan_segment(*opened);
+    const auto scan = scan_segment(newest->file);
     if (!scan) {
         return scan.error();
     }
     // The last writes of a killed process may not be durable yet.
-    if (Status synced = opened->sync(); !synced) {
+    if (Status synced = newest->file.sync(); !synced) {
         return synced;
     }
     if (!scan->torn) {
-        file = std::move(*opened);
-        file_created_at = head->created_at_seconds;
+        file = std::move(newest->file);
+        file_created_at = newest->head.created_at_seconds;
         file_bytes = durable_bytes = scan->sound_bytes;
     }
     if (scan->last_seq.value == 0) {
@@ -105,17 +96,14 @@ Status ArchiveWriter::State::adopt_newest() {
 /// Finds the last input of this queue in earlier segments.
 Status ArchiveWriter::State::adopt_last_of_queue(
     const std::map<std::uint64_t, std::filesystem::path>& segments) {
-    for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
-        const auto opened = OpenFile::open(segment->second, OpenFile::Mode::kRead);
-        if (!opened) {
-            return opened.error();
+    for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
+        const auto segment = open_segment(at->second);
+        if (!segment) {
+            return segment.error();
         }
-        const auto head = read_segment_head(*opened);
-        if (!head) {
-            return head.error();
-        }
-        const auto scan = head->queue_uuid == queue_uuid ? scan_segment(*opened)
-                                                         : Result<SegmentScan>(SegmentScan{});
+        const auto scan = segment->head.queue_uuid == queue_uuid
+                              ? scan_segment(segment->file)
+                              : Result<SegmentScan>(SegmentScan{});
         if (!scan) {
             return scan.error();
         }
@@ -130,7 +118,7 @@ Status ArchiveWriter::State::adopt_last_of_queue(
 bool ArchiveWriter::State::needs_new_segment(const ArchivedInput& input, Timestamp now) const {
     const bool follows = last_seq.value != 0 && input.seq.value == last_seq.value + 1;
     return !file || !follows || file_bytes >= options.segment_bytes_max ||
-           now.seconds >= file_created_at + kDaySeconds;
+           now.seconds >= file_created_at + kSecondsPerDay;
 }
 
 Status ArchiveWriter::State::begin_segment(SequenceNumber first_seq, Timestamp now) {
@@ -249,8 +237,7 @@ Result<std::uint64_t> ArchiveWriter::apply_retention(Timestamp now) {
     if (options.keep_days == 0 && options.keep_bytes == 0) {
         return std::uint64_t{0};
     }
-    const std::int64_t oldest_kept =
-        now.seconds - static_cast<std::int64_t>(options.keep_days) * kDaySeconds;
+    const std::int64_t oldest_kept = now.plus_days(-std::int64_t{options.keep_days}).seconds;
     return remove_old_segments(state_->folder, options.keep_days == 0 ? 0 : oldest_kept,
                                options.keep_bytes);
 }

@@ -64,11 +64,18 @@ Status begin(ReadTxn& txn, Environment& environment) {
     return rc == 0 ? Status::success() : Status(environment.error(rc, "read"));
 }
 
-Result<QueueState> state_of(const ReadTxn& txn, Environment& environment) {
+/// Opens the table of the records. Throws StoreFailure.
+MDB_dbi records_of(const ReadTxn& txn) {
+    MDB_dbi records = 0;
+    check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), txn.environment(), "read");
+    return records;
+}
+
+Result<QueueState> state_of(const ReadTxn& txn) {
     return attempt([&]() -> Result<QueueState> {
         QueueState state;
-        MDB_dbi records = 0;
-        check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), environment, "read");
+        const Environment& environment = txn.environment();
+        const MDB_dbi records = records_of(txn);
         const auto uuid = find(txn, kMainTable, kUuidKey);
         const auto next = find(txn, kMainTable, kNextSeqKey);
         MDB_stat rows{};
@@ -80,34 +87,24 @@ Result<QueueState> state_of(const ReadTxn& txn, Environment& environment) {
         state.uuid = *uuid;
         state.fill.rows = rows.ms_entries;
         state.fill.last_seq.value = get_big_endian<std::uint64_t>(next->data()) - 1;
-        Cursor cursor;
-        MDB_val key{};
-        MDB_val value{};
-        check(cursor.open(txn, records), environment, "read");
-        if (cursor.read(key, value, MDB_FIRST) == 0) {
-            state.fill.first_seq.value = get_big_endian<std::uint64_t>(key.mv_data);
-        }
+        scan(txn, records, {}, [&state](std::string_view key, std::string_view) {
+            state.fill.first_seq.value = get_big_endian<std::uint64_t>(key.data());
+            return false;
+        });
         return state;
     });
 }
 
 /// Calls `visit` for each record.
-Status each_record(const ReadTxn& txn, Environment& environment,
+Status each_record(const ReadTxn& txn,
                    const std::function<Status(SequenceNumber, std::string_view)>& visit) {
-    MDB_dbi records = 0;
-    Cursor cursor;
-    MDB_val key{};
-    MDB_val value{};
-    int rc = mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records);
-    rc = rc == 0 ? cursor.open(txn, records) : rc;
-    for (rc = rc == 0 ? cursor.read(key, value, MDB_FIRST) : rc; rc == 0;
-         rc = cursor.read(key, value, MDB_NEXT)) {
-        if (Status visited = visit({get_big_endian<std::uint64_t>(key.mv_data)}, to_view(value));
-            !visited) {
-            return visited;
-        }
-    }
-    return rc == MDB_NOTFOUND ? Status::success() : Status(environment.error(rc, "read"));
+    return attempt([&]() -> Status {
+        scan(txn, records_of(txn), {}, [&](std::string_view key, std::string_view bytes) {
+            check(visit({get_big_endian<std::uint64_t>(key.data())}, bytes));
+            return true;
+        });
+        return Status::success();
+    });
 }
 
 bool is_trimmed_beyond(const QueueFill& queue, SequenceNumber applied) noexcept {
@@ -119,9 +116,8 @@ bool is_trimmed_beyond(const QueueFill& queue, SequenceNumber applied) noexcept 
 /// ledger's snapshot still needs. A body of an applied input is in the archive.
 Result<bool> open_bulk(const StorePaths& paths, Snapshots& taken) {
     bool complete = true;
-    Status read = each_record(
-        taken.queue, *taken.queue_environment,
-        [&](SequenceNumber seq, std::string_view bytes) -> Status {
+    Status read =
+        each_record(taken.queue, [&](SequenceNumber seq, std::string_view bytes) -> Status {
             const auto record =
                 claims_bulk(bytes) ? decode_record(bytes) : Result<RecordView>(RecordView{});
             if (!record || !record->meta.bulk || !is_bulk_name(record->meta.bulk->file_name)) {
@@ -160,7 +156,7 @@ Result<bool> try_snapshots(const BackupSource& source, Snapshots& taken) {
     if (Status begun = begin(taken.queue, *taken.queue_environment); !begun) {
         return begun.error();
     }
-    auto state = state_of(taken.queue, *taken.queue_environment);
+    auto state = state_of(taken.queue);
     if (!state) {
         return state.error();
     }
@@ -446,22 +442,22 @@ Result<QueueFill> check_queue_copy(const StorePaths& paths, SequenceNumber appli
     if (Status begun = begin(txn, **environment); !begun) {
         return begun.error();
     }
-    const auto state = state_of(txn, **environment);
-    Status read = state ? Status::success() : Status(state.error());
-    if (read) {
-        read = each_record(txn, **environment, [&](SequenceNumber seq, std::string_view bytes) {
-            const auto record = decode_record(bytes);
-            if (!record) {
-                return Status(Error{record.error().code, "input " + std::to_string(seq.value) +
-                                                             ": " + record.error().message});
-            }
-            const bool has_body = record->meta.bulk && seq > applied;
-            const Result<std::string> body =
-                has_body ? read_bulk(paths, *record->meta.bulk) : std::string();
-            return body ? Status::success() : Status(body.error());
-        });
+    const auto state = state_of(txn);
+    if (!state) {
+        return state.error();
     }
-    return read ? Result<QueueFill>(state->fill) : Result<QueueFill>(read.error());
+    Status read = each_record(txn, [&](SequenceNumber seq, std::string_view bytes) {
+        const auto record = decode_record(bytes);
+        if (!record) {
+            return Status(Error{record.error().code, "input " + std::to_string(seq.value) + ": " +
+                                                         record.error().message});
+        }
+        const bool has_body = record->meta.bulk && seq > applied;
+        const Result<std::string> body =
+            has_body ? read_bulk(paths, *record->meta.bulk) : std::string();
+        return body ? Status::success() : Status(body.error());
+    });
+    return read ? Result<QueueFill>(state->fill) : read.error();
 }
 
 }  // namespace sluice::store
