@@ -1,6 +1,5 @@
 #include "lmdb_store/environment/lock_file.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -37,10 +36,7 @@ int mutex_kind() noexcept {
 
 /// Returns true if another process has LMDB's lock on the file.
 bool is_in_use(int fd) noexcept {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_len = 1;
+    struct flock lock = write_lock(0, 1);
     return ::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 

@@ -7,6 +7,7 @@
 // makes it wait for ever, but what it wrote before it was checked does nothing.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -54,6 +55,11 @@ private:
 
     friend pid_t writer_thread(const std::filesystem::path& path);
 };
+
+/// Returns the lock of a range of a file, for fcntl(). 0 bytes mean up to the end.
+[[nodiscard]] inline struct flock write_lock(off_t start, off_t bytes) noexcept {
+    return {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = bytes, .l_pid = 0};
+}
 
 /// Returns the thread that has LMDB's writer lock in a lock file that this process has open, or 0.
 /// Opens nothing, because closing the file would drop this process's locks of it.

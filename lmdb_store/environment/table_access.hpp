@@ -34,6 +34,11 @@ template <std::size_t kBytes>
     return {key.size(), key.data()};
 }
 
+template <std::size_t kBytes>
+[[nodiscard]] std::string_view to_view(const KeyBytes<kBytes>& key) noexcept {
+    return {reinterpret_cast<const char*>(key.data()), key.size()};
+}
+
 template <class Number>
 void put_big_endian(unsigned char* to, Number number) noexcept {
     for (std::size_t i = sizeof(number); i-- > 0; number >>= 8) {

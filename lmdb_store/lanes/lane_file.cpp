@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lmdb_store/environment/lock_file.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 
 namespace sluice::store {
@@ -33,13 +34,6 @@ int set_owner_of(int fd, const FileOwner& owner) noexcept {
         return errno;
     }
     return ::fchmod(fd, owner.mode) == 0 ? 0 : errno;
-}
-
-struct flock whole_file() noexcept {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    return lock;
 }
 
 }  // namespace
@@ -145,18 +139,18 @@ Status LaneFile::read_head() {
 }
 
 bool LaneFile::try_lock() noexcept {
-    struct flock lock = whole_file();
+    struct flock lock = write_lock(0, 0);
     return ::fcntl(fd_.get(), F_OFD_SETLK, &lock) == 0;
 }
 
 bool LaneFile::is_locked(const fs::path& path) noexcept {
     const Fd fd(open_retrying(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK));
-    struct flock lock = whole_file();
+    struct flock lock = write_lock(0, 0);
     return fd.ok() && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 bool LaneFile::is_locked_elsewhere() const noexcept {
-    struct flock lock = whole_file();
+    struct flock lock = write_lock(0, 0);
     return ::fcntl(fd_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 

@@ -9,25 +9,13 @@
 #include "lmdb_store/lanes/lane_reader.hpp"
 
 namespace sluice::store {
-namespace {
 
-class SettleLock : public ByteLock {
-public:
-    explicit SettleLock(const LaneSet& lanes) noexcept : ByteLock(lanes, 2, true) {}
-};
-
-}  // namespace
-
-ByteLock::ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept
+LaneLock::LaneLock(const LaneSet& lanes, Byte byte, bool waits) noexcept
     : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK)) {
     if (!file_.ok()) {
         return;  // errno is that of opening, and not the EBADF of a lock without a file
     }
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = byte;
-    lock.l_len = 1;
+    struct flock lock = write_lock(static_cast<off_t>(byte), 1);
     int rc = 0;
     do {
         rc = ::fcntl(file_.get(), waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
@@ -52,7 +40,7 @@ Result<bool> LaneRecovery::settle() {
     }
     // Without this lock, a process that settles a lane would be taken for the lane's writer,
     // because it has the lane's lock as well.
-    const SettleLock lock(lanes_);
+    const LaneLock lock(lanes_, LaneLock::Byte::kSettlers);
     if (!lock.is_held()) {
         return disk_error(errno, "lock", lanes_.cells_path());
     }
@@ -129,8 +117,7 @@ Result<bool> LaneRecovery::holds_earlier_boot() {
     return false;
 }
 
-Result<std::optional<std::pair<LaneRow, LaneFile>>> LaneRecovery::claim() {
-    std::optional<std::pair<LaneRow, LaneFile>> claimed;
+Result<std::optional<ClaimedLane>> LaneRecovery::claim() {
     const Result<std::vector<LaneRow>> rows = read_rows_();
     if (!rows) {
         return rows.error();
@@ -145,11 +132,10 @@ Result<std::optional<std::pair<LaneRow, LaneFile>>> LaneRecovery::claim() {
         }
         // A cell of the lane's last writer would differ if another process had claimed it before.
         if (file->try_lock() && is_settled(row)) {
-            claimed.emplace(row, std::move(*file));
-            break;
+            return std::optional(ClaimedLane{row, std::move(*file)});
         }
     }
-    return claimed;
+    return std::optional<ClaimedLane>();
 }
 
 }  // namespace sluice::store

@@ -22,6 +22,13 @@
 
 namespace sluice::store {
 
+/// A lane that this process has locked.
+struct ClaimedLane {
+    LaneRow row;
+    LaneFile file;
+    bool is_new = false;  ///< Has no row yet.
+};
+
 class LaneRecovery {
 public:
     /// Reads the rows of all lanes in a fresh snapshot.
@@ -37,18 +44,10 @@ public:
     /// Returns true if a settled lane holds batches of an earlier boot; see the function in core.
     [[nodiscard]] Result<bool> holds_earlier_boot();
     /// Returns a settled lane whose records are all moved, locked for the caller, or nullopt.
-    [[nodiscard]] Result<std::optional<std::pair<LaneRow, LaneFile>>> claim();
+    [[nodiscard]] Result<std::optional<ClaimedLane>> claim();
 
     /// Returns true if the lane's end was found and no process has written to it since.
     [[nodiscard]] bool is_settled(const LaneRow& row) const noexcept;
-
-    /// Locks the movers' byte while it lives, so that one process moves at a time. Does not wait.
-    class MoverLock;
-    /// The same lock, after waiting for another process's move.
-    class MoverTurn;
-    /// Locks the claimers' byte while it lives. LMDB's writer lock is not fair: after a reload all
-    /// new workers would wait for it at once, and the appends of the others would starve.
-    class ClaimLock;
 
 private:
     [[nodiscard]] bool is_unknown(const LaneRow& row) const noexcept;
@@ -60,38 +59,24 @@ private:
 
 /// A lock of one of the first bytes of the cells' file, while it lives. It belongs to an open file
 /// of its own, so that it also excludes the other threads of this process.
-class ByteLock {
+class LaneLock {
 public:
-    ByteLock(const ByteLock&) = delete;
-    ByteLock& operator=(const ByteLock&) = delete;
+    enum class Byte : std::uint8_t {
+        kMovers = 0,    ///< One process moves at a time.
+        kClaimers = 1,  ///< LMDB's writer lock is not fair: after a reload all new workers would
+                        ///< wait for it at once, and the appends of the others would starve.
+        kSettlers = 2,  ///< LaneRecovery::settle()
+    };
+    /// @param waits  False does not wait for another thread or process that has the lock.
+    LaneLock(const LaneSet& lanes, Byte byte, bool waits = true) noexcept;
+    LaneLock(const LaneLock&) = delete;
+    LaneLock& operator=(const LaneLock&) = delete;
     /// Returns false if another thread or process has the lock, or the system gave none.
     [[nodiscard]] bool is_held() const noexcept { return held_; }
-
-protected:
-    ByteLock(const LaneSet& lanes, int byte, bool waits) noexcept;
-    ~ByteLock() = default;
 
 private:
     Fd file_;
     bool held_ = false;
-};
-
-class LaneRecovery::MoverLock : public ByteLock {
-public:
-    explicit MoverLock(const LaneRecovery& recovery) noexcept
-        : ByteLock(recovery.lanes_, 0, false) {}
-};
-
-class LaneRecovery::MoverTurn : public ByteLock {
-public:
-    explicit MoverTurn(const LaneRecovery& recovery) noexcept
-        : ByteLock(recovery.lanes_, 0, true) {}
-};
-
-class LaneRecovery::ClaimLock : public ByteLock {
-public:
-    explicit ClaimLock(const LaneRecovery& recovery) noexcept
-        : ByteLock(recovery.lanes_, 1, true) {}
 };
 
 }  // namespace sluice::store

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -36,21 +37,13 @@ Key key_of(std::uint32_t number) noexcept {
     return key;
 }
 
-MDB_val to_val(Key& key) noexcept {
-    return {key.size() - 1, key.data()};
-}
-
 bool parse(const MDB_val& key, const MDB_val& value, LaneRow& row) noexcept {
     const std::string_view digits = to_view(key).substr(kPrefix.size());
-    if (digits.size() != kDigits || value.mv_size != sizeof(Stored)) {
+    if (digits.size() != kDigits || value.mv_size != sizeof(Stored) ||
+        digits.find_first_not_of("0123456789") != std::string_view::npos) {
         return false;
     }
-    for (const char digit : digits) {
-        if (digit < '0' || digit > '9') {
-            return false;
-        }
-        row.number = row.number * 10 + static_cast<std::uint32_t>(digit - '0');
-    }
+    std::from_chars(digits.data(), digits.data() + digits.size(), row.number);
     Stored stored{};
     std::memcpy(&stored, value.mv_data, sizeof(stored));
     row.lane = stored.lane;
@@ -69,7 +62,7 @@ int read_lane_rows(MDB_txn* txn, std::vector<LaneRow>& rows) {
     rows.clear();
     Cursor cursor;
     int rc = cursor.open(txn, kMainTable);
-    MDB_val key = sluice::store::to_val(kPrefix);
+    MDB_val key = to_val(kPrefix);
     MDB_val value{};
     for (MDB_cursor_op move = MDB_SET_RANGE; rc == 0; move = MDB_NEXT) {
         rc = cursor.read(key, value, move);
@@ -84,16 +77,14 @@ int read_lane_rows(MDB_txn* txn, std::vector<LaneRow>& rows) {
 }
 
 int put_lane_row(MDB_txn* txn, const LaneRow& row) noexcept {
-    Key key = key_of(row.number);
-    Stored stored{row.lane, row.bytes, row.moved, row.floor, row.floor_crc, 0};
-    MDB_val key_val = to_val(key);
-    MDB_val value{sizeof(stored), &stored};
-    return mdb_put(txn, kMainTable, &key_val, &value, 0);
+    const Key key = key_of(row.number);
+    const Stored stored{row.lane, row.bytes, row.moved, row.floor, row.floor_crc, 0};
+    return put_main(txn, key.data(), {reinterpret_cast<const char*>(&stored), sizeof(stored)});
 }
 
 int delete_lane_row(MDB_txn* txn, std::uint32_t number) noexcept {
-    Key key = key_of(number);
-    MDB_val key_val = to_val(key);
+    const Key key = key_of(number);
+    MDB_val key_val = to_val(key.data());
     return mdb_del(txn, kMainTable, &key_val, nullptr);
 }
 

@@ -59,40 +59,33 @@ Result<bool> LmdbQueue::has_room_for_lane() {
            lane_reserve(*rows) + lane_reserve(lane_bytes()) <= lanes_room();
 }
 
-/// Claims a lane without an owner whose records are all in the queue. Leaves `claimed` without a
-/// file if there is none.
-Status LmdbQueue::claim_empty_lane(ClaimedLane& claimed) {
-    Result<std::optional<std::pair<LaneRow, LaneFile>>> free = recovery_->claim();
+/// Claims a lane without an owner whose records are all in the queue, if there is one.
+Result<std::optional<ClaimedLane>> LmdbQueue::claim_empty_lane() {
+    Result<std::optional<ClaimedLane>> free = recovery_->claim();
     if (!free) {
-        lane_failure(free.error(), 0);
-        return free.error();
+        lane_failure(free.error());
     }
-    if (*free) {
-        claimed.row = (*free)->first;
-        claimed.file.emplace(std::move((*free)->second));
-    }
-    return Status::success();
+    return free;
 }
 
 /// Moves what lanes hold from before this boot of the machine.
 Status LmdbQueue::move_earlier_boots() {
     const Result<bool> earlier = recovery_->holds_earlier_boot();
     if (!earlier) {
-        lane_failure(earlier.error(), 0);
-        return earlier.error();
+        return lane_failure(earlier.error());
     }
     return *earlier ? move_all(monotonic_ns()) : Status::success();
 }
 
 /// Claims or creates a lane. Records of this boot may wait for their move, because moves go by
 /// stamp and the stamps of this process will be higher, so a large backlog is moved first only if
-/// there is no room for another lane. Leaves `claimed` without a file if there is none then.
-Status LmdbQueue::claim_file(ClaimedLane& claimed) {
+/// there is no room for another lane. Returns none if there is no room then.
+Result<std::optional<ClaimedLane>> LmdbQueue::claim_lane() {
     if (Status moved = move_earlier_boots(); !moved) {
-        return moved;
+        return moved.error();
     }
-    Status found = claim_empty_lane(claimed);
-    if (!found || claimed.file) {
+    Result<std::optional<ClaimedLane>> found = claim_empty_lane();
+    if (!found || *found) {
         return found;
     }
     const Result<std::uint64_t> backlog = lanes_backlog();
@@ -102,21 +95,21 @@ Status LmdbQueue::claim_file(ClaimedLane& claimed) {
     }
     if (*backlog <= kMoveBytes || !*room) {
         if (Status moved = move_all(monotonic_ns()); !moved) {
-            return moved;
+            return moved.error();
         }
-        found = claim_empty_lane(claimed);
-        if (!found || claimed.file) {
+        found = claim_empty_lane();
+        if (!found || *found) {
             return found;
         }
     }
     if (!*room) {
-        return Status::success();
+        return found;
     }
-    Status created = create_lane(claimed);
-    if (!created) {
-        lane_failure(created.error(), 0);
+    found = create_lane();
+    if (!found) {
+        lane_failure(found.error());
     }
-    return created;
+    return found;
 }
 
 Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
@@ -126,7 +119,7 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
     if (latched() || unwanted()) {
         return std::unique_ptr<LaneWriter>();
     }
-    const LaneRecovery::ClaimLock lock(*recovery_);
+    const LaneLock lock(*lanes_, LaneLock::Byte::kClaimers);
     if (unwanted()) {
         return std::unique_ptr<LaneWriter>();
     }
@@ -138,34 +131,31 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
     if (Status settled = settle(); !settled) {
         return settled.error();
     }
-    ClaimedLane claimed;
-    if (Status found = claim_file(claimed); !found) {
-        return found.error();
+    Result<std::optional<ClaimedLane>> claimed = claim_lane();
+    if (!claimed) {
+        return claimed.error();
     }
-    if (!claimed.file) {
+    if (!*claimed) {
         return std::unique_ptr<LaneWriter>();
     }
-    if (Status begun = begin_lap(claimed); !begun) {
-        lane_failure(begun.error(), 0);
-        return begun.error();
+    if (Status begun = begin_lap(**claimed); !begun) {
+        return lane_failure(begun.error());
     }
-    return std::make_unique<LaneWriter>(*lanes_, claimed.row, std::move(*claimed.file));
+    return std::make_unique<LaneWriter>(*lanes_, (*claimed)->row, std::move((*claimed)->file));
 }
 
 /// Creates a lane under a temporary name, without a lock, because writing its zeros takes long.
-Status LmdbQueue::create_lane(ClaimedLane& claimed) {
-    const std::optional<Uuid> lane = parse_uuid(make_uuid());
-    claimed.is_new = true;
-    claimed.row.lane = *lane;
-    claimed.row.bytes = lane_bytes();
-    const auto path = lanes_->unfinished_path();
-    Result<LaneFile> file = LaneFile::create(path, {lanes_->identity_of(claimed.row), lane_bytes()},
-                                             lanes_->file_owner(), options_.sync);
+Result<std::optional<ClaimedLane>> LmdbQueue::create_lane() {
+    LaneRow row;
+    row.lane = *parse_uuid(make_uuid());
+    row.bytes = lane_bytes();
+    Result<LaneFile> file =
+        LaneFile::create(lanes_->unfinished_path(), {lanes_->identity_of(row), row.bytes},
+                         lanes_->file_owner(), options_.sync);
     if (!file) {
         return file.error();
     }
-    claimed.file.emplace(std::move(*file));
-    return Status::success();
+    return std::optional(ClaimedLane{row, std::move(*file), true});
 }
 
 /// Writes the opening batch, one lap after everything that was ever written to the lane, so that
@@ -183,12 +173,11 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
     if (claimed.is_new) {
         row.number = new_lane_number(rows);
         const auto path = lanes_->path_of(row.number);
-        if (!claimed.file->try_lock() ||
-            ::rename(claimed.file->path().c_str(), path.c_str()) != 0) {
+        if (!claimed.file.try_lock() || ::rename(claimed.file.path().c_str(), path.c_str()) != 0) {
             return system_error(errno, "create", path);
         }
-        claimed.file->renamed(path);
-        if (!claimed.file->still_in_place()) {
+        claimed.file.renamed(path);
+        if (!claimed.file.still_in_place()) {
             return Error{ErrorCode::kBusy, "\"" + path.string() +
                                                "\" was created by two processes at once: it "
                                                "will be created again"};
@@ -201,7 +190,7 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
         return each.lane == row.lane && each.moved == row.moved;
     };
     if (!claimed.is_new && std::none_of(rows.begin(), rows.end(), is_same)) {
-        return Error{ErrorCode::kBusy, "\"" + claimed.file->path().string() +
+        return Error{ErrorCode::kBusy, "\"" + claimed.file.path().string() +
                                            "\" was dropped or claimed meanwhile: another lane "
                                            "will be claimed"};
     }
@@ -216,8 +205,8 @@ Status LmdbQueue::begin_lap(ClaimedLane& claimed) {
     }
     LaneBatchWriter writer({block.get(), kLaneBlockBytes});
     const std::string_view bytes = writer.finish(lanes_->identity_of(row), head);
-    if (const int error = claimed.file->write(head.offset, bytes); error != 0) {
-        return disk_error(error, "write", claimed.file->path());
+    if (const int error = claimed.file.write(head.offset, bytes); error != 0) {
+        return disk_error(error, "write", claimed.file.path());
     }
     row.moved = head.end();
     row.floor = head.offset;

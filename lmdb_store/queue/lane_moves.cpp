@@ -56,8 +56,8 @@ Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {
     return rows;
 }
 
-/// Latches the queue if the error says that the disk is suspect or a lane damaged.
-void LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
+/// Latches the queue if the error says that the disk is suspect or a lane damaged. Returns it.
+const Error& LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
     if (!env_->still_in_place()) {
         in_place_.store(false);  // the store was moved away with its lanes
     } else if (rc != 0 || env_->failure() != 0) {
@@ -72,6 +72,7 @@ void LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
             latch(Latch::kDamage, error.message);
         }
     }
+    return error;
 }
 
 // -- Moving ---------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ int LmdbQueue::move_lanes_first(Batch& batch) noexcept {
         if (!moved) {
             const int rc = batch.mover->rc();
             if (rc == 0) {
-                lane_failure(moved.error(), 0);
+                lane_failure(moved.error());
             }
             return rc != 0 ? rc : EBUSY;
         }
@@ -151,9 +152,7 @@ Result<bool> LmdbQueue::move_once(LaneSources& sources, std::uint64_t cut_ns,
     if (rc != 0) {
         batch.records.close();
         batch.txn.abort();
-        Error error = env_->error(rc, "write");
-        lane_failure(error, rc);
-        return error;
+        return lane_failure(env_->error(rc, "write"), rc);
     }
     LaneMover mover = mover_for(batch, sources, cut_ns);
     const Result<Moved> moved = mover.run(bytes_max);
@@ -169,8 +168,7 @@ Result<bool> LmdbQueue::move_once(LaneSources& sources, std::uint64_t cut_ns,
         batch.txn.abort();
     }
     if (!moved) {
-        lane_failure(moved.error(), mover.rc());
-        return moved.error();
+        return lane_failure(moved.error(), mover.rc());
     }
     if (rc != 0) {
         Error error = env_->error(rc, "write");
@@ -215,8 +213,7 @@ bool LmdbQueue::takes_lanes() const noexcept {
 Status LmdbQueue::settle() {
     const Result<bool> settled = recovery_->settle();
     if (!settled) {
-        lane_failure(settled.error(), 0);
-        return settled.error();
+        return lane_failure(settled.error());
     }
     settled_.store(true);
     if (*settled) {
@@ -234,7 +231,7 @@ Status LmdbQueue::move_lanes() {
     if (latched()) {
         return Status::success();
     }
-    const LaneRecovery::MoverLock lock(*recovery_);
+    const LaneLock lock(*lanes_, LaneLock::Byte::kMovers, false);
     if (!lock.is_held()) {
         return Status::success();  // another process moves
     }
@@ -254,7 +251,7 @@ Status LmdbQueue::empty_lanes() {
 }
 
 Status LmdbQueue::recover_lanes_in_turn() {
-    const LaneRecovery::MoverTurn turn(*recovery_);
+    const LaneLock turn(*lanes_, LaneLock::Byte::kMovers);
     return recover_lanes();
 }
 

@@ -202,7 +202,8 @@ bool LmdbQueue::still_in_place() noexcept {
     return in_place;
 }
 
-Status LmdbQueue::measure_fill(const Txn& snapshot, QueueFill& fill) {
+Result<QueueFill> LmdbQueue::measure_fill(const Txn& snapshot) {
+    QueueFill fill;
     PageUse use;
     int rc = count_page_use(*env_, use);
     MDB_stat stat{};
@@ -230,21 +231,16 @@ Status LmdbQueue::measure_fill(const Txn& snapshot, QueueFill& fill) {
     fill.bytes_used = use.bytes_used;
     fill.bytes_map = use.bytes_map;
     fill.bytes_high_water = admission_.high_water(use.bytes_map);
-    return Status::success();
+    return fill;
 }
 
 Result<QueueFill> LmdbQueue::fill() {
-    QueueFill fill;
     ReadTxn txn;
-    if (const int rc = txn.begin(*env_); rc != 0) {
-        return env_->error(rc, "read");
-    }
-    Status measured = measure_fill(txn, fill);
-    return measured ? Result<QueueFill>(fill) : measured.error();
+    const int rc = txn.begin(*env_);
+    return rc == 0 ? measure_fill(txn) : env_->error(rc, "read");
 }
 
 Result<QueueFill> LmdbQueue::fill_with_lanes() {
-    QueueFill fill;
     std::vector<LaneRow> rows;
     ReadTxn txn;
     int rc = txn.begin(*env_);
@@ -252,14 +248,15 @@ Result<QueueFill> LmdbQueue::fill_with_lanes() {
     if (rc != 0) {
         return env_->error(rc, "read");
     }
-    if (Status measured = measure_fill(txn, fill); !measured) {
-        return measured.error();
+    Result<QueueFill> fill = measure_fill(txn);
+    if (!fill) {
+        return fill;
     }
     const Result<LanesFill> lanes = fill_of(rows);
     if (!lanes) {
         return lanes.error();
     }
-    fill.lanes = *lanes;
+    fill->lanes = *lanes;
     return fill;
 }
 
@@ -292,11 +289,8 @@ Status LmdbQueue::unlatch() {
     // A commit writes data and meta pages, with a sync each.
     WriteTxn txn;
     int rc = txn.begin(*env_);
-    MDB_val key = to_val(std::string_view("unlatched"));
-    KeyBytes<8> second{};
-    put_big_endian(second.data(), static_cast<std::uint64_t>(now().seconds));
-    MDB_val value = to_val(second);
-    rc = rc == 0 ? mdb_put(txn.get(), kMainTable, &key, &value, 0) : rc;
+    const std::string second = big_endian(static_cast<std::uint64_t>(now().seconds));
+    rc = rc == 0 ? put_main(txn.get(), "unlatched", second) : rc;
     rc = rc == 0 ? txn.commit() : rc;
     if (rc != 0) {
         return env_->error(rc, "write");

@@ -80,19 +80,13 @@ private:
         std::optional<LaneSources> sources = {};  ///< Outlives the mover.
         std::optional<LaneMover> mover = {};
     };
-    /// A lane that this process has locked.
-    struct ClaimedLane {
-        LaneRow row;
-        std::optional<LaneFile> file;
-        bool is_new = false;  ///< Has no row yet.
-    };
 
     [[nodiscard]] Status read_identity();
     [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
     [[nodiscard]] bool expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept;
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
     [[nodiscard]] std::uint64_t cost_of_stored(std::span<const AppendItem> part) const noexcept;
-    [[nodiscard]] Status measure_fill(const Txn& snapshot, QueueFill& fill);
+    [[nodiscard]] Result<QueueFill> measure_fill(const Txn& snapshot);
 
     // append(), step by step
     [[nodiscard]] bool check_in_place() noexcept;
@@ -139,12 +133,13 @@ private:
     [[nodiscard]] Status move_all(std::uint64_t cut_ns);
     [[nodiscard]] Status settle();
     [[nodiscard]] Status settle_once();
-    void lane_failure(const Error& error, int rc) noexcept;
+    /// @param rc  LMDB's code, if LMDB failed.
+    const Error& lane_failure(const Error& error, int rc = 0) noexcept;
     [[nodiscard]] Result<bool> has_room_for_lane();
-    [[nodiscard]] Status claim_empty_lane(ClaimedLane& claimed);
+    [[nodiscard]] Result<std::optional<ClaimedLane>> claim_empty_lane();
     [[nodiscard]] Status move_earlier_boots();
-    [[nodiscard]] Status claim_file(ClaimedLane& claimed);
-    [[nodiscard]] Status create_lane(ClaimedLane& claimed);
+    [[nodiscard]] Result<std::optional<ClaimedLane>> claim_lane();
+    [[nodiscard]] Result<std::optional<ClaimedLane>> create_lane();
     [[nodiscard]] Status begin_lap(ClaimedLane& claimed);
     [[nodiscard]] std::uint64_t lane_bytes() const noexcept;
     [[nodiscard]] std::uint64_t lanes_room() const noexcept;

@@ -104,11 +104,7 @@ void add(std::string& text, const std::string& holder) {
 /// Names the holder of a lock of LaneRecovery, unless this process is it.
 void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string& text) {
     const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = byte;
-    lock.l_len = 1;
+    struct flock lock = write_lock(byte, 1);
     if (!fd.ok() || ::fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
         return;
     }
@@ -128,7 +124,7 @@ void add_lane_locks(const StorePaths& paths, std::string& text) {
     const Result<ControlFile> control = ControlFile::open(paths);
     const auto claimer =
         control ? static_cast<pid_t>(control->words().lane_claimer.load()) : pid_t{0};
-    add_lane_lock(paths, 1, claimer, text);  // LaneRecovery::ClaimLock
+    add_lane_lock(paths, 1, claimer, text);  // LaneLock::Byte::kClaimers
     if (claimer != 0) {
         add_lane_lock(paths, 2, 0, text);  // it finds the ends of lanes
     }
