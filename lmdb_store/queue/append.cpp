@@ -322,10 +322,7 @@ int LmdbQueue::finish_transaction(Batch& batch) noexcept {
     if (const int rc = delete_old_rows(batch); rc != 0) {
         return rc;
     }
-    KeyBytes<8> bytes = seq_key(batch.next_seq);
-    MDB_val key = to_val(kNextSeqKey);
-    MDB_val value = to_val(bytes);
-    return mdb_put(batch.txn.get(), kMainTable, &key, &value, 0);
+    return put_main(batch.txn.get(), kNextSeqKey, to_view(seq_key(batch.next_seq)));
 }
 
 int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/protocol/record.hpp"
 #include "core/values/result.hpp"
@@ -27,7 +28,7 @@ public:
                                                 const Digest256& sha256);
     /// Creates an empty file. Errors, here and below: kNoSpace, kIo, kPermission.
     [[nodiscard]] static Result<BulkFile> create(const StorePaths& paths);
-    BulkFile(BulkFile&&) noexcept;
+    BulkFile(BulkFile&& other) noexcept { *this = std::move(other); }
     BulkFile& operator=(BulkFile&&) noexcept;
     BulkFile(const BulkFile&) = delete;
     BulkFile& operator=(const BulkFile&) = delete;
@@ -57,8 +58,7 @@ private:
     [[nodiscard]] Status sync();
 
     Fd fd_;
-    std::filesystem::path path_;
-    std::filesystem::path folder_;
+    std::filesystem::path path_;  ///< Empty once it is kept.
     std::string name_;
     std::uint64_t bytes_ = 0;
     std::uint64_t unsynced_ = 0;

@@ -48,14 +48,11 @@ std::int64_t accepted_of(const MDB_val& age) noexcept {
 
 int create_queue_tables(MDB_txn* txn, std::string_view uuid, std::string_view store_uuid) noexcept {
     constexpr std::array<char, 4> kFormat = {kQueueFormat, 0, 0, 0};
-    const KeyBytes<8> first = seq_key(1);
     int rc = create_tables(txn, kQueueTables);
     rc = rc == 0 ? put_main(txn, kFormatKey, {kFormat.data(), kFormat.size()}) : rc;
     rc = rc == 0 ? put_main(txn, kStoreKey, store_uuid) : rc;
     rc = rc == 0 ? put_main(txn, kUuidKey, uuid) : rc;
-    return rc == 0 ? put_main(txn, kNextSeqKey,
-                              {reinterpret_cast<const char*>(first.data()), first.size()})
-                   : rc;
+    return rc == 0 ? put_main(txn, kNextSeqKey, to_view(seq_key(1))) : rc;
 }
 
 IdempotencyKey IdempotencyTable::key_of(const IdempotencyClaim& claim) noexcept {
@@ -67,8 +64,7 @@ IdempotencyKey IdempotencyTable::key_of(const IdempotencyClaim& claim) noexcept 
 }
 
 int IdempotencyTable::find(const IdempotencyKey& key, IdempotencyRow& row) noexcept {
-    IdempotencyKey copy = key;
-    MDB_val key_val = to_val(copy);
+    MDB_val key_val = to_val(to_view(key));
     MDB_val value{};
     const int rc = mdb_get(txn_, rows_, &key_val, &value);
     return rc != 0 ? rc : decode(value, row) ? 0 : MDB_CORRUPTED;
@@ -85,10 +81,9 @@ int IdempotencyTable::put(const IdempotencyKey& key, const IdempotencyRow& row) 
     if (rc != 0 && rc != MDB_NOTFOUND) {
         return rc;
     }
-    IdempotencyKey copy = key;
     KeyBytes<kRowBytes> bytes = encode(row);
     KeyBytes<kAgeKeyBytes> age = age_key(row.accepted_second, key);
-    MDB_val key_val = to_val(copy);
+    MDB_val key_val = to_val(to_view(key));
     MDB_val value = to_val(bytes);
     if (rc = mdb_put(txn_, rows_, &key_val, &value, 0); rc != 0) {
         return rc;
