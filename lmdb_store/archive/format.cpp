@@ -32,9 +32,7 @@ struct StoredSegmentHead {
     std::uint64_t first_seq;
     std::int64_t created_at_seconds;
     std::array<char, kUuidBytesMax> uuid;
-    std::uint32_t reserved_zero;
-    std::uint32_t reserved_zero_too;
-    std::uint32_t reserved_zero_three;
+    std::array<std::uint32_t, 3> reserved_zero;
     std::uint32_t crc;  ///< CRC32C of what comes before it.
 };
 static_assert(sizeof(StoredSegmentHead) == kSegmentHeadBytes);
@@ -47,9 +45,7 @@ struct StoredBlockHead {
     std::uint32_t raw_bytes;
     std::uint32_t stored_bytes;
     std::uint32_t payload_crc;
-    std::uint32_t reserved_zero;
-    std::uint64_t reserved_zero_too;
-    std::uint32_t reserved_zero_three;
+    std::array<std::uint32_t, 4> reserved_zero;
     std::uint32_t crc;  ///< CRC32C of what comes before it.
 };
 static_assert(sizeof(StoredBlockHead) == kBlockHeadBytes);
@@ -89,12 +85,15 @@ std::optional<Head> checked_head(std::string_view bytes, std::uint32_t magic) {
     return head;
 }
 
-/// Returns true if the unused bytes are zero, because another format would use them.
-bool is_unused_zero(const StoredSegmentHead& head) noexcept {
-    return head.reserved_zero == 0 && head.reserved_zero_too == 0 &&
-           head.reserved_zero_three == 0 &&
-           std::all_of(head.uuid.begin() + head.uuid_bytes, head.uuid.end(),
-                       [](char byte) { return byte == 0; });
+/// Returns true if the unused bytes from `first` on are zero, because another format would use
+/// them.
+template <class Bytes>
+bool is_zero(const Bytes& unused, std::size_t first = 0) noexcept {
+    return std::all_of(unused.begin() + first, unused.end(), [](auto each) { return each == 0; });
+}
+
+bool out_of_memory(std::size_t zstd_result) noexcept {
+    return ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation;
 }
 
 }  // namespace
@@ -127,7 +126,7 @@ Result<SegmentHead> decode_segment_head(std::string_view bytes) {
     if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
         return corrupt("the queue's UUID in the head of a segment");
     }
-    if (!is_unused_zero(*stored)) {
+    if (!is_zero(stored->reserved_zero) || !is_zero(stored->uuid, stored->uuid_bytes)) {
         return corrupt("the unused bytes in the head of a segment");
     }
     SegmentHead head;
@@ -159,8 +158,7 @@ Result<BlockHead> decode_block_head(std::string_view bytes) {
         stored->first_seq > stored->last_seq) {
         return corrupt("the figures in the head of a block");
     }
-    if (stored->reserved_zero != 0 || stored->reserved_zero_too != 0 ||
-        stored->reserved_zero_three != 0) {
+    if (!is_zero(stored->reserved_zero)) {
         return corrupt("the unused bytes in the head of a block");
     }
     return BlockHead{stored->inputs_count, {stored->first_seq},  {stored->last_seq},
@@ -229,38 +227,22 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     return input;
 }
 
-namespace {
-
-bool out_of_memory(std::size_t zstd_result) noexcept {
-    return ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation;
+BlockPacker::BlockPacker(int level) : context_(ZSTD_createCCtx()), level_(level) {
+    if (context_ == nullptr) {
+        throw std::bad_alloc();
+    }
 }
 
-}  // namespace
-
-struct BlockPacker::State {
-    explicit State(int zstd_level) : context(ZSTD_createCCtx()), level(zstd_level) {
-        if (context == nullptr) {
-            throw std::bad_alloc();
-        }
-    }
-    ~State() { ZSTD_freeCCtx(context); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-
-    ZSTD_CCtx* context;
-    int level;
-};
-
-BlockPacker::BlockPacker(int level) : state_(std::make_unique<State>(level)) {}
-BlockPacker::~BlockPacker() = default;
+void BlockPacker::Free::operator()(ZSTD_CCtx_s* context) const noexcept {
+    ZSTD_freeCCtx(context);
+}
 
 std::string BlockPacker::pack(BlockHead head, std::string_view raw) {
     SLUICE_ASSERT(!raw.empty() && raw.size() <= kBlockRawBytesMax);
     std::string block(kBlockHeadBytes + ZSTD_compressBound(raw.size()), '\0');
     char* payload = block.data() + kBlockHeadBytes;
-    const std::size_t bytes =
-        ZSTD_compressCCtx(state_->context, payload, block.size() - kBlockHeadBytes, raw.data(),
-                          raw.size(), state_->level);
+    const std::size_t bytes = ZSTD_compressCCtx(
+        context_.get(), payload, block.size() - kBlockHeadBytes, raw.data(), raw.size(), level_);
     if (ZSTD_isError(bytes) != 0) {
         SLUICE_ASSERT(out_of_memory(bytes));  // the block has room for any input
         throw std::bad_alloc();

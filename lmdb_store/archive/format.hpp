@@ -15,6 +15,8 @@
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 
+struct ZSTD_CCtx_s;
+
 namespace sluice::store {
 
 inline constexpr std::uint16_t kArchiveFormat = 2;
@@ -81,17 +83,17 @@ class BlockPacker {
 public:
     /// @param level  1 (fast) to 19.
     explicit BlockPacker(int level);
-    ~BlockPacker();
-    BlockPacker(const BlockPacker&) = delete;
-    BlockPacker& operator=(const BlockPacker&) = delete;
 
     /// Returns head and payload of a block.
     /// @param raw  1 to kBlockRawBytesMax bytes, made by append_input().
     [[nodiscard]] std::string pack(BlockHead head, std::string_view raw);
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct Free {
+        void operator()(ZSTD_CCtx_s* context) const noexcept;
+    };
+    std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+    int level_;
 };
 
 /// Decompresses a block, after checking its CRC, to exactly `raw_bytes` bytes.

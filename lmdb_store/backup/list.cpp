@@ -190,11 +190,6 @@ Result<NewFolder> NewFolder::create(const fs::path& folder) {
     return NewFolder(folder, false);
 }
 
-NewFolder::NewFolder(NewFolder&& other) noexcept
-    : folder_(std::move(other.folder_)), is_created_(other.is_created_) {
-    other.folder_.clear();
-}
-
 NewFolder::~NewFolder() {
     if (folder_.empty()) {
         return;

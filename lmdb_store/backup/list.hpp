@@ -45,7 +45,8 @@ class NewFolder {
 public:
     /// Returns kConflict if the path exists and is not an empty folder.
     [[nodiscard]] static Result<NewFolder> create(const std::filesystem::path& folder);
-    NewFolder(NewFolder&& other) noexcept;
+    NewFolder(NewFolder&& other) noexcept
+        : folder_(std::exchange(other.folder_, {})), is_created_(other.is_created_) {}
     NewFolder& operator=(NewFolder&&) = delete;
     NewFolder(const NewFolder&) = delete;
     NewFolder& operator=(const NewFolder&) = delete;

@@ -193,14 +193,12 @@ Status Environment::check_length() {
         if (Status ok = identify_files(snapshot); !ok) {
             return ok;
         }
-        int fd = -1;
         struct stat data {};
-        mdb_env_get_fd(env_, &fd);
-        if (::fstat(fd, &data) != 0) {
+        if (::fstat(fd(), &data) != 0) {
             return system_error(errno, "inspect", data_path_);
         }
         const std::uint64_t pages_in_file = static_cast<std::uint64_t>(data.st_size) / page_bytes_;
-        whole = missing_pages_are_free(fd, snapshot.id(), pages_in_file, info().me_last_pgno);
+        whole = missing_pages_are_free(fd(), snapshot.id(), pages_in_file, info().me_last_pgno);
         moved = info().me_last_txnid != snapshot.id();
     }
     if (whole < 0) {
@@ -219,9 +217,8 @@ Status Environment::identify_files(const Txn& snapshot) {
     MDB_stat pages{};
     struct stat data {};
     struct stat locks {};
-    int fd = -1;  // a copy may have been replaced since it was opened
-    mdb_env_get_fd(env_, &fd);
-    if (::fstat(fd, &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
+    // By the descriptor, because a copy may have been replaced since it was opened.
+    if (::fstat(fd(), &data) != 0 || ::stat(lock_path_.c_str(), &locks) != 0) {
         return system_error(errno, "inspect", folder_);
     }
     if (const int rc = mdb_stat(snapshot.get(), 1, &pages); rc != 0) {
@@ -324,12 +321,10 @@ int Environment::remap(std::size_t map_bytes) noexcept {
     if (map_lost_) {
         return ENOMEM;
     }
-    int fd = -1;
     MDB_envinfo now{};
-    mdb_env_get_fd(env_, &fd);
     mdb_env_info(env_, &now);
     const std::size_t bytes = std::max(map_bytes, (now.me_last_pgno + 1) * page_bytes_);
-    void* const trial = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    void* const trial = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd(), 0);
     if (trial == MAP_FAILED) {
         return errno;
     }
@@ -337,6 +332,12 @@ int Environment::remap(std::size_t map_bytes) noexcept {
     const int rc = mdb_env_set_mapsize(env_, map_bytes);
     map_lost_ = rc != 0;
     return rc;
+}
+
+int Environment::fd() const noexcept {
+    int fd = -1;
+    mdb_env_get_fd(env_, &fd);
+    return fd;
 }
 
 unsigned Environment::readers_max() const noexcept {

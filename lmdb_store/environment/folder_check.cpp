@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -160,12 +161,7 @@ public:
         if (failed_ != 0 || !sound_) {
             return failed_;
         }
-        for (const bool is_free : free_) {
-            if (!is_free) {
-                return 0;
-            }
-        }
-        return 1;
+        return std::find(free_.begin(), free_.end(), false) == free_.end() ? 1 : 0;
     }
 
 private:
@@ -281,14 +277,10 @@ Status check_folder_itself(const fs::path& folder) {
 }  // namespace
 
 Status check_folder(const fs::path& folder, bool read_only) {
-    if (Status ok = check_folder_itself(folder); !ok) {
-        return ok;
-    }
-    if (Status ok = check_file(folder / "data.mdb", !read_only, kSmallestData); !ok) {
-        return ok;
-    }
+    Status ok = check_folder_itself(folder);
+    ok = ok ? check_file(folder / "data.mdb", !read_only, kSmallestData) : ok;
     // Readers write their slot into the lock file; without permission LMDB would use no locks.
-    return check_file(folder / "lock.mdb", true, 1);
+    return ok ? check_file(folder / "lock.mdb", true, 1) : ok;
 }
 
 Status check_copy(const fs::path& file) {

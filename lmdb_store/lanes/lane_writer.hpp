@@ -6,17 +6,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "core/commit/lane_format.hpp"
-#include "core/values/result.hpp"
 #include "lmdb_store/lanes/cells.hpp"
+#include "lmdb_store/lanes/lane_file.hpp"
 
 namespace sluice::store {
 
-class LaneFile;
 class LaneSet;
 struct LaneRow;
 
@@ -29,34 +27,35 @@ public:
     };
 
     /// @param lanes  Outlives the writer.
-    LaneWriter(LaneSet& lanes, const LaneRow& row, LaneFile file);
-    ~LaneWriter();
+    LaneWriter(const LaneSet& lanes, const LaneRow& row, LaneFile file);
     LaneWriter(const LaneWriter&) = delete;
     LaneWriter& operator=(const LaneWriter&) = delete;
 
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] const LaneIdentity& identity() const noexcept { return identity_; }
-    [[nodiscard]] const Uuid& boot() const noexcept;
+    [[nodiscard]] const Uuid& boot() const noexcept { return boot_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  ///< Size of the ring.
     /// Return the end and the floor that the lane had when it was claimed.
     [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
     [[nodiscard]] std::uint64_t floor() const noexcept { return floor_; }
-    [[nodiscard]] const std::filesystem::path& path() const noexcept;
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_.path(); }
     /// Returns true if writes bypass the page cache.
-    [[nodiscard]] bool is_direct() const noexcept;
+    [[nodiscard]] bool is_direct() const noexcept { return file_.is_direct(); }
 
     /// Returns 0 once the batch is durable, or an errno.
-    [[nodiscard]] int write(std::uint64_t offset, std::string_view batch) noexcept;
+    [[nodiscard]] int write(std::uint64_t offset, std::string_view batch) noexcept {
+        return file_.write(offset, batch);
+    }
     /// Publishes that everything below `durable` is durable, so that movers may take it.
     void publish(std::uint64_t durable) noexcept;
     /// Returns nullopt if the cell is unknown.
     [[nodiscard]] std::optional<Room> room() const noexcept;
-    [[nodiscard]] bool still_in_place() const noexcept;
+    [[nodiscard]] bool still_in_place() const noexcept { return file_.still_in_place(); }
 
 private:
-    LaneSet& lanes_;
-    std::unique_ptr<LaneFile> file_;
+    LaneFile file_;
     LaneIdentity identity_;
+    Uuid boot_;
     LaneCell& cell_;
     std::uint64_t key_ = 0, bytes_ = 0, end_ = 0, floor_ = 0;
     std::uint32_t number_ = 0;

@@ -25,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int fd_of(const Environment& environment) noexcept {
-    int fd = -1;
-    mdb_env_get_fd(environment.get(), &fd);
-    return fd;
-}
-
 std::uint64_t bytes_of(const Environment& registry) noexcept {
     return (registry.info().me_last_pgno + 1) * registry.page_bytes();
 }
@@ -55,7 +49,7 @@ int write_pages(int to, const Environment& registry, CopySeal seal) {
     seal.bytes = bytes_of(registry);
     std::uint32_t crc = 0;
     const int rc =
-        each_piece(fd_of(registry), seal.bytes, [&](std::uint64_t at, std::string_view piece) {
+        each_piece(registry.fd(), seal.bytes, [&](std::uint64_t at, std::string_view piece) {
             crc = crc32c(crc, piece);
             return write_at(to, piece, at);
         });
@@ -142,7 +136,7 @@ bool is_published(const StorePaths& paths, const Environment& registry) {
         const std::int64_t count = read_at(copy->file.get(), other.data(), other.size(), at);
         return count == static_cast<std::int64_t>(piece.size()) && other == piece ? 0 : EIO;
     };
-    return each_piece(fd_of(registry), copy->seal.bytes, compare) == 0 &&
+    return each_piece(registry.fd(), copy->seal.bytes, compare) == 0 &&
            copy->seal.crc_after(crc) == copy->seal.crc;
 }
 

@@ -17,24 +17,15 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<Scope, 4> kScopes = {kWriteOrders, kWriteProducts, kReadOrders, kReadLedger};
+constexpr std::array<std::pair<Scope, const char*>, 4> kScopes{{
+    {kWriteOrders, "write_orders"},
+    {kWriteProducts, "write_products"},
+    {kReadOrders, "read_orders"},
+    {kReadLedger, "read_ledger"},
+}};
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger;
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
-
-const char* name_of(Scope scope) noexcept {
-    switch (scope) {
-        case kWriteOrders:
-            return "write_orders";
-        case kWriteProducts:
-            return "write_products";
-        case kReadOrders:
-            return "read_orders";
-        case kReadLedger:
-            break;
-    }
-    return "read_ledger";
-}
 
 bool is_control(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
@@ -68,15 +59,16 @@ Status check_request(const TokenRequest& request) {
 void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const AccountRow& account,
                        std::uint8_t scopes, Timestamp now) {
     const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
-    for (const Scope scope : kScopes) {
-        const auto count = std::count_if(tokens.begin(), tokens.end(), [&](const StoredToken& t) {
-            return (t.row.scopes & scope) != 0 && is_active(t.row, now);
-        });
+    for (const auto& [scope, name] : kScopes) {
+        const auto count =
+            std::count_if(tokens.begin(), tokens.end(), [&, bit = scope](const StoredToken& t) {
+                return (t.row.scopes & bit) != 0 && is_active(t.row, now);
+            });
         if ((scopes & scope) != 0 && static_cast<std::size_t>(count) >= kActiveTokensMax) {
-            throw StoreFailure(
-                {ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
-                                        std::to_string(count) + " active tokens with the scope " +
-                                        name_of(scope) + " already: revoke one first"});
+            throw StoreFailure({ErrorCode::kLimit, "account \"" + account.account_id.str() +
+                                                       "\" has " + std::to_string(count) +
+                                                       " active tokens with the scope " + name +
+                                                       " already: revoke one first"});
         }
     }
     for (const StoredToken& token : tokens) {

@@ -2,10 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "os/files/file_io.hpp"
 
@@ -21,6 +24,14 @@ Error damaged(const fs::path& path, const char* what) {
     return {ErrorCode::kCorrupt, "\"" + path.string() + "\" is damaged (" + what +
                                      "): restore it from a backup of this store"};
 }
+
+/// The numbers of the file, in its order.
+constexpr std::array<std::pair<std::string_view, std::uint32_t StoreFormat::*>, 4> kNumbers{{
+    {"format", &StoreFormat::format},
+    {"min_reader", &StoreFormat::min_reader},
+    {"min_writer", &StoreFormat::min_writer},
+    {"max_accounts", &StoreFormat::max_accounts},
+}};
 
 bool parse_number(std::string_view text, std::uint32_t& number) noexcept {
     const char* end = text.data() + text.size();
@@ -41,19 +52,9 @@ bool read_line(std::string_view line, StoreFormat& format) {
         format.uuid = value;
         return value.size() == 36;
     }
-    if (name == "format") {
-        return parse_number(value, format.format);
-    }
-    if (name == "min_reader") {
-        return parse_number(value, format.min_reader);
-    }
-    if (name == "min_writer") {
-        return parse_number(value, format.min_writer);
-    }
-    if (name == "max_accounts") {
-        return parse_number(value, format.max_accounts);
-    }
-    return true;
+    const auto known = std::find_if(kNumbers.begin(), kNumbers.end(),
+                                    [&](const auto& number) { return number.first == name; });
+    return known == kNumbers.end() || parse_number(value, format.*known->second);
 }
 
 std::optional<StoreFormat> parse_format(std::string_view text) {
@@ -69,16 +70,19 @@ std::optional<StoreFormat> parse_format(std::string_view text) {
         }
         text.remove_prefix(end + 1);
     }
-    const bool complete = !format.uuid.empty() && format.format != 0 && format.min_reader != 0 &&
-                          format.min_writer != 0 && format.max_accounts != 0;
+    const bool complete = !format.uuid.empty() &&
+                          std::all_of(kNumbers.begin(), kNumbers.end(), [&](const auto& number) {
+                              return format.*number.second != 0;
+                          });
     return complete ? std::optional(format) : std::nullopt;
 }
 
 std::string print_format(const StoreFormat& format) {
-    return std::string(kFirstLine) + "uuid " + format.uuid + "\nformat " +
-           std::to_string(format.format) + "\nmin_reader " + std::to_string(format.min_reader) +
-           "\nmin_writer " + std::to_string(format.min_writer) + "\nmax_accounts " +
-           std::to_string(format.max_accounts) + "\n";
+    std::string text = std::string(kFirstLine) + "uuid " + format.uuid + "\n";
+    for (const auto& [name, number] : kNumbers) {
+        text += std::string(name) + " " + std::to_string(format.*number) + "\n";
+    }
+    return text;
 }
 
 }  // namespace
