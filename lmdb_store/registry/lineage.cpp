@@ -25,7 +25,7 @@ struct Change {
 };
 
 std::string text_of(const Digest256& digest) {
-    return std::string(view_of(digest));
+    return std::string(to_view(digest));
 }
 
 Change decode(const RegistryTables& tables, std::string_view key, std::string_view value) {

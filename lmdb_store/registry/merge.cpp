@@ -238,14 +238,14 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
     }
     StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret};
     OPENSSL_cleanse(secret->data(), secret->size());
-    if (find(txn_, tables_.bearers, view_of(row.secret_sha256))) {
+    if (find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
         throw StoreFailure({ErrorCode::kConflict,
                             "another token of this store has the secret of "
                             "token \"" +
                                 token.row.token_id.str() + "\""});
     }
     access_.store_token(txn_, row);
-    put(txn_, tables_.bearers, view_of(row.secret_sha256), token.row.token_id.view());
+    put(txn_, tables_.bearers, to_view(row.secret_sha256), token.row.token_id.view());
     if (token.row.revoked_at) {
         access_.retire(txn_, row, token.row.revoked_at->seconds);
     } else {

@@ -127,7 +127,7 @@ public:
 
     BearerView find_bearer(std::string_view secret) override {
         const Digest256 digest = sha256(secret);
-        const std::string_view key = store::view_of(digest);
+        const std::string_view key = to_view(digest);
         const Snapshot snapshot = take_snapshot();
         BearerEntry* cached = bearers_.find(key);
         check_key_once();

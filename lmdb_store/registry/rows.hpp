@@ -80,10 +80,6 @@ struct StoredToken {
     return !token.revoked_at && (!token.expires_at || now < *token.expires_at);
 }
 
-[[nodiscard]] inline std::string_view view_of(const Digest256& digest) noexcept {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 /// Returns true if two rows of a token are equal but for the encryption of its secret.
 [[nodiscard]] bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_view b);
 

@@ -102,14 +102,14 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = key.seal(created.secret, created.token_id.view());
-        if (find(txn, access_->tables().bearers, view_of(token.secret_sha256)) ||
+        if (find(txn, access_->tables().bearers, to_view(token.secret_sha256)) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
             throw StoreFailure({ErrorCode::kConflict,
                                 "another token has or had this secret: every token "
                                 "needs its own"});
         }
         access_->store_token(txn, token);
-        put(txn, access_->tables().bearers, view_of(token.secret_sha256), created.token_id.view());
+        put(txn, access_->tables().bearers, to_view(token.secret_sha256), created.token_id.view());
         put(txn, access_->tables().account_tokens,
             account_number_key(account.number) + created.token_id.str(), "");
     });

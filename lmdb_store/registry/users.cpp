@@ -79,7 +79,7 @@ Result<std::vector<UserRow>> Registry::users(const std::optional<AccountId>& acc
 
 Result<std::optional<Bearer>> Registry::bearer(std::string_view secret) {
     return access_->read([&](const Txn& txn) -> std::optional<Bearer> {
-        const auto id = find(txn, access_->tables().bearers, view_of(sha256(secret)));
+        const auto id = find(txn, access_->tables().bearers, to_view(sha256(secret)));
         if (!id) {
             return std::nullopt;
         }
@@ -98,8 +98,8 @@ Result<std::string> Registry::cursor_secret() {
         });
         return oldest == tokens.end()
                    ? std::string()
-                   : std::string(view_of(
-                         sha256("sluice cursor " + std::string(view_of(oldest->secret_sha256)))));
+                   : std::string(to_view(
+                         sha256("sluice cursor " + std::string(to_view(oldest->secret_sha256)))));
     });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "lmdb_store/store/master_key.hpp"
 #include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
@@ -21,20 +22,6 @@ Digest256 random_key() {
     Digest256 key{};
     fill_random(key);
     return key;
-}
-
-Status check_mode(int fd, const std::filesystem::path& path) {
-    struct stat info {};
-    if (::fstat(fd, &info) != 0) {
-        return system_error(errno, "read", path);
-    }
-    if ((info.st_mode & 077U) != 0) {
-        return Error{ErrorCode::kPermission,
-                     "\"" + path.string() +
-                         "\" may be read by group or others: make it readable by its owner only "
-                         "(chmod 0400), then run `sluice key rotate`"};
-    }
-    return {};
 }
 
 /// Opens the file and locks it. A rotation puts another file in its place.
@@ -86,7 +73,8 @@ Result<HeldCommandKeys> HeldCommandKeys::load(const std::filesystem::path& path)
     if (!fd) {
         return fd.error();
     }
-    if (Status closed = check_mode(fd->get(), path); !closed) {
+    if (Status closed = check_key_mode(fd->get(), path, ", then run `sluice key rotate`");
+        !closed) {
         return closed.error();
     }
     auto keys = read_keys(fd->get(), path);

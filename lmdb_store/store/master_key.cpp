@@ -49,6 +49,21 @@ Error refused(std::string_view token_id) {
 
 }  // namespace
 
+Status check_key_mode(int fd, const std::filesystem::path& path, std::string_view then) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) {
+        return system_error(errno, "read", path);
+    }
+    if ((info.st_mode & 077U) != 0) {
+        return Error{ErrorCode::kPermission,
+                     "\"" + path.string() +
+                         "\" may be read by group or others: make it readable by its owner only "
+                         "(chmod 0400)" +
+                         std::string(then)};
+    }
+    return Status::success();
+}
+
 MasterKey::~MasterKey() {
     OPENSSL_cleanse(key_.data(), key_.size());
 }
@@ -69,16 +84,8 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
 }
 
 Result<MasterKey> MasterKey::load(int fd, const std::filesystem::path& path) {
-    struct stat info {};
-    if (::fstat(fd, &info) != 0) {
-        return system_error(errno, "read", path);
-    }
-    if ((info.st_mode & 077U) != 0) {
-        return Error{ErrorCode::kPermission, "\"" + path.string() +
-                                                 "\" may be read by group or others: make it "
-                                                 "readable by its owner only (chmod 0400)"};
-    }
-    return read(fd, path);
+    Status closed = check_key_mode(fd, path);
+    return closed ? read(fd, path) : closed.error();
 }
 
 Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {

@@ -14,6 +14,11 @@
 
 namespace sluice::store {
 
+/// Returns kPermission if group or others may read the open key file.
+/// @param then  What else the message asks for.
+[[nodiscard]] Status check_key_mode(int fd, const std::filesystem::path& path,
+                                    std::string_view then = "");
+
 class MasterKey {
 public:
     MasterKey() = default;

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "lmdb_store/store/control_view.hpp"
+#include "lmdb_store/store/control_page.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/target_ledger.hpp"
 #include "worker/serve/job_queue.hpp"
