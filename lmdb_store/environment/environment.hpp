@@ -216,36 +216,27 @@ public:
 /// Requires: destroyed before its transaction ends.
 class Cursor {
 public:
-    Cursor() = default;
-    Cursor(Cursor&& other) noexcept : cursor_(std::exchange(other.cursor_, nullptr)) {}
-    Cursor& operator=(Cursor&& other) noexcept {
-        std::swap(cursor_, other.cursor_);
-        return *this;
-    }
-    Cursor(const Cursor&) = delete;
-    Cursor& operator=(const Cursor&) = delete;
-    ~Cursor() { close(); }
-
     [[nodiscard]] int open(const Txn& txn, MDB_dbi dbi) noexcept { return open(txn.get(), dbi); }
     [[nodiscard]] int open(MDB_txn* txn, MDB_dbi dbi) noexcept {
         close();
-        return mdb_cursor_open(txn, dbi, &cursor_);
+        MDB_cursor* cursor = nullptr;
+        const int rc = mdb_cursor_open(txn, dbi, &cursor);
+        cursor_.reset(cursor);
+        return rc;
     }
-    void close() noexcept {
-        if (cursor_ != nullptr) {
-            mdb_cursor_close(cursor_);
-            cursor_ = nullptr;
-        }
-    }
-    [[nodiscard]] MDB_cursor* get() const noexcept { return cursor_; }
+    void close() noexcept { cursor_.reset(); }
+    [[nodiscard]] MDB_cursor* get() const noexcept { return cursor_.get(); }
     /// @param key  Input for MDB_SET, MDB_SET_KEY and MDB_SET_RANGE.
     [[nodiscard]] int read(MDB_val& key, MDB_val& value, MDB_cursor_op operation) noexcept {
-        return mdb_cursor_get(cursor_, &key, &value, operation);
+        return mdb_cursor_get(cursor_.get(), &key, &value, operation);
     }
-    [[nodiscard]] int remove() noexcept { return mdb_cursor_del(cursor_, 0); }
+    [[nodiscard]] int remove() noexcept { return mdb_cursor_del(cursor_.get(), 0); }
 
 private:
-    MDB_cursor* cursor_ = nullptr;
+    struct Close {
+        void operator()(MDB_cursor* cursor) const noexcept { mdb_cursor_close(cursor); }
+    };
+    std::unique_ptr<MDB_cursor, Close> cursor_;
 };
 
 }  // namespace sluice::store

@@ -76,12 +76,10 @@ LockFile::LockFile(const Head* head, std::uint64_t bytes) noexcept
                   offsetof(Head, writer_mutex) == kWriter && sizeof(Head) == kWriter + kCacheLine);
 }
 
-LockFile::~LockFile() {
-    if (head_ != nullptr) {
-        const std::lock_guard lock(open_files().mutex);
-        open_files().heads.erase(head_);
-        ::munmap(const_cast<Head*>(head_), sizeof(Head));
-    }
+void LockFile::Unmap::operator()(const Head* head) const noexcept {
+    const std::lock_guard lock(open_files().mutex);
+    open_files().heads.erase(head);
+    ::munmap(const_cast<Head*>(head), sizeof(Head));
 }
 
 Result<LockFile> LockFile::open(const std::filesystem::path& path) {

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <utility>
+#include <memory>
 
 #include "core/values/result.hpp"
 
@@ -25,17 +25,6 @@ inline constexpr int kLockFileDamaged = -30'700;
 class LockFile {
 public:
     LockFile() = default;
-    LockFile(LockFile&& other) noexcept
-        : head_(std::exchange(other.head_, nullptr)), readers_max_(other.readers_max_) {}
-    LockFile& operator=(LockFile&& other) noexcept {
-        std::swap(head_, other.head_);
-        std::swap(readers_max_, other.readers_max_);
-        return *this;
-    }
-    LockFile(const LockFile&) = delete;
-    LockFile& operator=(const LockFile&) = delete;
-    ~LockFile();
-
     /// Checks a file before LMDB opens it. A file that no process uses may hold anything, because
     /// LMDB initializes it again. Requires: this process does not have the environment open,
     /// because the call would drop its locks.
@@ -48,9 +37,12 @@ public:
 
 private:
     struct Head;
+    struct Unmap {
+        void operator()(const Head* head) const noexcept;
+    };
     LockFile(const Head* head, std::uint64_t bytes) noexcept;
 
-    const Head* head_ = nullptr;
+    std::unique_ptr<const Head, Unmap> head_;
     std::uint64_t readers_max_ = 0;
 
     friend pid_t writer_thread(const std::filesystem::path& path);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -49,18 +48,12 @@ Result<PublishedGeneration> PublishedGeneration::open(const StorePaths& paths) {
     if (mapped == MAP_FAILED) {
         return system_error(errno, "map", page.path_);
     }
-    page.page_ = mapped;
+    page.page_.reset(static_cast<const std::atomic<std::uint64_t>*>(mapped));
     return page;
 }
 
-PublishedGeneration::~PublishedGeneration() {
-    if (page_ != nullptr) {
-        ::munmap(const_cast<void*>(page_), kGenerationBytes);
-    }
-}
-
-std::uint64_t PublishedGeneration::current() const noexcept {
-    return static_cast<const std::atomic<std::uint64_t>*>(page_)->load(std::memory_order_acquire);
+void PublishedGeneration::Unmap::operator()(const std::atomic<std::uint64_t>* page) const noexcept {
+    ::munmap(const_cast<std::atomic<std::uint64_t>*>(page), kGenerationBytes);
 }
 
 bool PublishedGeneration::still_in_place() const noexcept {

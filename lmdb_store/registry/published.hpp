@@ -11,12 +11,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string_view>
-#include <utility>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -35,29 +36,20 @@ namespace sluice::store {
 class PublishedGeneration {
 public:
     [[nodiscard]] static Result<PublishedGeneration> open(const StorePaths& paths);
-    PublishedGeneration(PublishedGeneration&& other) noexcept { swap(other); }
-    PublishedGeneration& operator=(PublishedGeneration&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    PublishedGeneration(const PublishedGeneration&) = delete;
-    PublishedGeneration& operator=(const PublishedGeneration&) = delete;
-    ~PublishedGeneration();
     /// Changes after a copy was replaced. Never blocks, and makes no system call.
-    [[nodiscard]] std::uint64_t current() const noexcept;
+    [[nodiscard]] std::uint64_t current() const noexcept {
+        return page_->load(std::memory_order_acquire);
+    }
     /// Returns false once the file is another one than was mapped.
     [[nodiscard]] bool still_in_place() const noexcept;
 
 private:
+    struct Unmap {
+        void operator()(const std::atomic<std::uint64_t>* page) const noexcept;
+    };
     PublishedGeneration() = default;
-    void swap(PublishedGeneration& other) noexcept {
-        std::swap(page_, other.page_);
-        std::swap(path_, other.path_);
-        std::swap(device_, other.device_);
-        std::swap(inode_, other.inode_);
-    }
 
-    const void* page_ = nullptr;
+    std::unique_ptr<const std::atomic<std::uint64_t>, Unmap> page_;
     std::filesystem::path path_;
     dev_t device_ = 0;
     ino_t inode_ = 0;

@@ -138,13 +138,8 @@ Result<ControlFile> ControlFile::open(const StorePaths& paths) {
     return file;
 }
 
-ControlView::ControlView(const void* page) noexcept
-    : words_(static_cast<const ControlWords*>(page)) {}
-
-ControlView::~ControlView() {
-    if (words_ != nullptr) {
-        ::munmap(const_cast<ControlWords*>(words_), kPageBytes);
-    }
+void ControlView::Unmap::operator()(const ControlWords* words) const noexcept {
+    ::munmap(const_cast<ControlWords*>(words), kPageBytes);
 }
 
 Result<ControlView> ControlView::open(const StorePaths& paths) {

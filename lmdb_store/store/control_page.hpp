@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -159,14 +160,6 @@ class ControlView {
 public:
     /// kCorrupt if the file is missing or too short.
     [[nodiscard]] static Result<ControlView> open(const StorePaths& paths);
-    ControlView(ControlView&& other) noexcept : words_(std::exchange(other.words_, nullptr)) {}
-    ControlView& operator=(ControlView&& other) noexcept {
-        std::swap(words_, other.words_);
-        return *this;
-    }
-    ControlView(const ControlView&) = delete;
-    ControlView& operator=(const ControlView&) = delete;
-    ~ControlView();
 
     /// Returns whether the page belongs to the queue with this UUID, whose worker published
     /// something.
@@ -182,8 +175,12 @@ public:
     [[nodiscard]] std::string worker_version() const;
 
 private:
-    explicit ControlView(const void* page) noexcept;
-    const ControlWords* words_;
+    struct Unmap {
+        void operator()(const ControlWords* words) const noexcept;
+    };
+    explicit ControlView(const void* page) noexcept
+        : words_(static_cast<const ControlWords*>(page)) {}
+    std::unique_ptr<const ControlWords, Unmap> words_;
 };
 
 /// Maps a file of hints. kCorrupt if it is missing or shorter than `bytes`.
