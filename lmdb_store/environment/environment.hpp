@@ -69,7 +69,7 @@ public:
                                        const std::function<int(MDB_txn*)>& fill);
 
     [[nodiscard]] MDB_env* get() const noexcept { return env_; }
-    [[nodiscard]] int fd() const noexcept;  ///< Of the data.
+    [[nodiscard]] int fd() const noexcept;  ///< The descriptor of the data.
     [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }
     [[nodiscard]] bool read_only() const noexcept { return read_only_; }
