@@ -9,7 +9,6 @@ namespace sluice::store {
 struct ArchiveReader::State {
     Status enter(std::map<std::uint64_t, std::filesystem::path>::const_iterator at);
     Result<bool> load_block();
-    Result<ArchivePlace> take();
     Status check_follows(const ArchivedInput& input);
     [[nodiscard]] Error located(const Error& error) const;
     Result<bool> go_to(std::string_view queue_uuid, SequenceNumber seq);
@@ -102,17 +101,6 @@ Status ArchiveReader::State::check_follows(const ArchivedInput& input) {
     return Status::success();
 }
 
-Result<ArchivePlace> ArchiveReader::State::take() {
-    auto input = take_input(rest);
-    if (!input) {
-        return located(input.error());
-    }
-    if (Status follows = check_follows(*input); !follows) {
-        return follows.error();
-    }
-    return ArchivePlace{head.queue_uuid, *input};
-}
-
 Result<std::optional<ArchivePlace>> ArchiveReader::next() {
     if (state_->rest.empty()) {
         const auto loaded = state_->load_block();
@@ -123,11 +111,14 @@ Result<std::optional<ArchivePlace>> ArchiveReader::next() {
             return std::optional<ArchivePlace>();
         }
     }
-    auto place = state_->take();
-    if (!place) {
-        return place.error();
+    const auto input = take_input(state_->rest);
+    if (!input) {
+        return state_->located(input.error());
     }
-    return std::optional(std::move(*place));
+    if (Status follows = state_->check_follows(*input); !follows) {
+        return follows.error();
+    }
+    return std::optional(ArchivePlace{state_->head.queue_uuid, *input});
 }
 
 /// Opens the last segment of the queue that begins at or before `seq`. Returns false if there is

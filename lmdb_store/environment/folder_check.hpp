@@ -5,8 +5,6 @@
 // error, and the process dies of SIGBUS later; it creates a missing file.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 

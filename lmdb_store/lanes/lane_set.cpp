@@ -23,23 +23,6 @@ constexpr const char* kRemedy =
     "or restore the store from a backup (\"sluice queue drop-lanes\" abandons the events of a lane "
     "that is missing)";
 
-/// Returns true if any block begins a batch of this lane that holds records.
-Result<bool> holds_records(const LaneFile& file) {
-    LaneBuffers buffers;
-    LaneFileSource source(file, buffers);
-    source.expect_end(file.head().bytes);
-    for (std::uint64_t at = 0; at < file.head().bytes; at += kLaneBlockBytes) {
-        const Result<std::string_view> block = source.read(at, kLaneBlockBytes);
-        if (!block) {
-            return block.error();
-        }
-        if (LaneBatch::claims_records(*block, file.head().identity)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 Status LaneSet::create(const StorePaths& paths, const FileOwner& folder_owner,
@@ -146,9 +129,25 @@ void LaneSet::close_unused(std::uint64_t now_ns) {
                   [&](const auto& kept) { return now_ns - kept.second.used_ns > kKeepOpenNs; });
 }
 
+/// Returns true if any block of the file begins a batch of its lane that holds records.
 Result<bool> LaneSet::holds_events(const std::string& name) const {
     const Result<LaneFile> file = LaneFile::open(folder_ / name, sync_);
-    return file ? holds_records(*file) : Result<bool>(file.error());
+    if (!file) {
+        return file.error();
+    }
+    LaneBuffers buffers;
+    LaneFileSource source(*file, buffers);
+    source.expect_end(file->head().bytes);
+    for (std::uint64_t at = 0; at < file->head().bytes; at += kLaneBlockBytes) {
+        const Result<std::string_view> block = source.read(at, kLaneBlockBytes);
+        if (!block) {
+            return block.error();
+        }
+        if (LaneBatch::claims_records(*block, file->head().identity)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// A lane gets its name first, then its row, then its events. So a file that holds events has a row

@@ -4,7 +4,6 @@
 // it, which are the ones with a sequence number of this transaction.
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"

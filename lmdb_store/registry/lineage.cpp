@@ -6,7 +6,6 @@
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/environment/table_access.hpp"
-#include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 
 namespace sluice::store {
