@@ -53,6 +53,7 @@ Result<BulkFile> BulkFile::write(const StorePaths& paths, std::string_view body,
 Result<BulkFile> BulkFile::create(const StorePaths& paths) {
     BulkFile file;
     file.name_ = random_hex(16) + ".bulk";
+    file.folder_ = paths.bulk;
     fs::path path = paths.bulk / file.name_;
     file.fd_ = Fd(open_retrying(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0660));
     if (!file.fd_.ok()) {
@@ -69,7 +70,7 @@ Status BulkFile::prepare() {
     if (::flock(fd_.get(), LOCK_SH | LOCK_NB) != 0) {
         return system_error(errno, "lock", path_);
     }
-    if (!give_to_owner_of_folder(fd_.get(), path_.parent_path())) {
+    if (!give_to_owner_of_folder(fd_.get(), folder_)) {
         return system_error(errno, "set the owner of", path_);
     }
     // The worker's group needs access whatever the umask is.
@@ -80,6 +81,7 @@ Status BulkFile::prepare() {
 BulkFile& BulkFile::operator=(BulkFile&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(path_, other.path_);
+    std::swap(folder_, other.folder_);
     std::swap(name_, other.name_);
     std::swap(bytes_, other.bytes_);
     std::swap(unsynced_, other.unsynced_);
@@ -125,7 +127,7 @@ Status BulkFile::seal(const Digest256& sha256) {
             return ok;
         }
     }
-    if (Status ok = sync_folder(path_.parent_path()); !ok) {
+    if (Status ok = sync_folder(folder_); !ok) {
         return ok;
     }
     sha256_ = sha256;

@@ -59,6 +59,7 @@ private:
 
     Fd fd_;
     std::filesystem::path path_;  ///< Empty once it is kept.
+    std::filesystem::path folder_;
     std::string name_;
     std::uint64_t bytes_ = 0;
     std::uint64_t unsynced_ = 0;

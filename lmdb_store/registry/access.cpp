@@ -13,12 +13,16 @@ auto load_row(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std::
     return bytes ? std::optional(tables.sound(decode(id, *bytes), kind)) : std::nullopt;
 }
 
-template <class Decode>
+constexpr auto kAll = [](const auto& /*row*/) { return true; };
+
+template <class Decode, class Keeps>
 auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std::string_view kind,
-               Decode&& decode) {
+               Decode&& decode, Keeps&& keeps) {
     std::vector<decltype(tables.sound(decode("", ""), kind))> rows;
     scan(txn, table, "", [&](std::string_view id, std::string_view bytes) {
-        rows.push_back(tables.sound(decode(id, bytes), kind));
+        if (auto row = tables.sound(decode(id, bytes), kind); keeps(row)) {
+            rows.push_back(std::move(row));
+        }
         return true;
     });
     return rows;
@@ -98,15 +102,17 @@ AccountRow RegistryAccess::known_account(const Txn& txn, const AccountId& id) co
 }
 
 std::vector<AccountRow> RegistryAccess::accounts(const Txn& txn) const {
-    return load_rows(tables_, txn, tables_.accounts, "account", decode_account);
+    return load_rows(tables_, txn, tables_.accounts, "account", decode_account, kAll);
 }
 
-std::vector<ShopRow> RegistryAccess::shops(const Txn& txn) const {
-    return load_rows(tables_, txn, tables_.shops, "shop", decode_shop);
+std::vector<ShopRow> RegistryAccess::shops(const Txn& txn,
+                                           const std::optional<AccountId>& account) const {
+    return load_rows(tables_, txn, tables_.shops, "shop", decode_shop,
+                     [&](const ShopRow& row) { return !account || row.account_id == *account; });
 }
 
 std::vector<StoredToken> RegistryAccess::tokens(const Txn& txn) const {
-    return load_rows(tables_, txn, tables_.tokens, "token", decode_token);
+    return load_rows(tables_, txn, tables_.tokens, "token", decode_token, kAll);
 }
 
 StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) const {

@@ -71,9 +71,10 @@ public:
             static_cast<void>(known_account(txn, *id));
         }
     }
-    /// Return all rows by id.
+    /// Return all rows by id, or those of an account.
     [[nodiscard]] std::vector<AccountRow> accounts(const Txn& txn) const;
-    [[nodiscard]] std::vector<ShopRow> shops(const Txn& txn) const;
+    [[nodiscard]] std::vector<ShopRow> shops(const Txn& txn,
+                                             const std::optional<AccountId>& account = {}) const;
     [[nodiscard]] std::vector<StoredToken> tokens(const Txn& txn) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;

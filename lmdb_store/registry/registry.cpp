@@ -177,10 +177,7 @@ Result<std::vector<AccountRow>> Registry::accounts() {
 Result<std::vector<ShopRow>> Registry::shops(std::optional<AccountId> account) {
     return access_->read([&](const Txn& txn) {
         access_->check_account(txn, account);
-        std::vector<ShopRow> rows = access_->shops(txn);
-        std::erase_if(rows,
-                      [&](const ShopRow& row) { return account && row.account_id != *account; });
-        return rows;
+        return access_->shops(txn, account);
     });
 }
 

@@ -199,7 +199,7 @@ STORE = [
           "if (::fdatasync(fd_.get()) != 0) {", "if (!fd_.ok()) {",
           "tests/torture/test_power_cut.py::test_every_acknowledged_record_survives_a_power_cut[300]"),
     fault("the name of a bulk file is not synced", "lmdb_store/queue/bulk_file.cpp",
-          "    if (Status ok = sync_folder(path_.parent_path()); !ok) {\n        return ok;\n    }\n", "",
+          "    if (Status ok = sync_folder(folder_); !ok) {\n        return ok;\n    }\n", "",
           "tests/torture/test_power_cut.py::test_every_acknowledged_record_survives_a_power_cut[300]"),
     fault("a bulk file is not compared with its digest", "lmdb_store/queue/bulk_file.cpp",
           "body->size() != ref.bytes || sha256(*body) != ref.sha256", "body->size() != ref.bytes",
