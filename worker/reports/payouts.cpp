@@ -34,6 +34,12 @@ bool names(const std::vector<Id>& list, const Id& id) {
     return list.empty() || std::find(list.begin(), list.end(), id) != list.end();
 }
 
+std::size_t column_named(std::string_view name) {
+    const std::vector<Column> columns = payout_columns();
+    const auto found = std::ranges::find(columns, name, &Column::name);
+    return static_cast<std::size_t>(found - columns.begin());
+}
+
 }  // namespace
 
 void print_left_for_later(LedgerReader& ledger, AccountNumber account, const PayoutClose& close) {
@@ -90,16 +96,6 @@ PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountN
         std::fputs("{\"payouts\":[", stdout);
     }
 }
-
-namespace {
-
-std::size_t column_named(std::string_view name) {
-    const std::vector<Column> columns = payout_columns();
-    const auto found = std::ranges::find(columns, name, &Column::name);
-    return static_cast<std::size_t>(found - columns.begin());
-}
-
-}  // namespace
 
 void PayoutRunListing::add_row(const Row& row) {
     if (payouts_) {
