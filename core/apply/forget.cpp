@@ -1,15 +1,16 @@
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/apply/payees.hpp"
 #include "core/apply/work.hpp"
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/rules/account.hpp"
+#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {
@@ -33,26 +34,108 @@ void leave_orders(const ForgetJob& job, std::uint64_t work, LedgerTxn& txn) {
     }
 }
 
-/// The first id of a creator, and all ids.
-struct Names {
-    CreatorId first;
-    std::set<CreatorId> all;
-};
-Names names_of(const Forget& command, AccountNumber account, LedgerReader& ledger) {
-    Names names{first_id(ledger, account, CreatorId(command.value)), {}};
-    names.all.insert(names.first);
-    ledger.scan(CreatorAlias{account, {}, {}}, {1, 1}, [&names](const CreatorAlias& row) {
-        if (row.creator == names.first) {
-            names.all.insert(row.alias);
+/// Payouts of the creator, from the memo entries in the creator's journal.
+std::vector<Payout> payouts_of(AccountNumber account, const CreatorId& creator,
+                               LedgerReader& ledger) {
+    std::set<std::string> ids;
+    ledger.scan_creator_journal(account, creator, kFirstInstant, kEndOfTime,
+                                [&ids](const JournalGroup& group) {
+                                    ids.insert(group.payout_id);
+                                    return true;
+                                });
+    std::vector<Payout> payouts;
+    for (const std::string& id : ids) {
+        Payout payout;
+        payout.payout_id = id;
+        if (!id.empty() && ledger.load(payout)) {
+            payouts.push_back(std::move(payout));
+        }
+    }
+    return payouts;
+}
+
+/// Whether the body of a command sets the profile of one of the creators.
+bool sets_profile(const PendingApproval& row, const std::set<CreatorId>& names) {
+    if (row.topic != Topic::kCreatorSet && row.topic != Topic::kCreatorImport) {
+        return false;
+    }
+    const Result<Request> request = decode_request(row.topic, row.body);
+    if (!request) {
+        return false;
+    }
+    if (const auto* set = std::get_if<CreatorSet>(&request->command)) {
+        return names.contains(set->creator);
+    }
+    const auto& rows = std::get<CreatorImport>(request->command).rows;
+    return std::any_of(rows.begin(), rows.end(), [&names](const CreatorImport::Row& import) {
+        return names.contains(import.creator);
+    });
+}
+
+std::vector<PendingApproval> approvals_of(AccountNumber account, const std::set<CreatorId>& names,
+                                          LedgerReader& ledger) {
+    std::vector<PendingApproval> found;
+    PendingApproval first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
+        if (sets_profile(row, names)) {
+            found.push_back(row);
         }
         return true;
     });
-    return names;
+    return found;
 }
 
+/// Refuses while the creator has payouts that are not over, or a pending change of the payee.
+Status check_forgettable(AccountNumber account, const CreatorIds& ids, LedgerReader& ledger) {
+    std::string open;
+    for (const Payout& payout : payouts_of(account, ids.first, ledger)) {
+        if (payout.state <= PayoutState::kSent) {
+            open += (open.empty() ? "" : ", ") + payout.payout_id + " (" +
+                    std::string(to_string(payout.state)) + ")";
+        }
+    }
+    if (!open.empty()) {
+        return refused("creator " + ids.first.str() + " has payouts that are not over: " + open +
+                       "; settle or void them first");
+    }
+    for (const PendingApproval& row : approvals_of(account, ids.all, ledger)) {
+        if (row.state == ApprovalState::kPending) {
+            return refused(row.command_id + " waits and would set the profile of creator " +
+                           ids.first.str() + "; approve or withdraw it first");
+        }
+    }
+    return {};
+}
+
+/// Takes the name and payee out of all rows. Digests of the payees stay.
 void forget_creator(const Forget& command, AccountNumber account, LedgerTxn& txn) {
-    const Names names = names_of(command, account, txn);
-    sluice::forget_creator(account, names.first, names.all, txn);
+    const auto [creator, names] = ids_of_creator(account, command.value, txn);
+    CreatorRow profile{account, creator, {}, {}, {}};
+    if (txn.load(profile)) {
+        profile.name.clear();
+        profile.payee.clear();
+        txn.put(profile);
+    }
+    std::vector<PayeeChange> changes;
+    txn.scan(PayeeChange{account, creator, {}, {}, {}, {}, {}, {}}, {2, 2},
+             [&changes](const PayeeChange& row) {
+                 changes.push_back(row);
+                 return true;
+             });
+    for (PayeeChange& row : changes) {
+        row.old_payee = forgotten_payee(row.old_payee);
+        row.new_payee = forgotten_payee(row.new_payee);
+        txn.put(row);
+    }
+    for (Payout& payout : payouts_of(account, creator, txn)) {
+        payout.payee = forgotten_payee(payout.payee);
+        txn.put(payout);
+    }
+    for (PendingApproval& row : approvals_of(account, names, txn)) {
+        row.body.clear();
+        txn.put(row);
+    }
 }
 
 /// Repeats, in a rebuild, a forget that the archive has as done: the inputs before it are edited,
@@ -73,13 +156,13 @@ Status check(const Forget& command, const CommandContext& context, LedgerTxn& tx
     if (command.by != ForgetBy::kCreator) {
         return context.shop.value != 0 ? Status() : Status(refused("forget has to name a shop"));
     }
-    const Names names = names_of(command, context.account, txn);
-    CreatorRow profile{context.account, names.first, {}, {}, {}};
+    const CreatorIds ids = ids_of_creator(context.account, command.value, txn);
+    CreatorRow profile{context.account, ids.first, {}, {}, {}};
     if (!txn.load(profile)) {
         return Error{ErrorCode::kNotFound,
                      "account " + context.account_id.str() + " has no creator " + command.value};
     }
-    return check_forgettable(context.account, names.first, names.all, txn);
+    return check_forgettable(context.account, ids, txn);
 }
 
 }  // namespace

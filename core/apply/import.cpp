@@ -7,7 +7,6 @@
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/command.hpp"
-#include "core/apply/payees.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -249,6 +248,32 @@ std::set<AccountNumber> guarded_accounts(const ImportRows& rows, ProgramsByName&
         }
     }
     return guarded;
+}
+
+/// Sets the payee of a profile that is stored, with its memo entry and history (K1). The caller
+/// writes the profile.
+void change_payee(CreatorRow& profile, const std::string& payee, const CommandContext& context,
+                  LedgerTxn& txn) {
+    if (profile.payee == payee) {
+        return;
+    }
+    PayeeChange change{profile.account,           profile.creator, context.source.received_at,
+                       context.source.command_id, profile.payee,   payee,
+                       context.actor(),           context.reason()};
+    if (PayeeChange before = change; txn.load(before)) {  // an earlier row of the same import
+        change.old_payee = before.old_payee;
+    }
+    txn.put(change);
+    JournalGroup group = group_of(context.source, profile.account,
+                                  account_settings(txn, profile.account).row.closed_until);
+    group.creator = profile.creator;
+    group.entries.push_back(
+        memo_of(JournalReason::kMemoPayeeChanged,
+                to_hex(payee_digest(profile.payee)) + " " + to_hex(payee_digest(payee))));
+    post_group(txn, std::move(group));
+    profile.payee = payee;
+    profile.payee_since = context.source.received_at;
+    profile.payee_changed = true;
 }
 
 void update_profile(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,

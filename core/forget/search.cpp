@@ -195,27 +195,26 @@ private:
     std::set<Digest256> made_;        ///< Pseudonyms of that task.
 };
 
-ForgetFound ids_of_creator(const ForgetWhom& whom, LedgerReader& ledger) {
-    ForgetFound found;
-    const CreatorId first = first_id(ledger, whom.account, CreatorId(whom.id));
-    found.creators.insert(first);
-    CreatorAlias from;
-    from.account = whom.account;
-    ledger.scan(from, {1, 1}, [&](const CreatorAlias& row) {
-        if (row.creator == first) {
-            found.creators.insert(row.alias);
+}  // namespace
+
+CreatorIds ids_of_creator(AccountNumber account, const std::string& id, LedgerReader& ledger) {
+    CreatorIds ids{first_id(ledger, account, CreatorId(id)), {}};
+    ids.all.insert(ids.first);
+    ledger.scan(CreatorAlias{account, {}, {}}, {1, 1}, [&ids](const CreatorAlias& row) {
+        if (row.creator == ids.first) {
+            ids.all.insert(row.alias);
         }
         return true;
     });
-    return found;
+    return ids;
 }
-
-}  // namespace
 
 Result<ForgetFound> search_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
                                      const ScanInputs& archive) {
     if (whom.by == ForgetBy::kCreator) {
-        return ids_of_creator(whom, ledger);
+        ForgetFound found;
+        found.creators = ids_of_creator(whom.account, whom.id, ledger).all;
+        return found;
     }
     return Search(whom, ledger, archive).run();
 }

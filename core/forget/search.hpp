@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "core/forget/task.hpp"
@@ -28,6 +30,14 @@ struct StoredInput {
 };
 /// Visits every stored input, in any order. Called more than once.
 using ScanInputs = std::function<Status(const std::function<void(const StoredInput&)>& visit)>;
+
+/// The first id of a creator, and all ids.
+struct CreatorIds {
+    CreatorId first;
+    std::set<CreatorId> all;
+};
+[[nodiscard]] CreatorIds ids_of_creator(AccountNumber account, const std::string& id,
+                                        LedgerReader& ledger);
 
 /// Searches before the command is applied. Throws LedgerFailure.
 /// @param archive  Every input that the node has archived: all came before the command.
