@@ -80,8 +80,8 @@ MoneyCommand money_command(const CommandContext& context) {
     return row;
 }
 
-Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
-                           ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const Adjust& command, const CommandContext& context, ProgramCache& programs,
+                       LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -114,9 +114,8 @@ Result<Reply> adjust_order(const Adjust& command, const CommandContext& context,
     count_adjust(context, row.creator, {row.currency, row.amount}, programs, txn);
     change.post(position, {{LineItemId(), state.currency, *amount, JournalReason::kManual, 0}});
     change.finish();
-    return Reply{CommandOutcome::kDone, "order " + command.order.str() + " adjusted by " +
-                                            to_string(Money{state.currency, *amount}) + " as " +
-                                            row.command_id};
+    return done("order " + command.order.str() + " adjusted by " +
+                to_string(Money{state.currency, *amount}) + " as " + row.command_id);
 }
 
 Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,

@@ -1,12 +1,13 @@
 #include "core/apply/apply.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/apply/dead_letters.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
 #include "core/json/slices.hpp"
@@ -102,6 +103,63 @@ void apply_batch(Topic topic, std::string_view body, AccountNumber account, Shop
             }
         }
     }
+}
+
+// ---- Dead letters -------------------------------------------------------------------------------
+
+/// Makes the letter of an input that could not be applied. It counts as done; a person corrects the
+/// cause and replays it.
+/// @param meta  nullptr if its record is unreadable.
+DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
+    DeadLetter letter;
+    letter.seq = input.seq;
+    letter.reason = std::move(reason);
+    letter.record = input.record;
+    letter.bulk_body = input.bulk_body;
+    letter.body_sha256 = input.body_sha256;
+    if (meta != nullptr) {
+        letter.topic = meta->topic;
+        letter.account = meta->account_number;
+        letter.shop = meta->shop_number;
+        letter.account_id = meta->account_id;
+        letter.shop_id = meta->shop_id;
+        letter.received_at = meta->received_at;
+    }
+    return letter;
+}
+
+/// Returns true if the letter is never replayed, because its command acts on other inputs, which
+/// have changed by then.
+bool is_final(const DeadLetter& letter) noexcept {
+    return letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget;
+}
+
+/// Replays the letters that the command names, or all.
+/// @param replay  Returns true if the letter could be applied and is erased.
+Result<Reply> replay_letters(const DeadReplay& command,
+                             const std::function<bool(DeadLetter letter)>& replay, LedgerTxn& txn) {
+    std::vector<DeadLetter> letters;
+    for (const SequenceNumber seq : command.seqs) {
+        std::optional<DeadLetter> letter = txn.dead_letter(seq);
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(seq.value)};
+        }
+        letters.push_back(*std::move(letter));
+    }
+    if (command.seqs.empty()) {
+        txn.scan_dead([&letters](const DeadLetter& letter) {
+            letters.push_back(letter);
+            return true;
+        });
+    }
+    const std::size_t tried = letters.size();
+    std::size_t replayed = 0;
+    for (DeadLetter& letter : letters) {
+        replayed += replay(std::move(letter)) ? std::size_t{1} : std::size_t{0};
+    }
+    return done(std::to_string(replayed) + " replayed, " + std::to_string(tried - replayed) +
+                " still dead");
 }
 
 }  // namespace
@@ -257,13 +315,15 @@ Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
 }
 
 bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
-    const Input input = input_of(letter);
+    const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
     const RecordMeta* meta = nullptr;
     RecordView record;
     const Applied applied = is_final(letter) ? dead("it is not replayed: run the command again")
                                              : apply_input(input, meta, record, txn);
     if (applied.input_class == InputClass::kDead) {
-        put_back(std::move(letter), applied.text, txn);
+        ++letter.attempts;
+        letter.reason = applied.text;
+        txn.put(letter);
         return false;
     }
     Totals& totals = txn.mutable_head().totals;

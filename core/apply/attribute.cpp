@@ -119,11 +119,10 @@ Result<Reply> detach_one(const Detach& command, const CommandContext& context,
         return nothing("no change: order " + order +
                        (state.live ? " stays with its creator" : " finds no creator"));
     }
-    return Reply{CommandOutcome::kDone,
-                 "order " + order +
-                     (change.state().live ? " is attributed to " +
-                                                change.state().position()->attribution.creator.str()
-                                          : " is detached")};
+    return done("order " + order +
+                (change.state().live
+                     ? " is attributed to " + change.state().position()->attribution.creator.str()
+                     : " is detached"));
 }
 
 /// Orders that are still attributed as a command set them.
@@ -168,8 +167,8 @@ AttributedOrders orders_attributed_by(const Detach& command, const CommandContex
 
 }  // namespace
 
-Result<Reply> attribute_order(const Attribute& command, const CommandContext& context,
-                              ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const Attribute& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -217,13 +216,12 @@ Result<Reply> attribute_order(const Attribute& command, const CommandContext& co
     post_attribution(state, context.source, programs, txn);
     change.finish();
     count_moved(before, state, context.source, programs, txn);
-    return Reply{CommandOutcome::kDone, "order " + order + " is attributed to " +
-                                            command.creator.str() + " in " + command.program.str() +
-                                            " now, as " + context.source.command_id};
+    return done("order " + order + " is attributed to " + command.creator.str() + " in " +
+                command.program.str() + " now, as " + context.source.command_id);
 }
 
-Result<Reply> detach(const Detach& command, const CommandContext& context, ProgramCache& programs,
-                     LedgerTxn& txn) {
+Result<Reply> run_verb(const Detach& command, const CommandContext& context, ProgramCache& programs,
+                       LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -243,9 +241,8 @@ Result<Reply> detach(const Detach& command, const CommandContext& context, Progr
                        command.cause + " attributed stays with its creator");
     }
     leave_detach_work(command.cause, command.retry, context, txn);
-    return Reply{CommandOutcome::kDone, "the orders of account " + context.account_id.str() +
-                                            " that " + command.cause + " attributed are " +
-                                            (command.retry ? "tried again" : "detached")};
+    return done("the orders of account " + context.account_id.str() + " that " + command.cause +
+                " attributed are " + (command.retry ? "tried again" : "detached"));
 }
 
 bool detach_attributed(const OrderKey& order, const std::string& cause, bool retry,

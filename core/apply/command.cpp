@@ -18,78 +18,19 @@ struct Runner {
     ProgramCache& programs;
     LedgerTxn& txn;
 
-    Result<Reply> operator()(const ProgramApply& c) const {
-        return apply_programs(c, context, programs, txn);
+    template <class OfVerb>
+    Result<Reply> operator()(const OfVerb& command) const {
+        return run_verb(command, context, programs, txn);
     }
-    Result<Reply> operator()(const CreatorImport& c) const {
-        return import_creators(c, context, txn);
-    }
-    Result<Reply> operator()(const CreatorRemove& c) const {
-        return remove_creator(c, context, txn);
-    }
-    Result<Reply> operator()(const ClickImport& c) const { return import_clicks(c, context, txn); }
-    Result<Reply> operator()(const PayoutClose& c) const {
-        return close_payouts(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Adjust& c) const {
-        return adjust_order(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const DeadReplay& c) const { return done(replay(c)); }
-    Result<Reply> operator()(const Forget& c) const { return forget(c, context, txn); }
-    Result<Reply> operator()(const PayoutMove& c) const {
-        return move_payouts(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Approve& c) const {
-        const auto run = [this](const Command& command, const CommandContext& approved) {
-            return std::visit(Runner{approved, replay, programs, txn}, command);
+    Result<Reply> operator()(const DeadReplay& command) const { return replay(command); }
+    Result<Reply> operator()(const Approve& command) const {
+        const auto run = [this](const Command& waiting, const CommandContext& approved) {
+            return std::visit(Runner{approved, replay, programs, txn}, waiting);
         };
-        if (std::optional<PendingApproval> waiting = find_pending(c.id, context, txn)) {
-            return approve_pending(c, *std::move(waiting), context, run, programs, txn);
+        if (std::optional<PendingApproval> waiting = find_pending(command.id, context, txn)) {
+            return approve_pending(command, *std::move(waiting), context, run, programs, txn);
         }
-        return approve_payouts(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Withdraw& c) const { return withdraw(c, context, txn); }
-    Result<Reply> operator()(const Hold& c) const { return hold(c, context, programs, txn); }
-    Result<Reply> operator()(const Release& c) const { return release(c, context, programs, txn); }
-    Result<Reply> operator()(const Reject& c) const {
-        return reject_order(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Attribute& c) const {
-        return attribute_order(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Detach& c) const { return detach(c, context, programs, txn); }
-    Result<Reply> operator()(const Credit& c) const {
-        return credit_creator(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const Reverse& c) const {
-        return reverse_money(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const OpeningImport& c) const {
-        return import_openings(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const WriteOff& c) const {
-        return write_off(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const AnomalyAck& c) const {
-        return acknowledge_anomaly(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const OrderReset& c) const {
-        return reset_order(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const PeriodClose& c) const {
-        return close_period(c, context, programs, txn);
-    }
-    Result<Reply> operator()(const CreatorSet& c) const { return set_creator(c, context, txn); }
-    Result<Reply> operator()(const CreatorRename& c) const {
-        return rename_creator(c, context, programs, txn);
-    }
-
-private:
-    static Result<Reply> done(Result<std::string> text) {
-        if (!text) {
-            return text.error();
-        }
-        return Reply{CommandOutcome::kDone, *std::move(text)};
+        return approve_payouts(command, context, programs, txn);
     }
 };
 

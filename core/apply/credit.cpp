@@ -61,8 +61,8 @@ void reverse_credit(MoneyCommand& credit, const Decimal& amount, const CommandCo
     judge_named_order(credit, context, programs, txn);
 }
 
-Result<Reply> credit_creator(const Credit& command, const CommandContext& context,
-                             ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const Credit& command, const CommandContext& context, ProgramCache& programs,
+                       LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -102,8 +102,8 @@ Result<Reply> credit_creator(const Credit& command, const CommandContext& contex
     count_adjust(context, creator, money, programs, txn);
     post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
-    return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " credited with " +
-                                            to_string(money) + " as " + row.command_id};
+    return done("creator " + command.creator.str() + " credited with " + to_string(money) + " as " +
+                row.command_id);
 }
 
 }  // namespace sluice

@@ -92,7 +92,7 @@ Result<DryRun> dry_run(const Command& command, CommandContext context, LedgerRea
             command_id(ledger.head().node, context.source.seq, context.source.received_at);
     }
     context.approved = true;
-    const Replay no_replay = [](const DeadReplay&) -> Result<std::string> {
+    const Replay no_replay = [](const DeadReplay&) -> Result<Reply> {
         return Error{ErrorCode::kUnsupported, "a replay of dead letters has no dry run"};
     };
     const Request request{{}, context.source.note, command};

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kForgotten = "forgotten";
 
 Reply forgotten() {
-    return {CommandOutcome::kDone, std::string(kForgotten)};
+    return done(std::string(kForgotten));
 }
 
 /// Queues the orders that hold ids of the person, to be changed one by one.
@@ -149,7 +149,7 @@ Result<Reply> repeat_done(const Forget& command, const CommandContext& context, 
     } else {
         leave_forget_work(context, txn);
     }
-    return Reply{CommandOutcome::kDone, command.done->result};
+    return done(command.done->result);
 }
 
 Status check(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
@@ -167,7 +167,8 @@ Status check(const Forget& command, const CommandContext& context, LedgerTxn& tx
 
 }  // namespace
 
-Result<Reply> forget(const Forget& command, const CommandContext& context, LedgerTxn& txn) {
+Result<Reply> run_verb(const Forget& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (command.done) {
         return repeat_done(command, context, txn);
     }

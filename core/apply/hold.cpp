@@ -52,7 +52,7 @@ Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& conte
     row->held_at = context.source.received_at;
     txn.put(*row);
     post_creator_memo(*row, JournalReason::kMemoHeld, context, programs, txn);
-    return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is held"};
+    return done("creator " + target.creator.str() + " is held");
 }
 
 Result<Reply> release_creator(const HoldTarget& target, const CommandContext& context,
@@ -66,7 +66,7 @@ Result<Reply> release_creator(const HoldTarget& target, const CommandContext& co
     }
     txn.erase(*row);
     post_creator_memo(*row, JournalReason::kMemoReleased, context, programs, txn);
-    return Reply{CommandOutcome::kDone, "creator " + target.creator.str() + " is released"};
+    return done("creator " + target.creator.str() + " is released");
 }
 
 /// Posts the difference between what the live position's lines earn now and what has accrued, then
@@ -100,8 +100,8 @@ std::optional<ReleaseOf> released(const OrderState& state, ReleaseOf asked) {
 
 }  // namespace
 
-Result<Reply> hold(const Hold& command, const CommandContext& context, ProgramCache& programs,
-                   LedgerTxn& txn) {
+Result<Reply> run_verb(const Hold& command, const CommandContext& context, ProgramCache& programs,
+                       LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -119,11 +119,11 @@ Result<Reply> hold(const Hold& command, const CommandContext& context, ProgramCa
     list_attention(txn, change.state().key, AttentionKind::kHold, context.source.received_at, true);
     change.post_memo(JournalReason::kMemoHeld);
     change.finish();
-    return Reply{CommandOutcome::kDone, "order " + command.target.order->str() + " is held"};
+    return done("order " + command.target.order->str() + " is held");
 }
 
-Result<Reply> release(const Release& command, const CommandContext& context, ProgramCache& programs,
-                      LedgerTxn& txn) {
+Result<Reply> run_verb(const Release& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -153,11 +153,11 @@ Result<Reply> release(const Release& command, const CommandContext& context, Pro
         reprice(change, JournalReason::kRelease, memo_of(JournalReason::kMemoReleased, "reject"));
     }
     change.finish();
-    return Reply{CommandOutcome::kDone, "order " + order + " is released"};
+    return done("order " + order + " is released");
 }
 
-Result<Reply> reject_order(const Reject& command, const CommandContext& context,
-                           ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const Reject& command, const CommandContext& context, ProgramCache& programs,
+                       LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -168,7 +168,7 @@ Result<Reply> reject_order(const Reject& command, const CommandContext& context,
     set(change.state(), kOrderRejected, true);
     reprice(change, JournalReason::kReject, memo_of(JournalReason::kMemoRejected));
     change.finish();
-    return Reply{CommandOutcome::kDone, "order " + command.order.str() + " is rejected"};
+    return done("order " + command.order.str() + " is rejected");
 }
 
 }  // namespace sluice

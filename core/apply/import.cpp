@@ -337,8 +337,8 @@ std::uint64_t inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
 
 }  // namespace
 
-Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
-                              LedgerTxn& txn) {
+Result<Reply> run_verb(const CreatorImport& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     ProgramsByName programs(txn);
     CodeBooks books(txn);
     const Result<UndatedRows> undated = claim_codes(command, context, programs, books, txn);
@@ -377,13 +377,12 @@ Result<Reply> import_creators(const CreatorImport& command, const CommandContext
     for (const AccountNumber account : joined) {  // stored clicks of the new members count now
         leave_account_work(account, context, txn);
     }
-    return Reply{CommandOutcome::kDone,
-                 counted(command.rows.size() - undated->creators.size(), "row", "rows") +
-                     " imported" + undated_text(*undated)};
+    return done(counted(command.rows.size() - undated->creators.size(), "row", "rows") +
+                " imported" + undated_text(*undated));
 }
 
-Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,
-                             LedgerTxn& txn) {
+Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     const std::optional<ProgramRow> row = txn.program(command.program);
     if (!row || (context.account.value != 0 && row->program.account != context.account)) {
         return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
@@ -404,18 +403,17 @@ Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext&
                                                    " in program " + program.id.str()};
         }
         end_codes(program, creator, at, digest, txn);
-        return Reply{CommandOutcome::kDone, "code " + *command.code + " removed"};
+        return done("code " + *command.code + " removed");
     }
     end_codes(program, creator, at, std::nullopt, txn);
     member->removed = true;
     member->changed_by = context.source.seq;
     txn.put(*member);
-    return Reply{CommandOutcome::kDone,
-                 "creator " + command.creator.str() + " removed from program " + program.id.str()};
+    return done("creator " + command.creator.str() + " removed from program " + program.id.str());
 }
 
-Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
-                            LedgerTxn& txn) {
+Result<Reply> run_verb(const ClickImport& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     ProgramsByName programs(txn);
     for (const ClickImport::Row& row : command.rows) {
         if (programs.find(row.program) == nullptr) {
@@ -446,12 +444,11 @@ Result<Reply> import_clicks(const ClickImport& command, const CommandContext& co
         keys.push_back({program.account, WaitKind::kAnon, anon});
     }
     leave_work(keys, context, txn);
-    return Reply{CommandOutcome::kDone,
-                 counted(command.rows.size(), "click", "clicks") + " imported"};
+    return done(counted(command.rows.size(), "click", "clicks") + " imported");
 }
 
-Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
-                          LedgerTxn& txn) {
+Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     const CreatorId creator = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, creator, {}, {}, {}};
     if (!txn.load(profile)) {
@@ -475,11 +472,11 @@ Result<Reply> set_creator(const CreatorSet& command, const CommandContext& conte
     profile.name = command.name.value_or(profile.name);
     change_payee(profile, command.payee.value_or(profile.payee), context, txn);
     txn.put(profile);
-    return Reply{CommandOutcome::kDone, "creator " + command.creator.str() + " set"};
+    return done("creator " + command.creator.str() + " set");
 }
 
-Result<Reply> rename_creator(const CreatorRename& command, const CommandContext& context,
-                             ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const CreatorRename& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     const CreatorId first = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, first, {}, {}, {}};
     if (!txn.load(profile)) {
@@ -505,8 +502,7 @@ Result<Reply> rename_creator(const CreatorRename& command, const CommandContext&
     group.creator = first;
     group.entries.push_back(memo_of(JournalReason::kMemoRenamed, command.new_name.view()));
     post_group(txn, std::move(group));
-    return Reply{CommandOutcome::kDone,
-                 "creator " + command.creator.str() + " is called " + command.new_name.str()};
+    return done("creator " + command.creator.str() + " is called " + command.new_name.str());
 }
 
 }  // namespace sluice

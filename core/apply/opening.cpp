@@ -224,8 +224,8 @@ CommandContext context_of_row(const CommandContext& context, std::uint64_t numbe
     return row;
 }
 
-Result<Reply> import_openings(const OpeningImport& command, const CommandContext& context,
-                              ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const OpeningImport& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (command.at > context.source.received_at) {
         return Error{ErrorCode::kInvalid, "--at " + command.at.to_string() +
                                               " is in the future: expected the date of the "
@@ -253,10 +253,9 @@ Result<Reply> import_openings(const OpeningImport& command, const CommandContext
         set_opening_date(program, command.at, txn);
         names += (names.empty() ? "" : ", ") + program.str();
     }
-    return Reply{CommandOutcome::kDone,
-                 counted(postings->size(), "opening balance", "opening balances") +
-                     " imported; orders from before " + command.at.to_string() +
-                     " earn nothing in program " + names};
+    return done(counted(postings->size(), "opening balance", "opening balances") +
+                " imported; orders from before " + command.at.to_string() +
+                " earn nothing in program " + names);
 }
 
 /// Erases all rows before it looks for others, once for each program.

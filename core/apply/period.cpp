@@ -28,8 +28,8 @@ Status check(const PeriodClose& command, const CommandContext& context,
 
 }  // namespace
 
-Result<Reply> close_period(const PeriodClose& command, const CommandContext& context,
-                           ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const PeriodClose& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     const std::optional<Timestamp> closed_until =
         programs.settings(txn, context.account).row.closed_until;
     if (Status fits = check(command, context, closed_until, txn); !fits) {
@@ -53,8 +53,8 @@ Result<Reply> close_period(const PeriodClose& command, const CommandContext& con
                    context.source.command_id});
     change_account(txn, context.account, context.account_id,
                    [&command](AccountRow& row) { row.closed_until = command.until; });
-    return Reply{CommandOutcome::kDone, "account " + context.account_id.str() +
-                                            " is closed until " + command.until.to_string()};
+    return done("account " + context.account_id.str() + " is closed until " +
+                command.until.to_string());
 }
 
 }  // namespace sluice

@@ -266,8 +266,8 @@ bool asks_for_customer(AccountNumber account, LedgerTxn& txn) {
 
 }  // namespace
 
-Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& context,
-                             ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const ProgramApply& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (Status fits = check(command, txn); !fits) {
         return fits.error();
     }
@@ -311,9 +311,8 @@ Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& 
         }
         leave_account_work(account, context, txn);
     }
-    return Reply{CommandOutcome::kDone, counted(command.programs.size(), "program", "programs") +
-                                            " applied, " + std::to_string(changed) + " changed" +
-                                            details};
+    return done(counted(command.programs.size(), "program", "programs") + " applied, " +
+                std::to_string(changed) + " changed" + details);
 }
 
 }  // namespace sluice

@@ -71,8 +71,8 @@ void lower_refunds(OrderState& state, Timestamp version) {
 
 }  // namespace
 
-Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContext& context,
-                                  ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const AnomalyAck& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -94,12 +94,12 @@ Result<Reply> acknowledge_anomaly(const AnomalyAck& command, const CommandContex
     change.post_memo(JournalReason::kMemoAcknowledged, command.kind);
     change.finish();
     const std::string value = lasting_value(*kind, state);
-    return Reply{CommandOutcome::kDone, command.kind + " of order " + order + " is acknowledged" +
-                                            (value.empty() ? "" : " at " + value)};
+    return done(command.kind + " of order " + order + " is acknowledged" +
+                (value.empty() ? "" : " at " + value));
 }
 
-Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
-                          ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const OrderReset& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -118,8 +118,7 @@ Result<Reply> reset_order(const OrderReset& command, const CommandContext& conte
     acknowledge(txn, state, AnomalyKind::kVersionInFuture, context);
     change.post_memo(JournalReason::kMemoReset, version.to_string());
     change.finish();
-    return Reply{CommandOutcome::kDone,
-                 "order " + command.order.str() + " has version " + version.to_string() + " now"};
+    return done("order " + command.order.str() + " has version " + version.to_string() + " now");
 }
 
 }  // namespace sluice

@@ -79,8 +79,8 @@ Result<Money> reverse_posting(MoneyCommand& row, const CommandContext& context,
 
 }  // namespace
 
-Result<Reply> reverse_money(const Reverse& command, const CommandContext& context,
-                            ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const Reverse& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -111,11 +111,10 @@ Result<Reply> reverse_money(const Reverse& command, const CommandContext& contex
         amount = to_string(*money);
     }
     end_openings(rows, context, txn);
-    return Reply{CommandOutcome::kDone,
-                 (is_import ? counted(rows.size(), "opening balance", "opening balances") + " of " +
-                                  command.id + " reversed"
-                            : command.id + " reversed by " + amount) +
-                     " as " + context.source.command_id};
+    return done((is_import ? counted(rows.size(), "opening balance", "opening balances") + " of " +
+                                 command.id + " reversed"
+                           : command.id + " reversed by " + amount) +
+                " as " + context.source.command_id);
 }
 
 }  // namespace sluice

@@ -37,8 +37,8 @@ Owed owed_to(const CreatorId& creator, const ProgramId& program, Currency curren
 
 /// The write-off clears no earlier than the amounts that it makes up for, so that it is never paid
 /// before they count against it.
-Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
-                        ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const WriteOff& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -73,8 +73,8 @@ Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
     row.accrued = row.allocated = zero_amount(money.currency);
     count_adjust(context, creator, money, programs, txn);
     post_credit(row, money.amount, JournalReason::kWriteOff, context, programs, txn);
-    return Reply{CommandOutcome::kDone, to_string(money) + " of creator " + command.creator.str() +
-                                            " written off as " + row.command_id};
+    return done(to_string(money) + " of creator " + command.creator.str() + " written off as " +
+                row.command_id);
 }
 
 }  // namespace sluice

@@ -157,9 +157,9 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     if (Status same = check_unchanged(row, request->command, txn); !same) {
         return same.error();
     }
-    Result<Reply> done = run(request->command, asked);
-    if (!done) {
-        return done.error();
+    Result<Reply> reply = run(request->command, asked);
+    if (!reply) {
+        return reply.error();
     }
     JournalGroup group =
         group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
@@ -169,10 +169,11 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     if (judged->row) {
         txn.put(*judged->row);
     }
-    return Reply{CommandOutcome::kDone, row.command_id + " is approved: " + done->text};
+    return done(row.command_id + " is approved: " + reply->text);
 }
 
-Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, LedgerTxn& txn) {
+Result<Reply> run_verb(const Withdraw& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -189,7 +190,7 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context, L
     }
     post_memo(JournalReason::kMemoWithdrawn, row->command_id, context, txn);
     end(*row, ApprovalState::kWithdrawn, context, txn);
-    return Reply{CommandOutcome::kDone, command.id + " is withdrawn"};
+    return done(command.id + " is withdrawn");
 }
 
 void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,

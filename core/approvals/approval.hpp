@@ -42,8 +42,7 @@ using RunApproved = std::function<Result<Reply>(const Command&, const CommandCon
 [[nodiscard]] Result<Reply> approve_pending(const Approve& command, PendingApproval row,
                                             const CommandContext& context, const RunApproved& run,
                                             ProgramCache& programs, LedgerTxn& txn);
-[[nodiscard]] Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
-                                     LedgerTxn& txn);
+Verb<Withdraw> run_verb;
 /// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kPending),
 /// approved (kRepeated) or withdrawn (kRefused). The exit status then tells the person who repeats
 /// the command whether anything was posted.

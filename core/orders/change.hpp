@@ -21,12 +21,20 @@ struct Reply {
     CommandOutcome outcome = CommandOutcome::kDone;
     std::string text;
 };
+[[nodiscard]] inline Reply done(std::string text) {
+    return {CommandOutcome::kDone, std::move(text)};
+}
 [[nodiscard]] inline Reply nothing(std::string text) {
     return {CommandOutcome::kNothing, std::move(text)};
 }
 [[nodiscard]] inline Error refused(std::string text) {
     return {ErrorCode::kConflict, std::move(text)};
 }
+
+/// Runs a command of one type. Returns an Error if it refuses, and has then changed nothing.
+template <class Type>
+using Verb = Result<Reply>(const Type& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn);
 
 /// An order that a command changes; keeps the indexes up to date.
 class OrderChange {

@@ -158,8 +158,8 @@ private:
 
 }  // namespace
 
-Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
-                            ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const PayoutClose& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
     const PlanRequest request{context.account, context.account_id, command,
                               context.source.received_at, context.source.command_id};
@@ -176,8 +176,7 @@ Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& co
         }
     }
     const std::size_t count = Closing(command, context, settings, txn).run(plan);
-    return Reply{CommandOutcome::kDone,
-                 counted(count, "payout", "payouts") + " closed, run " + context.source.command_id};
+    return done(counted(count, "payout", "payouts") + " closed, run " + context.source.command_id);
 }
 
 }  // namespace sluice

@@ -283,7 +283,7 @@ Reply reply_of(const Moving& moving, const Move& move, const std::string& more =
     if (!moving.note.empty()) {
         text += "; " + moving.note;
     }
-    return {CommandOutcome::kDone, std::move(text)};
+    return done(std::move(text));
 }
 
 /// Neither the closer approves, nor the actor who repointed the payout.
@@ -297,8 +297,8 @@ Status check_approver(const CommandContext& context, const Payout& payout, const
 
 }  // namespace
 
-Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& context,
-                           ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> run_verb(const PayoutMove& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }

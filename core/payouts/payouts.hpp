@@ -9,13 +9,11 @@ namespace sluice {
 
 /// Makes the payouts of one payout run, over all programs of the account or those that the command
 /// names. Changes nothing if it is refused.
-[[nodiscard]] Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
-                                          ProgramCache& programs, LedgerTxn& txn);
+Verb<PayoutClose> run_verb;
 
 /// Moves all payouts that the command names, or none. The reply names who moved those that were in
 /// the state before.
-[[nodiscard]] Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& context,
-                                         ProgramCache& programs, LedgerTxn& txn);
+Verb<PayoutMove> run_verb;
 
 /// Approves a payout, or all payouts of a payout run that need it.
 [[nodiscard]] Result<Reply> approve_payouts(const Approve& command, const CommandContext& context,

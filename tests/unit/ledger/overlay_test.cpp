@@ -57,7 +57,7 @@ protected:
     CommandRow try_out(const Command& command, LedgerTxn& txn) {
         ProgramCache programs;
         OrderApplier orders(programs);
-        const Replay none = [](const DeadReplay&) -> Result<std::string> { return std::string(); };
+        const Replay none = [](const DeadReplay&) -> Result<Reply> { return Reply{}; };
         const CommandRow row =
             apply_command({{}, books_.reason, command}, context(command), none, programs, txn);
         while (do_work(orders, txn, 100)) {
