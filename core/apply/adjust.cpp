@@ -1,6 +1,5 @@
-#include <algorithm>
-#include <map>
 #include <utility>
+#include <vector>
 
 #include "core/apply/command.hpp"
 #include "core/apply/manual_postings.hpp"
@@ -39,44 +38,41 @@ Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
                                           std::to_string(currency.minor_units())};
 }
 
-bool must_wait(const CommandContext& context, const CreatorId& creator, const Money& amount,
+bool must_wait(const CommandContext& context, const std::vector<MoneyCommand>& postings,
                ProgramCache& programs, LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
     const auto& above = settings.policy.approve_adjust_above;
-    return !context.approved && above &&
-           exceeds_limit(
-               above, amount,
-               limit_sum(txn, context.account, LimitKind::kAdjust, creator, amount.currency,
-                         accounting_date(context.source.received_at, settings.row.closed_until)));
-}
-
-bool must_wait(const CommandContext& context, const std::vector<MoneyCommand>& postings,
-               ProgramCache& programs, LedgerTxn& txn) {
-    std::map<std::pair<CreatorId, Currency>, Decimal> sums;
-    for (const MoneyCommand& posting : postings) {
-        sums.try_emplace({posting.creator, posting.currency}, zero_amount(posting.currency))
-            .first->second += posting.amount.is_negative() ? -posting.amount : posting.amount;
+    if (context.approved || !above) {
+        return false;
     }
-    return std::any_of(sums.begin(), sums.end(), [&](const auto& sum) {
-        const auto& [creator, currency] = sum.first;
-        return must_wait(context, creator, {currency, sum.second}, programs, txn);
-    });
+    LimitSums sums;
+    for (const MoneyCommand& posting : postings) {
+        add_to(sums, posting.creator, {posting.currency, posting.amount});
+    }
+    return exceeds_limit(above, sums, context.account, LimitKind::kAdjust,
+                         accounting_date(context.source.received_at, settings.row.closed_until),
+                         txn);
 }
 
-void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,
+void count_adjust(const CommandContext& context, const MoneyCommand& posting,
                   ProgramCache& programs, LedgerTxn& txn) {
-    count_use({context.account, LimitKind::kAdjust, creator, amount.currency,
+    count_use({context.account, LimitKind::kAdjust, posting.creator, posting.currency,
                accounting_date(context.source.received_at,
                                programs.settings(txn, context.account).row.closed_until),
-               context.source.command_id, amount.amount},
+               context.source.command_id, posting.amount},
               txn);
 }
 
-MoneyCommand money_command(const CommandContext& context) {
+MoneyCommand money_command(const CommandContext& context, const ProgramId& program,
+                           const CreatorId& creator, const Money& money) {
     MoneyCommand row;
     row.command_id = context.source.command_id;
     row.account = context.account;
     row.topic = context.source.topic;
+    row.program = program;
+    row.creator = creator;
+    row.currency = money.currency;
+    row.amount = money.amount;
     return row;
 }
 
@@ -97,25 +93,20 @@ Result<Reply> run_verb(const Adjust& command, const CommandContext& context, Pro
     }
     Position& position = *state.position();
     const Attribution& attribution = position.attribution;
-    if (must_wait(context, attribution.creator, {state.currency, *amount}, programs, txn)) {
-        return wait_for_approval(
-            context, {Money{state.currency, *amount}, attribution.program, attribution.creator},
-            txn);
+    const Money money{state.currency, *amount};
+    MoneyCommand row = money_command(context, attribution.program, attribution.creator, money);
+    if (must_wait(context, {row}, programs, txn)) {
+        return wait_for_approval(context, {money, row.program, row.creator}, txn);
     }
-    MoneyCommand row = money_command(context);
     row.shop = context.shop;
     row.shop_id = context.shop_id;
     row.order_id = command.order;
-    row.program = attribution.program;
-    row.creator = attribution.creator;
-    row.currency = state.currency;
-    row.amount = *amount;
     txn.put(row);
-    count_adjust(context, row.creator, {row.currency, row.amount}, programs, txn);
+    count_adjust(context, row, programs, txn);
     change.post(position, {{LineItemId(), state.currency, *amount, JournalReason::kManual, 0}});
     change.finish();
-    return done("order " + command.order.str() + " adjusted by " +
-                to_string(Money{state.currency, *amount}) + " as " + row.command_id);
+    return done("order " + command.order.str() + " adjusted by " + to_string(money) + " as " +
+                row.command_id);
 }
 
 Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,

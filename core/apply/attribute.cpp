@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -30,16 +29,11 @@ bool must_wait(const Command& command, const CommandContext& context, ProgramCac
     }
     LimitSums moved;
     for (const DryRunRow& row : tried->rows) {
-        moved.try_emplace({row.creator, row.currency}, zero_amount(row.currency)).first->second +=
-            row.difference.is_negative() ? -row.difference : row.difference;
+        add_to(moved, row.creator, {row.currency, row.difference});
     }
-    const Timestamp at = accounting_date(context.source.received_at, settings.row.closed_until);
-    return std::any_of(moved.begin(), moved.end(), [&](const auto& sum) {
-        const auto& [creator, currency] = sum.first;
-        return exceeds_limit(
-            above, {currency, sum.second},
-            limit_sum(txn, context.account, LimitKind::kAttribution, creator, currency, at));
-    });
+    return exceeds_limit(above, moved, context.account, LimitKind::kAttribution,
+                         accounting_date(context.source.received_at, settings.row.closed_until),
+                         txn);
 }
 
 /// Counts the commission that a change moved.

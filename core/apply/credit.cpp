@@ -6,6 +6,7 @@
 #include "core/approvals/approval.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 
 namespace sluice {
@@ -30,6 +31,50 @@ void count_open_credits(const MoneyCommand& credit, std::int64_t by, const Accou
     change_account(txn, credit.account, account_id, [by](AccountRow& account) {
         account.open_credits += static_cast<std::uint64_t>(by);
     });
+}
+
+/// Checks the reason, the amount and the program of a credit or a write-off. Returns its row,
+/// without the sale.
+Result<MoneyCommand> checked_row(const CreatorId& creator, const ProgramId& program,
+                                 const Money& money, const CommandContext& context,
+                                 LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    const Result<Decimal> amount = checked_amount(money.amount, money.currency);
+    if (!amount) {
+        return amount.error();
+    }
+    if (const auto known = program_of_account(txn, context, program); !known) {
+        return known.error();
+    }
+    MoneyCommand row = money_command(context, program, first_id(txn, context.account, creator),
+                                     {money.currency, *amount});
+    row.accrued = row.allocated = zero_amount(row.currency);
+    return row;
+}
+
+/// The amount that a creator is owed, and the last sale of the amounts below 0.
+struct Owed {
+    Decimal sum;
+    Timestamp last_negative;
+};
+
+Owed owed_to(const MoneyCommand& write_off, LedgerTxn& txn) {
+    Owed owed{zero_amount(write_off.currency), {}};
+    OpenAmount first;
+    first.account = write_off.account;
+    first.program = write_off.program;
+    txn.scan(first, {2, 2}, [&](const OpenAmount& row) {
+        if (row.creator == write_off.creator && row.currency == write_off.currency) {
+            owed.sum += row.amount;
+            owed.last_negative = row.amount.is_negative()
+                                     ? std::max(owed.last_negative, row.sold_at)
+                                     : owed.last_negative;
+        }
+        return true;
+    });
+    return owed;
 }
 
 }  // namespace
@@ -63,46 +108,64 @@ void reverse_credit(MoneyCommand& credit, const Decimal& amount, const CommandCo
 
 Result<Reply> run_verb(const Credit& command, const CommandContext& context, ProgramCache& programs,
                        LedgerTxn& txn) {
-    if (Status reason = check_reason(context); !reason) {
-        return reason.error();
+    Result<MoneyCommand> checked =
+        checked_row(command.creator, command.program, command.amount, context, txn);
+    if (!checked) {
+        return checked.error();
     }
-    const Result<Decimal> amount = checked_amount(command.amount.amount, command.amount.currency);
-    if (!amount) {
-        return amount.error();
-    }
-    const Result<ProgramRow> program = program_of_account(txn, context, command.program);
-    if (!program) {
-        return program.error();
-    }
-    const CreatorId creator = first_id(txn, context.account, command.creator);
-    if (!txn.membership(context.account, command.program, creator)) {
+    MoneyCommand& row = *checked;
+    if (!txn.membership(context.account, row.program, row.creator)) {
         return refused("creator " + command.creator.str() + " was never in program " +
-                       command.program.str() + "; import the creator first");
+                       row.program.str() + "; import the creator first");
     }
     OrderState state;
     if (command.order && txn.load_order({context.account, context.shop, *command.order}, state)) {
         return refused("order " + command.order->str() + " exists: use `sluice adjust`");
     }
-    const Money money{command.amount.currency, *amount};
-    if (must_wait(context, creator, money, programs, txn)) {
-        return wait_for_approval(context, {money, command.program, creator}, txn);
+    const Money money{row.currency, row.amount};
+    if (must_wait(context, {row}, programs, txn)) {
+        return wait_for_approval(context, {money, row.program, row.creator}, txn);
     }
-    MoneyCommand row = money_command(context);
     if (command.order) {
         row.shop = context.shop;
         row.shop_id = context.shop_id;
         row.order_id = *command.order;
     }
-    row.program = command.program;
-    row.creator = creator;
-    row.currency = money.currency;
-    row.amount = money.amount;
     row.sale_at = command.sale_at.value_or(context.source.received_at);
-    row.accrued = row.allocated = zero_amount(money.currency);
-    count_adjust(context, creator, money, programs, txn);
-    post_credit(row, money.amount, JournalReason::kCredit, context, programs, txn);
+    count_adjust(context, row, programs, txn);
+    post_credit(row, row.amount, JournalReason::kCredit, context, programs, txn);
     count_open_credits(row, 1, context.account_id, txn);
     return done("creator " + command.creator.str() + " credited with " + to_string(money) + " as " +
+                row.command_id);
+}
+
+/// The write-off clears no earlier than the amounts that it makes up for, so that it is never paid
+/// before they count against it.
+Result<Reply> run_verb(const WriteOff& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
+    Result<MoneyCommand> checked =
+        checked_row(command.creator, command.program, command.amount, context, txn);
+    if (!checked) {
+        return checked.error();
+    }
+    MoneyCommand& row = *checked;
+    const Owed owed = owed_to(row, txn);
+    if (row.amount.is_negative() || row.amount > -owed.sum) {
+        return refused("creator " + command.creator.str() + " is owed " +
+                       to_string(Money{row.currency, owed.sum}) + " in program " +
+                       row.program.str() +
+                       (owed.sum.is_negative()
+                            ? ": expected an amount above 0 and up to " + (-owed.sum).to_string()
+                            : ": only a balance below 0 can be written off"));
+    }
+    const Money money{row.currency, row.amount};
+    if (must_wait(context, {row}, programs, txn)) {
+        return wait_for_approval(context, {money, row.program, row.creator}, txn);
+    }
+    row.sale_at = owed.last_negative;
+    count_adjust(context, row, programs, txn);
+    post_credit(row, row.amount, JournalReason::kWriteOff, context, programs, txn);
+    return done(to_string(money) + " of creator " + command.creator.str() + " written off as " +
                 row.command_id);
 }
 

@@ -28,18 +28,8 @@ Result<CreatorHold> hold_of(const HoldTarget& target, const CommandContext& cont
     return row;
 }
 
-void post_creator_memo(const CreatorHold& row, JournalReason reason, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
-    JournalGroup group =
-        group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
-    group.creator = row.creator;
-    group.program = row.program;
-    group.entries.push_back(memo_of(reason));
-    post_group(txn, std::move(group));
-}
-
 Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& context,
-                           ProgramCache& programs, LedgerTxn& txn) {
+                           LedgerTxn& txn) {
     Result<CreatorHold> row = hold_of(target, context, txn);
     if (!row) {
         return row.error();
@@ -51,12 +41,12 @@ Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& conte
     row->reason = context.reason();
     row->held_at = context.source.received_at;
     txn.put(*row);
-    post_creator_memo(*row, JournalReason::kMemoHeld, context, programs, txn);
+    post_memo(txn, context, row->account, JournalReason::kMemoHeld, {}, row->creator, row->program);
     return done("creator " + target.creator.str() + " is held");
 }
 
 Result<Reply> release_creator(const HoldTarget& target, const CommandContext& context,
-                              ProgramCache& programs, LedgerTxn& txn) {
+                              LedgerTxn& txn) {
     Result<CreatorHold> row = hold_of(target, context, txn);
     if (!row) {
         return row.error();
@@ -65,7 +55,8 @@ Result<Reply> release_creator(const HoldTarget& target, const CommandContext& co
         return nothing("creator " + target.creator.str() + " is not held");
     }
     txn.erase(*row);
-    post_creator_memo(*row, JournalReason::kMemoReleased, context, programs, txn);
+    post_memo(txn, context, row->account, JournalReason::kMemoReleased, {}, row->creator,
+              row->program);
     return done("creator " + target.creator.str() + " is released");
 }
 
@@ -106,7 +97,7 @@ Result<Reply> run_verb(const Hold& command, const CommandContext& context, Progr
         return reason.error();
     }
     if (!command.target.order) {
-        return hold_creator(command.target, context, programs, txn);
+        return hold_creator(command.target, context, txn);
     }
     OrderChange change(txn, programs, context.source);
     if (Status found = change.load(context, *command.target.order); !found) {
@@ -128,7 +119,7 @@ Result<Reply> run_verb(const Release& command, const CommandContext& context,
         return reason.error();
     }
     if (!command.target.order) {
-        return release_creator(command.target, context, programs, txn);
+        return release_creator(command.target, context, txn);
     }
     const std::string& order = command.target.order->str();
     OrderChange change(txn, programs, context.source);

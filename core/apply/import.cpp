@@ -264,13 +264,9 @@ void change_payee(CreatorRow& profile, const std::string& payee, const CommandCo
         change.old_payee = before.old_payee;
     }
     txn.put(change);
-    JournalGroup group = group_of(context.source, profile.account,
-                                  account_settings(txn, profile.account).row.closed_until);
-    group.creator = profile.creator;
-    group.entries.push_back(
-        memo_of(JournalReason::kMemoPayeeChanged,
-                to_hex(payee_digest(profile.payee)) + " " + to_hex(payee_digest(payee))));
-    post_group(txn, std::move(group));
+    post_memo(txn, context, profile.account, JournalReason::kMemoPayeeChanged,
+              to_hex(payee_digest(profile.payee)) + " " + to_hex(payee_digest(payee)),
+              profile.creator);
     profile.payee = payee;
     profile.payee_since = context.source.received_at;
     profile.payee_changed = true;
@@ -476,7 +472,7 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
 }
 
 Result<Reply> run_verb(const CreatorRename& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     const CreatorId first = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, first, {}, {}, {}};
     if (!txn.load(profile)) {
@@ -497,11 +493,8 @@ Result<Reply> run_verb(const CreatorRename& command, const CommandContext& conte
     profile.shown_as = command.new_name;
     txn.put(profile);
     ++txn.mutable_head().programs_revision;  // rules may name the creator by any id
-    JournalGroup group = group_of(context.source, context.account,
-                                  programs.settings(txn, context.account).row.closed_until);
-    group.creator = first;
-    group.entries.push_back(memo_of(JournalReason::kMemoRenamed, command.new_name.view()));
-    post_group(txn, std::move(group));
+    post_memo(txn, context, context.account, JournalReason::kMemoRenamed, command.new_name.view(),
+              first);
     return done("creator " + command.creator.str() + " is called " + command.new_name.str());
 }
 

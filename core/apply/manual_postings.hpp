@@ -12,18 +12,17 @@ namespace sluice {
 
 /// Returns the amount with the currency's digits, or kInvalid if it is 0 or has more digits.
 [[nodiscard]] Result<Decimal> checked_amount(const Decimal& amount, Currency currency);
-/// Returns true if the policy requires another actor's approval that the command does not have yet.
-[[nodiscard]] bool must_wait(const CommandContext& context, const CreatorId& creator,
-                             const Money& amount, ProgramCache& programs, LedgerTxn& txn);
-/// Likewise for postings that a command makes together: they count by creator and currency.
+/// Returns true if the policy requires another actor's approval of postings that a command makes
+/// together, which it does not have yet: they count by creator and currency.
 [[nodiscard]] bool must_wait(const CommandContext& context,
                              const std::vector<MoneyCommand>& postings, ProgramCache& programs,
                              LedgerTxn& txn);
-/// Counts what was posted without an approval against approve_adjust_above.
-void count_adjust(const CommandContext& context, const CreatorId& creator, const Money& amount,
+/// Counts what was posted, or reversed, without an approval against approve_adjust_above.
+void count_adjust(const CommandContext& context, const MoneyCommand& posting,
                   ProgramCache& programs, LedgerTxn& txn);
-/// Makes a row of the command, without its subject.
-[[nodiscard]] MoneyCommand money_command(const CommandContext& context);
+/// Makes a row of the command, without its order.
+[[nodiscard]] MoneyCommand money_command(const CommandContext& context, const ProgramId& program,
+                                         const CreatorId& creator, const Money& money);
 
 /// Returns the context of one posting of a command that makes several: its command id is
 /// posting_id().

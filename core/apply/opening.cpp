@@ -160,11 +160,9 @@ Result<std::vector<MoneyCommand>> postings_of(const OpeningImport& command,
             fault->second = program ? date_fault(*program, command.at, early.at(row.program))
                                     : program.error().message;
         }
-        MoneyCommand& posting =
-            postings.emplace_back(money_command(context_of_row(context, postings.size() + 1)));
-        posting.program = row.program;
-        posting.creator = first_id(txn, context.account, row.creator);
-        posting.currency = row.amount.currency;
+        MoneyCommand& posting = postings.emplace_back(
+            money_command(context_of_row(context, postings.size() + 1), row.program,
+                          first_id(txn, context.account, row.creator), row.amount));
         posting.sale_at = command.at;
         posting.accrued = posting.allocated = zero_amount(posting.currency);
         const Result<Decimal> amount = checked_amount(row.amount.amount, posting.currency);
@@ -242,7 +240,7 @@ Result<Reply> run_verb(const OpeningImport& command, const CommandContext& conte
     for (std::size_t i = 0; i < postings->size(); ++i) {
         MoneyCommand& row = (*postings)[i];
         const CommandContext posting = context_of_row(context, i + 1);
-        count_adjust(posting, row.creator, {row.currency, row.amount}, programs, txn);
+        count_adjust(posting, row, programs, txn);
         post_credit(row, row.amount, JournalReason::kOpening, posting, programs, txn);
         txn.put(OpeningBalance{row.account, row.program, row.creator, row.currency, command.at,
                                row.command_id});

@@ -46,9 +46,8 @@ Result<Reply> run_verb(const PeriodClose& command, const CommandContext& context
     for (const PeriodSum& row : rows) {
         txn.put(row);
     }
-    JournalGroup group = group_of(context.source, context.account, closed_until);
-    group.entries.push_back(memo_of(JournalReason::kMemoPeriodClosed, command.until.to_string()));
-    post_group(txn, std::move(group));
+    post_memo(txn, context, context.account, JournalReason::kMemoPeriodClosed,
+              command.until.to_string());
     txn.put(Period{context.account, command.until, context.source.received_at, context.actor(),
                    context.source.command_id});
     change_account(txn, context.account, context.account_id,

@@ -155,17 +155,13 @@ std::set<AccountNumber> changed_accounts(const ProgramApply& command,
     return accounts;
 }
 
-void store_policy(const Policy& policy, const CommandContext& context, ProgramCache& programs,
-                  LedgerTxn& txn) {
+void store_policy(const Policy& policy, const CommandContext& context, LedgerTxn& txn) {
     change_account(txn, policy.account, policy.account_id, [&](AccountRow& row) {
         row.policy = encode_policy(policy);
         row.policy_by = context.actor();
         ++row.policy_version;
     });
-    JournalGroup group = group_of(context.source, policy.account,
-                                  programs.settings(txn, policy.account).row.closed_until);
-    group.entries.push_back(memo_of(JournalReason::kMemoPolicyChanged));
-    post_group(txn, std::move(group));
+    post_memo(txn, context, policy.account, JournalReason::kMemoPolicyChanged);
 }
 
 /// The policy's changes, old and new; without a policy the defaults apply.
@@ -267,7 +263,7 @@ bool asks_for_customer(AccountNumber account, LedgerTxn& txn) {
 }  // namespace
 
 Result<Reply> run_verb(const ProgramApply& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (Status fits = check(command, txn); !fits) {
         return fits.error();
     }
@@ -288,7 +284,7 @@ Result<Reply> run_verb(const ProgramApply& command, const CommandContext& contex
     std::string details;
     for (const Policy& policy : policies) {
         details += policy_text(policy, txn) + rates_above(policy, command, txn);
-        store_policy(policy, context, programs, txn);
+        store_policy(policy, context, txn);
     }
     std::size_t changed = 0;
     std::set<AccountNumber> accounts, asked;

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,10 +13,8 @@ namespace sluice {
 namespace {
 
 Status check_decided(const Reverse& command, const CommandContext& context, LedgerTxn& txn) {
-    PendingApproval waiting;
-    waiting.account = context.account;
-    waiting.command_id = command.id;
-    if (txn.load(waiting) && waiting.state == ApprovalState::kPending) {
+    const std::optional<PendingApproval> waiting = find_pending(command.id, context, txn);
+    if (waiting && waiting->state == ApprovalState::kPending) {
         return refused(command.id + " waits for an approval: use `sluice withdraw`");
     }
     return {};
@@ -61,17 +59,13 @@ Result<Money> reverse_posting(MoneyCommand& row, const CommandContext& context,
     } else if (Status done = reverse_adjust(row, money.amount, context, programs, txn); !done) {
         return done.error();
     }
-    count_adjust(context, row.creator, money, programs, txn);
+    count_adjust(context, row, programs, txn);
     txn.put(row);
-    MoneyCommand reversal = money_command(context);
+    MoneyCommand reversal = money_command(context, row.program, row.creator, money);
     reversal.topic = Topic::kReverse;
     reversal.shop = row.shop;
     reversal.shop_id = row.shop_id;
     reversal.order_id = row.order_id;
-    reversal.program = row.program;
-    reversal.creator = row.creator;
-    reversal.currency = row.currency;
-    reversal.amount = money.amount;
     reversal.reverses = row.command_id;
     txn.put(reversal);
     return money;

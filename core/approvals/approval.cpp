@@ -16,14 +16,6 @@ std::string ended_words(const PendingApproval& row) {
            row.ended_by + " at " + row.ended_at.value_or(Timestamp()).to_string();
 }
 
-std::uint64_t post_memo(JournalReason reason, std::string_view line, const CommandContext& context,
-                        LedgerTxn& txn) {
-    JournalGroup group = group_of(context.source, context.account,
-                                  account_settings(txn, context.account).row.closed_until);
-    group.entries.push_back(memo_of(reason, line));
-    return post_group(txn, std::move(group));
-}
-
 void end(PendingApproval& row, ApprovalState state, const CommandContext& context, LedgerTxn& txn) {
     txn.erase(WaitingByState{row.account, row.state, row.command_id});
     txn.put(WaitingByState{row.account, state, row.command_id});
@@ -112,7 +104,8 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
     row.program = subject.program;
     row.creator = subject.creator;
     row.node = txn.head().node;
-    row.entry = post_memo(JournalReason::kMemoPending, pending_memo(row), context, txn);
+    row.entry =
+        post_memo(txn, context, context.account, JournalReason::kMemoPending, pending_memo(row));
     txn.put(row);
     txn.put(WaitingByState{row.account, row.state, row.command_id});
     return {CommandOutcome::kPending, row.command_id + " waits for the approval of another actor"};
@@ -161,10 +154,7 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     if (!reply) {
         return reply.error();
     }
-    JournalGroup group =
-        group_of(context.source, row.account, programs.settings(txn, row.account).row.closed_until);
-    group.entries.push_back(memo_of(JournalReason::kMemoApproved, row.command_id));
-    post_group(txn, std::move(group));
+    post_memo(txn, context, row.account, JournalReason::kMemoApproved, row.command_id);
     end(row, ApprovalState::kApproved, context, txn);
     if (judged->row) {
         txn.put(*judged->row);
@@ -188,7 +178,7 @@ Result<Reply> run_verb(const Withdraw& command, const CommandContext& context,
     if (row->state == ApprovalState::kApproved) {
         return refused(ended_words(*row));
     }
-    post_memo(JournalReason::kMemoWithdrawn, row->command_id, context, txn);
+    post_memo(txn, context, context.account, JournalReason::kMemoWithdrawn, row->command_id);
     end(*row, ApprovalState::kWithdrawn, context, txn);
     return done(command.id + " is withdrawn");
 }

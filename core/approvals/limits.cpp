@@ -28,6 +28,11 @@ Decimal absolute(const Decimal& amount) {
 
 }  // namespace
 
+void add_to(LimitSums& sums, const CreatorId& creator, const Money& money) {
+    sums.try_emplace({creator, money.currency}, zero_amount(money.currency)).first->second +=
+        absolute(money.amount);
+}
+
 LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at) {
     LimitSums sums;
     ledger.scan(LimitUse{account, kind, {}, {}, {}, {}, {}}, {kOfKind, kOfKind},
@@ -57,6 +62,15 @@ Decimal limit_sum(LedgerReader& ledger, AccountNumber account, LimitKind kind,
 bool exceeds_limit(const std::optional<std::vector<Money>>& above, const Money& amount,
                    const Decimal& counted) {
     return needs_approval(above, {amount.currency, absolute(amount.amount) + counted});
+}
+
+bool exceeds_limit(const std::optional<std::vector<Money>>& above, const LimitSums& amounts,
+                   AccountNumber account, LimitKind kind, Timestamp at, LedgerReader& ledger) {
+    return std::any_of(amounts.begin(), amounts.end(), [&](const auto& sum) {
+        const auto& [creator, currency] = sum.first;
+        return exceeds_limit(above, {currency, sum.second},
+                             limit_sum(ledger, account, kind, creator, currency, at));
+    });
 }
 
 void count_use(LimitUse use, LedgerTxn& txn) {

@@ -19,6 +19,8 @@ inline constexpr std::int64_t kLimitDays = 31;
 
 /// Sums by creator and currency.
 using LimitSums = std::map<std::pair<CreatorId, Currency>, Decimal>;
+/// Adds an amount (its absolute value).
+void add_to(LimitSums& sums, const CreatorId& creator, const Money& money);
 
 /// Returns what counts against a limit for a command that is dated `at`. Creators and currencies
 /// without anything are absent.
@@ -31,6 +33,11 @@ using LimitSums = std::map<std::pair<CreatorId, Currency>, Decimal>;
 /// its sum with what counts already.
 [[nodiscard]] bool exceeds_limit(const std::optional<std::vector<Money>>& above,
                                  const Money& amount, const Decimal& counted);
+
+/// Likewise for amounts of one command that is dated `at`: whether one of them is too much.
+[[nodiscard]] bool exceeds_limit(const std::optional<std::vector<Money>>& above,
+                                 const LimitSums& amounts, AccountNumber account, LimitKind kind,
+                                 Timestamp at, LedgerReader& ledger);
 
 /// Counts an amount (its absolute value), unless another actor approved the command `use.id`.
 void count_use(LimitUse use, LedgerTxn& txn);

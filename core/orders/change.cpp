@@ -75,6 +75,17 @@ Result<ProgramRow> program_of_account(LedgerReader& ledger, const CommandContext
     return *std::move(row);
 }
 
+std::uint64_t post_memo(LedgerTxn& txn, const CommandContext& context, AccountNumber account,
+                        JournalReason reason, std::string_view line, const CreatorId& creator,
+                        const ProgramId& program) {
+    JournalGroup group =
+        group_of(context.source, account, account_settings(txn, account).row.closed_until);
+    group.creator = creator;
+    group.program = program;
+    group.entries.push_back(memo_of(reason, line));
+    return post_group(txn, std::move(group));
+}
+
 std::string counted(std::size_t count, const char* one, const char* many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }

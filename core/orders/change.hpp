@@ -95,6 +95,11 @@ void change_account(LedgerTxn& txn, AccountNumber account, const AccountId& acco
     ++txn.mutable_head().programs_revision;
 }
 
+/// Posts a memo entry of a command that is about no order. Returns its number.
+std::uint64_t post_memo(LedgerTxn& txn, const CommandContext& context, AccountNumber account,
+                        JournalReason reason, std::string_view line = {},
+                        const CreatorId& creator = {}, const ProgramId& program = {});
+
 /// "1 order", "2 orders".
 [[nodiscard]] std::string counted(std::size_t count, const char* one, const char* many);
 
