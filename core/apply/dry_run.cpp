@@ -37,12 +37,8 @@ Differences::Accruals Differences::accruals_of(const OrderState* order) {
     }
     for (const Position& position : order->positions) {
         for (const LineAccrual& accrual : position.accruals) {
-            const auto [sum, added] = accruals.try_emplace(
-                Key(position.attribution.program, position.attribution.creator, accrual.currency),
-                accrual.accrued);
-            if (!added) {
-                sum->second += accrual.accrued;
-            }
+            accruals[{position.attribution.program, position.attribution.creator,
+                      accrual.currency}] += accrual.accrued;
         }
     }
     return accruals;

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kOrdersAtOnce = 64;
 
-Work new_work(WorkKind kind, const CommandContext& context, LedgerTxn& txn) {
+Work new_work(WorkKind kind, const WaitKey& key, const CommandContext& context, LedgerTxn& txn) {
     Work work;
+    work.key = key;
     work.number = txn.mutable_head().next_work++;
     work.kind = kind;
     work.cause = context.source.seq;
@@ -95,31 +96,26 @@ public:
 private:
     // ---- An import: a key and what waits for it -------------------------------------------------
 
+    /// Announces the orders, which are loaded next.
     template <class Rows>
-    void expect(const Rows& rows) {
+    Rows expected(Rows rows) {
         std::vector<OrderKey> keys;
         for (const auto& row : rows) {
             keys.push_back(key_of(row));
         }
         txn_.expect_orders(keys);
+        return rows;
     }
 
-    template <class Do>
-    bool for_waiting(Work& work, bool reads_orders, Do act) {
+    /// Reads orders and acts on them, until there are no more, or no steps are left.
+    /// @param read  Returns so many orders after those that were done, or fewer if these are all.
+    template <class Read, class Do>
+    bool for_each_order(Read read, Do act) {
         while (steps_ > 0) {
             const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
-            std::optional<WaitingOrder> after;
-            if (work.after_ordered) {
-                after = WaitingOrder{work.key, *work.after_ordered, *work.after_shop,
-                                     *work.after_order};
-            }
-            const std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
-            if (reads_orders) {
-                expect(orders);
-            }
-            for (const WaitingOrder& order : orders) {
+            const auto orders = read(wanted);
+            for (const auto& order : orders) {
                 act(order);
-                note_done(work, order.ordered_at, order.shop, order.order_id);
             }
             steps_ -= orders.size();
             if (orders.size() < wanted) {
@@ -127,6 +123,23 @@ private:
             }
         }
         return false;
+    }
+
+    template <class Do>
+    bool for_waiting(Work& work, bool reads_orders, Do act) {
+        const auto read = [&](std::size_t wanted) {
+            std::optional<WaitingOrder> after;
+            if (work.after_ordered) {
+                after = WaitingOrder{work.key, *work.after_ordered, *work.after_shop,
+                                     *work.after_order};
+            }
+            std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
+            return reads_orders ? expected(std::move(orders)) : orders;
+        };
+        return for_each_order(read, [&](const WaitingOrder& order) {
+            act(order);
+            note_done(work, order.ordered_at, order.shop, order.order_id);
+        });
     }
 
     bool try_key(Work& work) {
@@ -188,24 +201,18 @@ private:
 
     template <class Do>
     bool for_work_orders(const Work& work, Do act) {
-        while (steps_ > 0) {
-            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+        const auto read = [&](std::size_t wanted) {
             std::vector<WorkOrder> orders;
             txn_.scan(WorkOrder{work.number, {}, {}, {}, {}}, {1, 1}, [&](const WorkOrder& row) {
                 orders.push_back(row);
                 return orders.size() < wanted;
             });
-            expect(orders);
-            for (const WorkOrder& row : orders) {
-                act(key_of(row));
-                txn_.erase(row);
-            }
-            steps_ -= orders.size();
-            if (orders.size() < wanted) {
-                return true;
-            }
-        }
-        return false;
+            return expected(std::move(orders));
+        };
+        return for_each_order(read, [&](const WorkOrder& row) {
+            act(key_of(row));
+            txn_.erase(row);
+        });
     }
 
     /// A rebuild has no task, and then no orders.
@@ -223,8 +230,7 @@ private:
     // ---- Undo of a command's attributions -------------------------------------------------------
 
     bool detach_orders(Work& work) {
-        while (steps_ > 0) {
-            const std::size_t wanted = std::min(steps_, kOrdersAtOnce);
+        const auto read = [&](std::size_t wanted) {
             std::vector<AttributedOrder> orders;
             const AttributedOrder first{work.subject, work.key.account,
                                         work.after_shop.value_or(ShopNumber{}),
@@ -236,18 +242,13 @@ private:
                 }
                 return orders.size() < wanted;
             });
-            expect(orders);
-            for (const AttributedOrder& row : orders) {
-                detach_attributed(key_of(row), work.subject, work.kind == WorkKind::kRetry,
-                                  source_of(work), orders_.programs(), txn_);
-                note_done(work, {}, row.shop, row.order_id);
-            }
-            steps_ -= orders.size();
-            if (orders.size() < wanted) {
-                return true;
-            }
-        }
-        return false;
+            return expected(std::move(orders));
+        };
+        return for_each_order(read, [&](const AttributedOrder& row) {
+            detach_attributed(key_of(row), work.subject, work.kind == WorkKind::kRetry,
+                              source_of(work), orders_.programs(), txn_);
+            note_done(work, {}, row.shop, row.order_id);
+        });
     }
 
     OrderApplier& orders_;
@@ -261,30 +262,25 @@ void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context,
     std::set<WaitKey> seen;
     for (const WaitKey& key : keys) {
         if (seen.insert(key).second && txn.next_waiting(key) == key) {
-            Work work = new_work(WorkKind::kTryKey, context, txn);
-            work.key = key;
-            txn.put(work);
+            txn.put(new_work(WorkKind::kTryKey, key, context, txn));
         }
     }
 }
 
 void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn) {
-    Work work = new_work(WorkKind::kCollect, context, txn);
-    work.key = {account, WaitKind::kAnon, {}};
-    txn.put(work);
+    txn.put(new_work(WorkKind::kCollect, {account, WaitKind::kAnon, {}}, context, txn));
 }
 
 void leave_detach_work(const std::string& cause, bool retry, const CommandContext& context,
                        LedgerTxn& txn) {
-    Work work = new_work(retry ? WorkKind::kRetry : WorkKind::kDetach, context, txn);
-    work.key = {context.account, WaitKind::kAnon, {}};
+    Work work = new_work(retry ? WorkKind::kRetry : WorkKind::kDetach,
+                         {context.account, WaitKind::kAnon, {}}, context, txn);
     work.subject = cause;
     txn.put(work);
 }
 
 std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn) {
-    Work work = new_work(WorkKind::kForget, context, txn);
-    work.key = {context.account, WaitKind::kAnon, {}};
+    Work work = new_work(WorkKind::kForget, {context.account, WaitKind::kAnon, {}}, context, txn);
     work.subject = context.source.command_id;
     work.reason.clear();  // it may name the person
     txn.put(work);

@@ -105,15 +105,8 @@ Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber acc
     if (ledger.load(row)) {
         return subject_of(std::move(row), ledger);
     }
-    Payout one;
-    one.payout_id = id;
-    if (ledger.load(one) && one.account == account) {
-        return subject_of(id, {std::move(one)});
-    }
-    PayoutRun run;
-    run.payout_run = id;
-    if (ledger.load(run) && run.account == account && run.payouts_count != 0) {
-        return subject_of(id, payouts_of_run(ledger, id));
+    if (std::optional<std::vector<Payout>> payouts = payouts_named(ledger, account, id)) {
+        return subject_of(id, *std::move(payouts));
     }
     return Error{ErrorCode::kNotFound, "account " + account_id.str() +
                                            " has no pending command, payout or payout run " + id};
@@ -281,6 +274,21 @@ std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run)
         return true;
     });
     return payouts;
+}
+
+std::optional<std::vector<Payout>> payouts_named(LedgerReader& ledger, AccountNumber account,
+                                                 const std::string& id) {
+    Payout one;
+    one.payout_id = id;
+    if (ledger.load(one) && one.account == account) {
+        return std::vector{std::move(one)};
+    }
+    PayoutRun run;
+    run.payout_run = id;
+    if (ledger.load(run) && run.account == account && run.payouts_count != 0) {
+        return payouts_of_run(ledger, id);
+    }
+    return std::nullopt;
 }
 
 std::string sums_text(const std::map<Currency, Decimal>& sums) {

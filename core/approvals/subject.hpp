@@ -74,6 +74,12 @@ struct ApprovalSubject {
 /// Payouts of a payout run, by number.
 [[nodiscard]] std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run);
 
+/// Returns the account's payout with this id, or the payouts of its payout run with this id, or
+/// nullopt if it has neither.
+[[nodiscard]] std::optional<std::vector<Payout>> payouts_named(LedgerReader& ledger,
+                                                               AccountNumber account,
+                                                               const std::string& id);
+
 /// `13.00 EUR, 5.00 USD`
 [[nodiscard]] std::string sums_text(const std::map<Currency, Decimal>& sums);
 

@@ -187,4 +187,33 @@ void PayoutAllocation::follow(std::span<const Payout> moved) {
     }
 }
 
+// ---- Journal ------------------------------------------------------------------------------------
+
+JournalGroup PayoutAllocation::group_of_payout(const CreatorId& creator,
+                                               const std::string& payout_id) const {
+    JournalGroup group = group_of(source_, settings_.row.account, settings_.row.closed_until);
+    group.creator = creator;
+    group.payout_id = payout_id;
+    return group;
+}
+
+void PayoutAllocation::post_parts(const Payout& payout, std::span<const PayoutPart> parts,
+                                  JournalReason reason) {
+    for (const PayoutPart& part : parts) {
+        if (!part.amount.is_zero()) {
+            JournalGroup group = group_of_payout(payout.creator, payout.payout_id);
+            group.program = part.program;
+            group.entries.push_back({LineItemId(), payout.currency, part.amount, reason, 0});
+            post_group(txn_, std::move(group));
+        }
+    }
+}
+
+void PayoutAllocation::post_memo(const CreatorId& creator, const std::string& payout_id,
+                                 JournalReason reason, std::string_view line) {
+    JournalGroup group = group_of_payout(creator, payout_id);
+    group.entries.push_back(memo_of(reason, line));
+    post_group(txn_, std::move(group));
+}
+
 }  // namespace sluice

@@ -1,10 +1,12 @@
 // Allocation: assigns items of positions and credits to payouts, and releases the items when a
-// payout is void, failed or returned (rules P2, P4).
+// payout is void, failed or returned (rules P2, P4). Posts the entries of payouts.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,16 @@ public:
     /// not active any more, and judges the anomalies of every order (H2).
     void follow(std::span<const Payout> moved);
 
+    /// Posts one amount per program.
+    void post_parts(const Payout& payout, std::span<const PayoutPart> parts, JournalReason reason);
+    /// Posts a memo entry on a payout of the creator.
+    void post_memo(const CreatorId& creator, const std::string& payout_id, JournalReason reason,
+                   std::string_view line);
+
 private:
+    [[nodiscard]] JournalGroup group_of_payout(const CreatorId& creator,
+                                               const std::string& payout_id) const;
+
     using ItemOf = std::pair<const Payout*, PayoutItem>;
 
     void follow_slice(const std::vector<ItemOf>& slice);

@@ -1,4 +1,5 @@
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,7 @@ namespace {
 struct Made {
     std::string payout_id;
     CreatorId creator;
-    Currency currency;
-    Digest256 digest;
-    bool needs_approval = false;
-    std::vector<PayoutPart> parts;
+    std::string memo;
 };
 
 std::string joined(const std::vector<ProgramId>& programs) {
@@ -32,7 +30,7 @@ std::string joined(const std::vector<ProgramId>& programs) {
     return text;
 }
 
-class Closing final : public PayoutTaker {
+class Closing {
 public:
     Closing(const PayoutClose& command, const CommandContext& context,
             const AccountSettings& settings, LedgerTxn& txn)
@@ -43,9 +41,12 @@ public:
           allocation_(context.source, settings, txn) {}
 
     std::size_t run(PayoutPlan& plan) {
-        plan.visit(*this);
+        plan.visit([this](const PlannedPayout& planned) { finish(planned); },
+                   [this](const PlannedPayout& planned, std::span<const PayoutItem> items,
+                          OrderState* order) { take(planned, items, order); });
         for (const Made& made : made_) {
-            post_memo(made);
+            allocation_.post_memo(made.creator, made.payout_id, JournalReason::kMemoClosed,
+                                  made.memo);
         }
         txn_.put(PayoutRun{context_.source.command_id, txn_.head().node, context_.account,
                            command_.until, context_.source.received_at, context_.actor(),
@@ -59,8 +60,8 @@ public:
         return made_.size();
     }
 
-    void take(const PlannedPayout& planned, std::span<const PayoutItem> items,
-              OrderState* order) override {
+private:
+    void take(const PlannedPayout& planned, std::span<const PayoutItem> items, OrderState* order) {
         if (payout_.payout_id.empty()) {
             begin(planned);
         }
@@ -73,36 +74,28 @@ public:
         allocation_.allocate(payout_, items, order);
     }
 
-    void finish(const PlannedPayout& planned) override {
+    void finish(const PlannedPayout& planned) {
         payout_.orders_count = planned.orders_count;
         payout_.items_count = planned.items_count;
         payout_.items_digest = planned.digest;
         txn_.put(payout_);
         txn_.put(PayoutByAccount{payout_.account, payout_.state, payout_.payout_id});
         txn_.put(PayoutByCreator{payout_.account, payout_.creator, payout_.payout_id});
-        Made made{payout_.payout_id,
-                  planned.creator,
-                  planned.currency,
-                  payout_digest(payout_),
-                  payout_.state == PayoutState::kClosed,
-                  {}};
+        std::vector<PayoutPart> parts;
         for (const auto& [program, amount] : sums_) {
-            made.parts.push_back({made.payout_id, program, amount});
-            txn_.put(made.parts.back());
+            parts.push_back({payout_.payout_id, program, amount});
+            txn_.put(parts.back());
         }
-        post_parts(made);
-        if (!made.needs_approval) {
+        allocation_.post_parts(payout_, parts, JournalReason::kPayout);
+        if (!planned.needs_approval) {
             count_payout(payout_, accounting_date(payout_.closed_at, settings_.row.closed_until),
                          txn_);
         }
-        made_.push_back(std::move(made));
+        made_.push_back(
+            {payout_.payout_id, planned.creator,
+             to_hex(payout_digest(payout_)) + (planned.needs_approval ? " CLOSED" : " APPROVED")});
         payout_ = {};
         sums_.clear();
-    }
-
-private:
-    [[nodiscard]] static PayoutState state_of(const PlannedPayout& planned) {
-        return planned.needs_approval ? PayoutState::kClosed : PayoutState::kApproved;
     }
 
     void begin(const PlannedPayout& planned) {
@@ -111,39 +104,11 @@ private:
         payout_.creator = planned.creator;
         payout_.currency = planned.currency;
         payout_.amount = planned.amount;
-        payout_.state = state_of(planned);
+        payout_.state = planned.needs_approval ? PayoutState::kClosed : PayoutState::kApproved;
         payout_.until = command_.until;
         payout_.closed_at = context_.source.received_at;
         payout_.closed_by = context_.actor();
         payout_.payee = planned.payee;
-    }
-
-    [[nodiscard]] JournalGroup group_of_payout(const Made& made) const {
-        JournalGroup group =
-            group_of(context_.source, context_.account, settings_.row.closed_until);
-        group.creator = made.creator;
-        group.payout_id = made.payout_id;
-        return group;
-    }
-
-    void post_parts(const Made& made) {
-        for (const PayoutPart& part : made.parts) {
-            if (!part.amount.is_zero()) {
-                JournalGroup group = group_of_payout(made);
-                group.program = part.program;
-                group.entries.push_back(
-                    {LineItemId(), made.currency, part.amount, JournalReason::kPayout, 0});
-                post_group(txn_, std::move(group));
-            }
-        }
-    }
-
-    void post_memo(const Made& made) {
-        JournalGroup group = group_of_payout(made);
-        group.entries.push_back(
-            memo_of(JournalReason::kMemoClosed,
-                    to_hex(made.digest) + (made.needs_approval ? " CLOSED" : " APPROVED")));
-        post_group(txn_, std::move(group));
     }
 
     const PayoutClose& command_;

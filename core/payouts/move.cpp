@@ -64,26 +64,15 @@ const Move& approve_move() {
     return move;
 }
 
-Error no_payout(const CommandContext& context, const std::string& id) {
-    return {ErrorCode::kNotFound, "account " + context.account_id.str() + " has no payout " + id};
-}
-
 /// Returns the payout with this id, or all payouts of the payout run with this id, by number.
 Result<std::vector<Payout>> named(const std::string& id, const CommandContext& context,
                                   LedgerTxn& txn) {
-    std::vector<Payout> found;
-    Payout one;
-    one.payout_id = id;
-    if (txn.load(one) && one.account == context.account) {
-        found.push_back(std::move(one));
-        return found;
+    std::optional<std::vector<Payout>> found = payouts_named(txn, context.account, id);
+    if (!found) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + context.account_id.str() + " has no payout " + id};
     }
-    PayoutRun run;
-    run.payout_run = id;
-    if (!txn.load(run) || run.account != context.account || run.payouts_count == 0) {
-        return no_payout(context, id);
-    }
-    return payouts_of_run(txn, id);
+    return *std::move(found);
 }
 
 Result<std::vector<Payout>> all_named(const std::vector<std::string>& ids,
@@ -175,32 +164,12 @@ void stamp(Payout& payout, const Move& move, const CommandContext& context) {
     }
 }
 
-JournalGroup group_of_move(const Payout& payout, const CommandContext& context,
-                           const AccountSettings& settings) {
-    JournalGroup group = group_of(context.source, payout.account, settings.row.closed_until);
-    group.creator = payout.creator;
-    group.payout_id = payout.payout_id;
-    return group;
-}
-
-/// Posts one amount per program.
-void post_parts(const Payout& payout, const std::vector<PayoutPart>& parts, const Move& move,
-                const CommandContext& context, const AccountSettings& settings, LedgerTxn& txn) {
-    for (const PayoutPart& part : parts) {
-        if (!part.amount.is_zero()) {
-            JournalGroup group = group_of_move(payout, context, settings);
-            group.program = part.program;
-            group.entries.push_back({LineItemId(), payout.currency, part.amount, move.reason, 0});
-            post_group(txn, std::move(group));
-        }
-    }
-}
-
 /// @param line  Text of the memo entries of a move that has no postings.
 void write(Moving& moving, const Move& move, const CommandContext& context, ProgramCache& programs,
            const std::function<std::string(const Payout&)>& line, LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
     const bool posts = !is_memo(move.reason);
+    PayoutAllocation allocation(context.source, settings, txn);
     PartsOf parts = posts ? parts_of(moving.payouts, txn) : PartsOf();
     if (move.to == PayoutState::kVoid || move.to == PayoutState::kClosed) {
         uncount_payouts(moving.payouts, txn);
@@ -211,17 +180,15 @@ void write(Moving& moving, const Move& move, const CommandContext& context, Prog
         txn.put(payout);
         txn.put(PayoutByAccount{payout.account, payout.state, payout.payout_id});
         if (posts) {
-            post_parts(payout, parts[payout.payout_id], move, context, settings, txn);
+            allocation.post_parts(payout, parts[payout.payout_id], move.reason);
         }
     }
     if (!posts) {
         for (const Payout& payout : moving.payouts) {
-            JournalGroup group = group_of_move(payout, context, settings);
-            group.entries.push_back(memo_of(move.reason, line(payout)));
-            post_group(txn, std::move(group));
+            allocation.post_memo(payout.creator, payout.payout_id, move.reason, line(payout));
         }
     }
-    PayoutAllocation(context.source, settings, txn).follow(moving.payouts);
+    allocation.follow(moving.payouts);
 }
 
 /// Sets the payees that the creators have now. Drops payouts that have them already.

@@ -215,37 +215,28 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
 
 std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
     const LineAmounts amounts = take_of_row(row);
-    std::vector<PayoutItem> items;
+    PayoutItem item{{}, row.program, {},         row.order_id, {}, ItemKind::kCredit,
+                    {}, row.shop,    row.sold_at};
     if (is_credit(row)) {
         MoneyCommand credit;
         credit.command_id = row.order_id.str();
         static_cast<void>(ledger_.load(credit));
-        for (const auto& [line, amount] : amounts) {
-            items.push_back({{},
-                             row.program,
-                             credit.shop_id,
-                             credit.order_id,
-                             line,
-                             ItemKind::kCredit,
-                             amount,
-                             credit.shop,
-                             row.sold_at});
-        }
-        return items;
+        item.shop_id = credit.shop_id;
+        item.order_id = credit.order_id;
+        item.shop = credit.shop;
+    } else {
+        const Position& position =
+            state_.positions[*find_position(state_, row.program, row.creator)];
+        item.shop_id = shop_id_of(row.shop);
+        item.kind = has_commission(position, request_.payout_run) ? ItemKind::kAdjustment
+                                                                  : ItemKind::kCommission;
     }
-    const Position& position = state_.positions[*find_position(state_, row.program, row.creator)];
-    const ItemKind kind = has_commission(position, request_.payout_run) ? ItemKind::kAdjustment
-                                                                        : ItemKind::kCommission;
+    std::vector<PayoutItem> items;
     for (const auto& [line, amount] : amounts) {
-        items.push_back({{},
-                         row.program,
-                         shop_id_of(row.shop),
-                         row.order_id,
-                         line,
-                         line.empty() ? ItemKind::kManual : kind,
-                         amount,
-                         row.shop,
-                         row.sold_at});
+        PayoutItem& added = items.emplace_back(item);
+        added.line = line;
+        added.kind = line.empty() ? ItemKind::kManual : item.kind;
+        added.amount = amount;
     }
     return items;
 }
@@ -382,13 +373,11 @@ std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal&
     if (excluded_.contains(key.first)) {
         return SkipReason::kExcluded;
     }
-    if (settings_.policy.require_payee) {
-        if (profiles_[key.first].payee.empty()) {
-            return SkipReason::kNoPayee;
-        }
+    const CreatorRow& profile = profiles_[key.first];
+    if (settings_.policy.require_payee && profile.payee.empty()) {
+        return SkipReason::kNoPayee;
     }
-    if (const CreatorRow& profile = profiles_[key.first];
-        settings_.policy.payee_cooling_days != 0 && profile.payee_changed && profile.payee_since &&
+    if (settings_.policy.payee_cooling_days != 0 && profile.payee_changed && profile.payee_since &&
         profile.payee_since->plus_days(settings_.policy.payee_cooling_days) >
             request_.received_at) {
         return SkipReason::kPayeeChanged;

@@ -22,7 +22,6 @@
 #include "core/payouts/sound_credit.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
-#include "core/values/interface.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -41,15 +40,12 @@ struct PlannedPayout {
 };
 
 /// Receives the planned items, one position at a time, ordered by creator and currency.
-class PayoutTaker : public Interface {
-public:
-    /// @param items  Items of one position; their payout_id is empty.
-    /// @param order  Loaded and sound, to be changed and written; nullptr for a credit's item.
-    virtual void take(const PlannedPayout& payout, std::span<const PayoutItem> items,
-                      OrderState* order) = 0;
-    /// Ends a payout: take() had all of its items.
-    virtual void finish(const PlannedPayout& payout) = 0;
-};
+/// @param items  Items of one position; their payout_id is empty.
+/// @param order  Loaded and sound, to be changed and written; nullptr for a credit's item.
+using TakeItems = std::function<void(const PlannedPayout& payout, std::span<const PayoutItem> items,
+                                     OrderState* order)>;
+/// Ends a payout: all of its items were taken.
+using FinishPayout = std::function<void(const PlannedPayout& payout)>;
 
 struct PlanRequest {
     AccountNumber account;
@@ -75,9 +71,7 @@ public:
     /// Returns the number of payouts. Valid after add_up().
     [[nodiscard]] std::size_t payouts() const noexcept { return paid_.size(); }
     /// Throws LedgerFailure if an order disagrees with its open amounts.
-    void visit(PayoutTaker& taker);
-    /// Visits the payouts without their items.
-    void visit(const std::function<void(const PlannedPayout&)>& finished);
+    void visit(const FinishPayout& finish, const TakeItems& take = {});
     /// Returns the digest over all payouts, as `payout preview` prints it. Valid after visit().
     [[nodiscard]] const Digest256& digest() const noexcept { return digest_; }
 

@@ -85,8 +85,12 @@ private:
 
 class PayoutPlan::Visit {
 public:
-    Visit(PayoutPlan& plan, PayoutTaker& taker)
-        : plan_(plan), taker_(taker), later_(plan.later_.begin()), next_(plan.paid_.begin()) {}
+    Visit(PayoutPlan& plan, const FinishPayout& finish, const TakeItems& take)
+        : plan_(plan),
+          finish_payout_(finish),
+          take_items_(take),
+          later_(plan.later_.begin()),
+          next_(plan.paid_.begin()) {}
 
     void run() {
         plan_.cleared_->visit([this](const OpenAmount& row) {
@@ -170,7 +174,9 @@ private:
         for (const PayoutItem& item : items) {
             payout_->items.add(item, recurs);
         }
-        taker_.take(payout_->planned, items, is_credit(row) ? nullptr : &plan_.state_);
+        if (take_items_) {
+            take_items_(payout_->planned, items, is_credit(row) ? nullptr : &plan_.state_);
+        }
     }
 
     void begin(const OpenAmount& row) {
@@ -208,13 +214,14 @@ private:
         payout_->items.finish(planned);
         add_payout(run_, planned.creator, planned.currency, planned.amount,
                    payout_digest(planned.digest, planned.payee));
-        taker_.finish(planned);
+        finish_payout_(planned);
         payout_.reset();
         ++finished_;
     }
 
     PayoutPlan& plan_;
-    PayoutTaker& taker_;
+    const FinishPayout& finish_payout_;
+    const TakeItems& take_items_;
     Later::const_iterator later_;
     std::vector<std::pair<Key, Decimal>>::const_iterator next_;
     std::vector<OpenAmount> slice_;
@@ -223,23 +230,8 @@ private:
     RunningSha256 run_;
 };
 
-void PayoutPlan::visit(PayoutTaker& taker) {
-    Visit(*this, taker).run();
-}
-
-void PayoutPlan::visit(const std::function<void(const PlannedPayout&)>& finished) {
-    class Listener final : public PayoutTaker {
-    public:
-        explicit Listener(const std::function<void(const PlannedPayout&)>& finished)
-            : finished_(finished) {}
-        void take(const PlannedPayout&, std::span<const PayoutItem>, OrderState*) override {}
-        void finish(const PlannedPayout& payout) override { finished_(payout); }
-
-    private:
-        const std::function<void(const PlannedPayout&)>& finished_;
-    };
-    Listener listener(finished);
-    visit(listener);
+void PayoutPlan::visit(const FinishPayout& finish, const TakeItems& take) {
+    Visit(*this, finish, take).run();
 }
 
 }  // namespace sluice
