@@ -164,12 +164,6 @@ std::string undated_text(const UndatedRows& undated) {
                      [](const CreatorImport::Row& row) { return row.creator.str(); });
 }
 
-bool is_member(const Program& program, const CreatorId& creator, LedgerReader& ledger) {
-    const std::optional<Membership> member =
-        ledger.membership(program.account, program.id, creator);
-    return member && !member->removed;
-}
-
 /// Makes the creator a member of the program. Returns true if the creator was not in it before.
 bool join(const CreatorImport& command, const CreatorImport::Row& row, const Program& program,
           const CreatorId& creator, const CommandContext& context, LedgerTxn& txn) {
@@ -217,7 +211,7 @@ ImportRows imported_rows(const CreatorImport& command, const UndatedRows& undate
         const bool needs_member = is_among(undated.codes, row);
         if (is_among(undated.creators, row) ||
             (needs_member && !joining.contains({program.id, creator}) &&
-             !is_member(program, creator, ledger))) {
+             !is_member(ledger, program.account, program.id, creator))) {
             continue;
         }
         joining.emplace(program.id, creator);

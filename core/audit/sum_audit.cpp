@@ -78,7 +78,7 @@ void audit_open_sums(LedgerReader& ledger, Findings& findings) {
         }
     };
     ledger.scan(OpenHours{}, {}, [&add](const OpenHours& part) { add(part); });
-    ledger.scan(OpenAmount{}, {}, [&add](const OpenAmount& row) { add(taken_hours(row)); });
+    ledger.scan(OpenAmount{}, {}, [&add](const OpenAmount& row) { add(open_hours(row, -1)); });
     for (const auto& [key, left] : sums) {
         HourReader hours(left.hours);
         for (HourSum one; hours.next(one);) {

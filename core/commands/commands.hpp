@@ -5,18 +5,150 @@
 // and the shop that it names. Decoding is strict: these bodies are written by this program only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/commands/imports.hpp"
-#include "core/commands/money.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/topic.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/result.hpp"
+#include "core/values/timestamp.hpp"
 
 namespace sluice {
+
+// ---- Commands that move money, or decide which creator gets it (A3, H1 to H3, O5, P1 to P6, S2)
+// --
+
+/// Closes payouts of the account in the record's metadata.
+struct PayoutClose {
+    Timestamp until;                    ///< Not after the command's time of receipt.
+    std::vector<ProgramId> programs{};  ///< Empty means all of the account.
+    std::vector<CreatorId> creators{};  ///< Empty means all.
+    std::vector<CreatorId> excluded{};
+    bool ignore_minimum = false;
+    std::string expect{};  ///< Digest of a preview, hexadecimal; empty means none.
+};
+
+enum class PayoutVerb : std::uint8_t {
+    kSent = 1,
+    kSettle = 2,
+    kVoid = 3,
+    kFailed = 4,
+    kReturned = 5,
+    kRepoint = 6,  ///< To the payee that the creator has now.
+};
+[[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
+[[nodiscard]] std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
+
+/// Moves payouts of the account in the record's metadata, all or none.
+struct PayoutMove {
+    PayoutVerb verb = PayoutVerb::kSent;
+    std::vector<std::string> ids;  ///< Payouts, or payout runs for all their payouts.
+    std::string bank_ref{};
+    std::optional<Timestamp> paid_at{};
+    std::string message{};  ///< kSent: id of the exported message, or empty.
+    std::string sha256{};   ///< SHA-256 of its bytes, hexadecimal.
+    /// payouts_digest() of the payouts that the message pays, hexadecimal. Set with `message`.
+    std::string expect{};
+};
+
+struct Approve {
+    std::string id;           ///< A payout, a payout run, or a pending command.
+    std::string expect{};     ///< ApprovalSubject::digest, hexadecimal; empty: none.
+    std::string signature{};  ///< `ssh-keygen`'s, for approval_statement(); may be empty.
+};
+struct Withdraw {
+    std::string id;
+};
+
+/// The order (its shop is in the record's metadata), or a creator of the account.
+struct HoldTarget {
+    std::optional<OrderId> order;
+    CreatorId creator;  ///< Empty if `order` is set.
+    ProgramId program;  ///< Empty means all.
+};
+struct Hold {
+    HoldTarget target;
+};
+enum class ReleaseOf : std::uint8_t { kWhatThereIs = 0, kHold = 1, kReject = 2 };
+struct Release {
+    HoldTarget target;
+    ReleaseOf of = ReleaseOf::kWhatThereIs;
+};
+struct Reject {
+    OrderId order;
+};
+
+struct Attribute {
+    OrderId order;
+    CreatorId creator;
+    ProgramId program;
+    bool replace = false;
+};
+/// Detaches an order, or every order that the command `cause` attributed.
+struct Detach {
+    std::optional<OrderId> order;
+    std::string cause;
+    bool retry = false;
+};
+
+/// The shop and its account are in the record's metadata, as for every command on an order.
+struct Adjust {
+    OrderId order;
+    Decimal amount;  ///< Signed, not 0, no more digits than the order's currency has.
+};
+/// A commission without a position. An order that it names must not be stored yet.
+struct Credit {
+    CreatorId creator;
+    ProgramId program;
+    Money amount;
+    std::optional<OrderId> order{};
+    std::optional<Timestamp> sale_at{};  ///< Default: receipt.
+};
+/// Balances that an earlier system owed at an instant. Orders of the programs from before it earn
+/// nothing. All or nothing; `line` is the row's line in the file.
+struct OpeningImport {
+    struct Row {
+        std::uint32_t line = 0;
+        CreatorId creator;
+        ProgramId program;
+        Money amount;  ///< Signed, not 0.
+    };
+    Timestamp at;
+    std::vector<Row> rows;
+};
+/// Gives up what a creator owes: an amount up to the negative balance.
+struct WriteOff {
+    CreatorId creator;
+    ProgramId program;
+    Money amount;  ///< Above 0.
+};
+struct Reverse {
+    /// Command id of an adjust, credit or write-off, an opening balance or an import of them.
+    std::string id;
+};
+
+struct AnomalyAck {
+    OrderId order;
+    std::string kind;
+};
+struct OrderReset {
+    OrderId order;
+    std::optional<Timestamp> version;
+};
+struct PeriodClose {
+    Timestamp until;
+    bool allow_late = false;
+};
+
+// ---- All commands -------------------------------------------------------------------------------
 
 using Command =
     std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose, Adjust,

@@ -15,6 +15,7 @@
 
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/interface.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -83,13 +84,8 @@ private:
 };
 
 /// Judges the seals of commands for an Applier.
-class SealCheck {
+class SealCheck : public Interface {
 public:
-    SealCheck() = default;
-    SealCheck(const SealCheck&) = delete;
-    SealCheck& operator=(const SealCheck&) = delete;
-    virtual ~SealCheck() = default;
-
     /// Returns the reason why the command is not applied, or nothing if its seal is valid.
     /// @param body_sha256  Of the body as it was sent.
     [[nodiscard]] virtual std::optional<std::string> fault(const RecordMeta& meta,

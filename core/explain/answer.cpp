@@ -64,7 +64,7 @@ private:
 };
 
 std::string amount_words(const Explanation& e) {
-    const CommissionAmount commission = commission_amount(e.order);
+    const Money commission = commission_amount(e.order);
     return commission.amount.to_string() + " " + std::string(commission.currency.code()) + " for " +
            e.creator;
 }

@@ -62,7 +62,7 @@ void TableWriter::write_orders() {
 void TableWriter::add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes) {
     const StandingRefunds refunds(order.refunds);
     const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
-    const CommissionAmount commission = commission_amount(order);
+    const Money commission = commission_amount(order);
     line(kOrders)
         .text(shop.account_id.view())
         .text(shop.shop_id.view())

@@ -73,9 +73,9 @@ void recount(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
         if (was_attributed == attributed && day_of(before.ordered_at) == day_of(state.ordered_at)) {
             return;
         }
-        uncount_order(txn, state.key.account, before.ordered_at, was_attributed);
+        count_order(txn, state.key.account, before.ordered_at, -1, was_attributed);
     }
-    count_order(txn, state.key.account, state.ordered_at, attributed);
+    count_order(txn, state.key.account, state.ordered_at, 1, attributed);
 }
 
 /// Most events change neither the time of the sale nor creator nor codes, and write nothing here.
@@ -146,7 +146,7 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                                        [&](const OpenAmount& row) { return same_row(row, old); });
         if (!stays) {
             txn.erase(old);
-            take_from_open_sums(txn, old);
+            change_open_sums(txn, old, -1);
         }
     }
     for (const OpenAmount& row : after) {
@@ -158,10 +158,10 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
             txn.put(row);
         }
         if (is_new || !same_sum(row, *old)) {
-            add_to_open_sums(txn, row);
+            change_open_sums(txn, row, 1);
         }
         if (!is_new && !same_sum(row, *old)) {
-            take_from_open_sums(txn, *old);
+            change_open_sums(txn, *old, -1);
         }
     }
 }

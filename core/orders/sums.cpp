@@ -30,17 +30,6 @@ MonthlySum monthly_sum(const JournalGroup& group, const DailySum& daily) {
     return monthly;
 }
 
-void add_to_day(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, const Decimal& order,
-                bool attributed) {
-    OrderDay day;
-    day.account = account;
-    day.day = day_of(sold_at);
-    day.node = txn.head().number;
-    day.orders = order;
-    day.attributed = attributed ? order : Decimal();
-    txn.add_row(day);
-}
-
 Attention attention_row(const OrderKey& order, AttentionKind kind, Timestamp since) {
     return {order.account, kind, since, order.shop, order.order_id};
 }
@@ -53,12 +42,15 @@ void count_attention(LedgerTxn& txn, AccountNumber account, AttentionKind kind, 
 
 }  // namespace
 
-void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed) {
-    add_to_day(txn, account, sold_at, Decimal(1, 0), attributed);
-}
-
-void uncount_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed) {
-    add_to_day(txn, account, sold_at, Decimal(-1, 0), attributed);
+void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, int sign,
+                 bool attributed) {
+    OrderDay day;
+    day.account = account;
+    day.day = day_of(sold_at);
+    day.node = txn.head().number;
+    day.orders = Decimal(sign, 0);
+    day.attributed = attributed ? day.orders : Decimal();
+    txn.add_row(day);
 }
 
 std::int64_t minute_of(Timestamp at) noexcept {
@@ -101,14 +93,8 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
     }
 }
 
-void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row) {
-    OpenHours sum = open_hours(row);
-    sum.node = txn.head().number;
-    txn.add_row(sum);
-}
-
-void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row) {
-    OpenHours sum = taken_hours(row);
+void change_open_sums(LedgerTxn& txn, const OpenAmount& row, int sign) {
+    OpenHours sum = open_hours(row, sign);
     sum.node = txn.head().number;
     txn.add_row(sum);
 }

@@ -10,9 +10,10 @@
 
 namespace sluice {
 
-/// Counts an order that was sold at `sold_at`, or takes it out.
-void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed);
-void uncount_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, bool attributed);
+/// Counts an order that was sold at `sold_at`.
+/// @param sign  -1 takes it out.
+void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, int sign,
+                 bool attributed);
 
 /// Minutes since 1970.
 [[nodiscard]] std::int64_t minute_of(Timestamp at) noexcept;
@@ -22,9 +23,9 @@ void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timesta
 /// Adds the group's postings to the sums.
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group);
 
-/// Adds an open amount to the sums of its hour, or takes it out.
-void add_to_open_sums(LedgerTxn& txn, const OpenAmount& row);
-void take_from_open_sums(LedgerTxn& txn, const OpenAmount& row);
+/// Adds an open amount to the sums of its hour.
+/// @param sign  -1 takes it out.
+void change_open_sums(LedgerTxn& txn, const OpenAmount& row, int sign);
 
 /// @param begins  False takes the order off the list.
 void list_attention(LedgerTxn& txn, const OrderKey& order, AttentionKind kind, Timestamp since,

@@ -10,20 +10,24 @@
 #include "core/values/money.hpp"
 
 namespace sluice {
-Decimal accrued_in(const Position& position, Currency currency) {
+namespace {
+
+Decimal sum_in(const Position& position, Currency currency, Decimal LineAccrual::*amount) {
     Decimal sum = zero_amount(currency);
     for (const LineAccrual& accrual : position.accruals) {
-        sum = accrual.currency == currency ? sum + accrual.accrued : sum;
+        sum = accrual.currency == currency ? sum + accrual.*amount : sum;
     }
     return sum;
 }
 
+}  // namespace
+
+Decimal accrued_in(const Position& position, Currency currency) {
+    return sum_in(position, currency, &LineAccrual::accrued);
+}
+
 Decimal allocated_in(const Position& position, Currency currency) {
-    Decimal sum = zero_amount(currency);
-    for (const LineAccrual& accrual : position.accruals) {
-        sum = accrual.currency == currency ? sum + accrual.allocated : sum;
-    }
-    return sum;
+    return sum_in(position, currency, &LineAccrual::allocated);
 }
 
 std::uint32_t blocks_of(const OrderState& state) noexcept {
@@ -84,9 +88,7 @@ OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount) {
             credit.topic == Topic::kWriteOff ? kOfWriteOff : 0};
 }
 
-namespace {
-
-OpenHours hours_of(const OpenAmount& row, int sign) {
+OpenHours open_hours(const OpenAmount& row, int sign) {
     const Decimal amount = zero_amount(row.currency) + row.amount;
     if (amount.scale() != row.currency.minor_units()) {
         throw DamagedRow(row_name(row), "amount: it has more digits than its currency",
@@ -102,16 +104,6 @@ OpenHours hours_of(const OpenAmount& row, int sign) {
     sum.currency = row.currency;
     append_hour(sum.hours, {hour_in_span(row.sold_at), sign, sign * amount.unscaled()});
     return sum;
-}
-
-}  // namespace
-
-OpenHours open_hours(const OpenAmount& row) {
-    return hours_of(row, 1);
-}
-
-OpenHours taken_hours(const OpenAmount& row) {
-    return hours_of(row, -1);
 }
 
 std::vector<OpenAmount> open_amounts(const OrderState& state) {
@@ -133,7 +125,7 @@ std::vector<OpenAmount> open_amounts(const MoneyCommand& credit) {
                           : std::vector<OpenAmount>{open_row(credit, open)};
 }
 
-CommissionAmount commission_amount(const OrderState& state) {
+Money commission_amount(const OrderState& state) {
     const Position* position = state.position();
     if (position == nullptr) {
         return {state.currency, zero_amount(state.currency)};

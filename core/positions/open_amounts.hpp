@@ -32,9 +32,8 @@ namespace sluice {
 [[nodiscard]] OpenAmount open_row(const MoneyCommand& credit, const Decimal& amount);
 /// Returns the row alone as a sum of its hour, without a node. Throws DamagedRow if the amount has
 /// more digits than its currency.
-[[nodiscard]] OpenHours open_hours(const OpenAmount& row);
-/// Returns what takes open_hours() out of a sum.
-[[nodiscard]] OpenHours taken_hours(const OpenAmount& row);
+/// @param sign  -1 returns what takes the row out of a sum.
+[[nodiscard]] OpenHours open_hours(const OpenAmount& row, int sign = 1);
 /// Returns all index rows of an order, those of earlier positions included.
 [[nodiscard]] std::vector<OpenAmount> open_amounts(const OrderState& state);
 /// Returns the index row of a credit, if anything of it is open.
@@ -44,13 +43,9 @@ namespace sluice {
     return row.shop.value == 0;
 }
 
-/// The sum of the live position's COMMISSION items in active payouts, or the accrued amount if
-/// there are none (P2).
-struct CommissionAmount {
-    Currency currency;
-    Decimal amount;
-};
-[[nodiscard]] CommissionAmount commission_amount(const OrderState& state);
+/// Returns the sum of the live position's COMMISSION items in active payouts, or the accrued amount
+/// if there are none (P2).
+[[nodiscard]] Money commission_amount(const OrderState& state);
 
 using LineAmounts = std::map<LineItemId, Decimal>;
 /// Returns the sum, with the currency's digits.

@@ -38,7 +38,7 @@ bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorN
 Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) {
     const StandingRefunds refunds(order.refunds);
     const Attribution* given = order.live ? &order.position()->attribution : nullptr;
-    const CommissionAmount commission = commission_amount(order);
+    const Money commission = commission_amount(order);
     return {order.key.order_id.str(),
             shop.shop_id.str(),
             shop.account_id.str(),

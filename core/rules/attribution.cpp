@@ -16,12 +16,6 @@ std::optional<Timestamp> effective_from_in(const ProgramId& program, std::string
     return ledger.load(row) ? std::optional(row.effective_from) : std::nullopt;
 }
 
-bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
-               const CreatorId& creator) {
-    const std::optional<Membership> member = ledger.membership(account, program, creator);
-    return member && !member->removed;
-}
-
 bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
     return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
 }
@@ -137,6 +131,12 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 }
 
 }  // namespace
+
+bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
+               const CreatorId& creator) {
+    const std::optional<Membership> member = ledger.membership(account, program, creator);
+    return member && !member->removed;
+}
 
 bool Covering::counts_for(Timestamp ordered_at) const noexcept {
     const Program& program = row->program;

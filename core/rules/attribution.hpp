@@ -47,6 +47,10 @@ struct Covering {
 [[nodiscard]] std::optional<Attribution> choose(const std::vector<Covering>& programs,
                                                 std::vector<Candidate> candidates);
 
+/// Returns false also for a creator who was removed from the program.
+[[nodiscard]] bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
+                             const CreatorId& creator);
+
 /// Returns the latest click that counts for the order; of several at one instant, the last
 /// imported. A click counts if it lies within the window, and both the click and its creator's
 /// membership reach back to the order.

@@ -303,8 +303,7 @@ Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
     OrderState order;
     for (const OrderKey& key : orders) {
         const bool has_creator = read.ledger.load_order(key, order) && order.live;
-        const CommissionAmount commission =
-            has_creator ? commission_amount(order) : CommissionAmount{};
+        const Money commission = has_creator ? commission_amount(order) : Money{};
         list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
                                           {"currency", commission.currency.code()}}
                                    : Json());

@@ -351,7 +351,7 @@ OrderState Books::order(std::string_view id) {
 }
 
 std::string Books::commission(std::string_view id) {
-    const CommissionAmount amount = commission_amount(order(id));
+    const Money amount = commission_amount(order(id));
     return amount.amount.to_string() + " " + std::string(amount.currency.code());
 }
 

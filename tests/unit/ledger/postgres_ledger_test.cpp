@@ -306,7 +306,7 @@ TEST_F(PostgresViews, BalancesEqualTheRulesNow) {
 TEST_F(PostgresViews, OrdersHaveTheCommissionThatTheRulesSay) {
     std::vector<std::string> expected;
     books.read()->scan_orders({1}, {1}, [&expected](const OrderState& state) {
-        const CommissionAmount amount = commission_amount(state);
+        const Money amount = commission_amount(state);
         expected.push_back(state.key.order_id.str() + "|" + amount.amount.to_string() + "|" +
                            std::string(amount.currency.code()));
         return true;
