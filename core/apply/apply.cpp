@@ -10,7 +10,6 @@
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
-#include "core/json/slices.hpp"
 #include "core/orders/sums.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/catalog.hpp"
@@ -91,16 +90,11 @@ void erase_product(std::string_view element, AccountNumber account, ShopNumber s
 /// Requires: `body` is a valid batch for `topic`.
 void apply_batch(Topic topic, std::string_view body, AccountNumber account, ShopNumber shop,
                  LedgerTxn& txn) {
-    for (const JsonMember& member : json_members(body)) {
-        if (member.key != "products") {
-            continue;
-        }
-        for (const std::string_view element : json_elements(member.value)) {
-            if (topic == Topic::kProductUpsert) {
-                upsert_product(element, account, shop, txn);
-            } else {
-                erase_product(element, account, shop, txn);
-            }
+    for (const std::string_view element : product_elements(body)) {
+        if (topic == Topic::kProductUpsert) {
+            upsert_product(element, account, shop, txn);
+        } else {
+            erase_product(element, account, shop, txn);
         }
     }
 }

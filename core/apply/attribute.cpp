@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -119,12 +120,6 @@ Result<Reply> detach_one(const Detach& command, const CommandContext& context,
                      : " is detached"));
 }
 
-/// Orders that are still attributed as a command set them.
-struct AttributedOrders {
-    std::uint64_t count = 0;
-    bool changes = false;  ///< A detach would change at least one of them.
-};
-
 bool would_change(const OrderState& state, bool retry, ProgramCache& programs, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(state.key.shop);
     if (!retry || !shop) {
@@ -134,29 +129,28 @@ bool would_change(const OrderState& state, bool retry, ProgramCache& programs, L
     return !chosen || !is_attributed_to(state, chosen->program, chosen->creator);
 }
 
-/// Counts until it finds an order that the detach would change.
-AttributedOrders orders_attributed_by(const Detach& command, const CommandContext& context,
-                                      ProgramCache& programs, LedgerTxn& txn) {
+/// Returns whether the detach would change an order that is still attributed as the command `cause`
+/// set it, or nullopt if there is no such order.
+std::optional<bool> would_change_any(const Detach& command, const CommandContext& context,
+                                     ProgramCache& programs, LedgerTxn& txn) {
     std::vector<AttributedOrder> rows;
     txn.scan(AttributedOrder{command.cause, context.account, {}, {}}, {2, 2},
              [&rows](const AttributedOrder& row) {
                  rows.push_back(row);
                  return true;
              });
-    AttributedOrders attributed;
+    std::optional<bool> changes;
     OrderState state;
     for (const AttributedOrder& row : rows) {
-        if (!load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) ||
-            !state.live || state.position()->attribution.command_id != command.cause) {
-            continue;
-        }
-        ++attributed.count;
-        if (would_change(state, command.retry, programs, txn)) {
-            attributed.changes = true;
-            break;
+        if (load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) && state.live &&
+            state.position()->attribution.command_id == command.cause) {
+            changes = would_change(state, command.retry, programs, txn);
+            if (*changes) {
+                break;
+            }
         }
     }
-    return attributed;
+    return changes;
 }
 
 }  // namespace
@@ -225,12 +219,12 @@ Result<Reply> run_verb(const Detach& command, const CommandContext& context, Pro
     if (command.order) {
         return detach_one(command, context, programs, txn);
     }
-    const AttributedOrders attributed = orders_attributed_by(command, context, programs, txn);
-    if (attributed.count == 0) {
+    const std::optional<bool> changes = would_change_any(command, context, programs, txn);
+    if (!changes) {
         return nothing("no change: no order of account " + context.account_id.str() +
                        " is still attributed to the creator that " + command.cause + " set");
     }
-    if (!attributed.changes) {
+    if (!*changes) {
         return nothing("no change: each order of account " + context.account_id.str() + " that " +
                        command.cause + " attributed stays with its creator");
     }

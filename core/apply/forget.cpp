@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,11 +14,9 @@
 namespace sluice {
 namespace {
 
-/// The result of every forget; it must not name the person.
-constexpr std::string_view kForgotten = "forgotten";
-
+/// The result of every forget must not name the person.
 Reply forgotten() {
-    return done(std::string(kForgotten));
+    return done("forgotten");
 }
 
 /// Queues the orders that hold ids of the person, to be changed one by one.

@@ -104,27 +104,17 @@ std::map<ProgramId, EarlyOrders> early_orders(const OpeningImport& command,
     for (const OpeningImport::Row& row : command.rows) {
         early.try_emplace(row.program);
     }
-    std::vector<ShopRow> shops;
-    txn.scan_shops([&](const ShopRow& shop) {
-        if (shop.account == context.account) {
-            shops.push_back(shop);
-        }
-        return true;
-    });
-    for (const ShopRow& shop : shops) {
-        txn.scan_orders(shop.account, shop.shop, [&](const OrderState& state) {
-            for (const Position& position : state.positions) {
-                const auto found = early.find(position.attribution.program);
-                if (state.ordered_at < command.at && found != early.end() &&
-                    has_earned(state, position)) {
-                    EarlyOrders& orders = found->second;
-                    orders.first = orders.count == 0 ? state.key.order_id.str() : orders.first;
-                    ++orders.count;
-                }
+    visit_orders(context.account, txn, [&](const OrderState& state) {
+        for (const Position& position : state.positions) {
+            const auto found = early.find(position.attribution.program);
+            if (state.ordered_at < command.at && found != early.end() &&
+                has_earned(state, position)) {
+                EarlyOrders& orders = found->second;
+                orders.first = orders.count == 0 ? state.key.order_id.str() : orders.first;
+                ++orders.count;
             }
-            return true;
-        });
-    }
+        }
+    });
     return early;
 }
 

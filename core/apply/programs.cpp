@@ -28,16 +28,6 @@ Policy policy_after(const ProgramApply& command, AccountNumber account, LedgerTx
     return account_settings(txn, account).policy;
 }
 
-Status check_rate(const Program& program, const std::string& where, const Rate& rate,
-                  const Policy& policy) {
-    if (rate.kind == RateKind::kPercent && rate.value > policy.max_rate) {
-        return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": " + where + " " +
-                                              to_string(rate) + " is above max_rate, " +
-                                              policy.max_rate.to_string() + "%"};
-    }
-    return {};
-}
-
 Status check_rates(const Program& program, const Policy& policy) {
     std::vector<std::pair<std::string, Rate>> rates{{"default_rate", program.default_rate}};
     for (const Tier& tier : program.default_tiers) {
@@ -51,8 +41,10 @@ Status check_rates(const Program& program, const Policy& policy) {
         }
     }
     for (const auto& [where, rate] : rates) {
-        if (Status fits = check_rate(program, where, rate, policy); !fits) {
-            return fits;
+        if (rate.kind == RateKind::kPercent && rate.value > policy.max_rate) {
+            return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": " + where + " " +
+                                                  to_string(rate) + " is above max_rate, " +
+                                                  policy.max_rate.to_string() + "%"};
         }
     }
     return {};

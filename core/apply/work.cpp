@@ -308,10 +308,6 @@ bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max) {
     }
 }
 
-bool work_is_pending(LedgerTxn& txn) {
-    return txn.first_work().has_value();
-}
-
 /// Pieces are numbered without gaps and done in order.
 WorkLeft work_left(LedgerReader& ledger) {
     const std::optional<Work> first = ledger.first_work();

@@ -26,8 +26,6 @@ std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn);
 /// Does about `steps_max` orders of the queued work. Returns true if some is left.
 bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max);
 
-/// Returns true if some work is queued.
-[[nodiscard]] bool work_is_pending(LedgerTxn& txn);
 /// The queued work of this node.
 struct WorkLeft {
     std::uint64_t pieces = 0;  ///< Codes, devices and whole programs.

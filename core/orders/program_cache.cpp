@@ -1,5 +1,7 @@
 #include "core/orders/program_cache.hpp"
 
+#include <algorithm>
+
 namespace sluice {
 
 ProgramCache::Account& ProgramCache::account_of(LedgerReader& ledger, AccountNumber account) {
@@ -33,20 +35,17 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, const OrderKey& order,
                                     const ProgramId& program) {
     Account& cached = account_of(ledger, order.account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
-    if (book) {
-        return *book;
-    }
-    for (const ProgramRow& row : cached.rows) {
-        if (row.program.id == program) {
-            book = std::make_unique<RateBook>(row, ledger);
-            break;
-        }
-    }
     if (!book) {
-        cached.rates.erase(program.str());
-        throw DamagedRow(
-            row_name("orders", order),
-            "its account has no program " + program.str() + ", which it is attributed to", order);
+        const auto row = std::find_if(
+            cached.rows.begin(), cached.rows.end(),
+            [&program](const ProgramRow& other) { return other.program.id == program; });
+        if (row == cached.rows.end()) {
+            throw DamagedRow(
+                row_name("orders", order),
+                "its account has no program " + program.str() + ", which it is attributed to",
+                order);
+        }
+        book = std::make_unique<RateBook>(*row, ledger);
     }
     return *book;
 }

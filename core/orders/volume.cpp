@@ -48,24 +48,24 @@ CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
     return kind;
 }
 
-template <class Visit>
-void visit_orders(AccountNumber account, LedgerTxn& txn, Visit visit) {
-    std::vector<ShopRow> shops;
-    txn.scan_shops([&](const ShopRow& shop) {
+}  // namespace
+
+void visit_orders(AccountNumber account, LedgerReader& ledger,
+                  const std::function<void(const OrderState&)>& visit) {
+    std::vector<ShopNumber> shops;
+    ledger.scan_shops([&](const ShopRow& shop) {
         if (shop.account == account) {
-            shops.push_back(shop);
+            shops.push_back(shop.shop);
         }
         return true;
     });
-    for (const ShopRow& shop : shops) {
-        txn.scan_orders(account, shop.shop, [&visit](const OrderState& state) {
+    for (const ShopNumber shop : shops) {
+        ledger.scan_orders(account, shop, [&visit](const OrderState& state) {
             visit(state);
             return true;
         });
     }
 }
-
-}  // namespace
 
 Decimal net_sales(const OrderState& state) {
     Decimal sum;

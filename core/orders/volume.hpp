@@ -4,6 +4,7 @@
 // for them: programs without either cost nothing.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "core/ledger/account_rows.hpp"
@@ -11,6 +12,10 @@
 #include "core/orders/program_cache.hpp"
 
 namespace sluice {
+
+/// Visits every order of the account, shop by shop.
+void visit_orders(AccountNumber account, LedgerReader& ledger,
+                  const std::function<void(const OrderState&)>& visit);
 
 /// Returns the net sales of an order (M4): amount - tax - (refunded amount - refunded tax) of each
 /// line, not below 0. A line that is fully refunded or gone adds 0, and so does an order that earns

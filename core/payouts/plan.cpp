@@ -31,8 +31,6 @@ PayoutPlan::PayoutPlan(const PlanRequest& request, const AccountSettings& settin
     }
 }
 
-PayoutPlan::~PayoutPlan() = default;
-
 // ---- Input of the plan --------------------------------------------------------------------------
 
 Status PayoutPlan::check_programs() {

@@ -58,7 +58,6 @@ struct PlanRequest {
 class PayoutPlan {
 public:
     PayoutPlan(const PlanRequest& request, const AccountSettings& settings, LedgerReader& ledger);
-    ~PayoutPlan();
     PayoutPlan(const PayoutPlan&) = delete;
     PayoutPlan& operator=(const PayoutPlan&) = delete;
 

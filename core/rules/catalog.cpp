@@ -108,16 +108,15 @@ ProductName product_name(std::string_view element) {
     return name;
 }
 
-std::vector<ProductName> product_names(std::string_view body) {
-    std::vector<ProductName> names;
+std::vector<std::string_view> product_elements(std::string_view body) {
+    std::vector<std::string_view> elements;
     for (const JsonMember& member : json_members(body)) {
         if (member.key == "products") {
-            for (const std::string_view element : json_elements(member.value)) {
-                names.push_back(product_name(element));
-            }
+            const std::vector<std::string_view> listed = json_elements(member.value);
+            elements.insert(elements.end(), listed.begin(), listed.end());
         }
     }
-    return names;
+    return elements;
 }
 
 CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,

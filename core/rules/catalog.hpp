@@ -19,8 +19,8 @@ struct ProductName {
 };
 /// Requires: `element` is valid for its topic.
 [[nodiscard]] ProductName product_name(std::string_view element);
-/// Names the records of all elements. Requires: `body` is a valid batch.
-[[nodiscard]] std::vector<ProductName> product_names(std::string_view body);
+/// Returns the elements of `products`. Requires: `body` is a valid batch.
+[[nodiscard]] std::vector<std::string_view> product_elements(std::string_view body);
 
 /// Returns the record after an upsert: an absent field keeps its stored value, null clears it,
 /// anything else replaces. A record that is created without parent_id gets its own id.

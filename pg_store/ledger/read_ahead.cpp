@@ -61,8 +61,8 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
     const std::string_view body = record.meta.bulk ? input.bulk_body : record.body;
     if (!is_order(record.meta.topic)) {
         if (products_.validate(body, record.meta.topic) == BatchVerdict::kValid) {
-            for (const ProductName& name : product_names(body)) {
-                keys.products.push_back({account, shop, name.product_id.str()});
+            for (const std::string_view element : product_elements(body)) {
+                keys.products.push_back({account, shop, product_name(element).product_id.str()});
             }
         }
         return;

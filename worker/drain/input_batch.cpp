@@ -124,7 +124,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         }
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
-        if (input_class == InputClass::kCommand && work_is_pending(txn)) {
+        if (input_class == InputClass::kCommand && txn.first_work()) {
             return;
         }
     }
@@ -161,7 +161,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             if (next < inputs.size() && inputs[next].seq.value != applied.value + 1) {
                 return missing_inputs(applied, inputs[next].seq);
             }
-            work_was_pending = work_is_pending(*txn);
+            work_was_pending = txn->first_work().has_value();
             if (!work_was_pending && next == inputs.size()) {
                 outcome.head = txn->head();
                 return outcome;  // nothing to do, nothing to commit

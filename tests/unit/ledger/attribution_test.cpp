@@ -284,7 +284,7 @@ TEST_P(AttributionRules, A2_ManyWaitingOrdersAreDoneInSlices) {
     for (int i = 0; i < 40; ++i) {
         EXPECT_EQ(books.creator_of("many-" + std::to_string(i)), "dan@p2 CODE");
     }
-    EXPECT_FALSE(work_is_pending(*ledger->begin("11111111-2222-3333-4444-555555555555")));
+    EXPECT_FALSE(ledger->begin("11111111-2222-3333-4444-555555555555")->first_work());
 }
 
 /// A program file looks at every key of the account, in slices that may end anywhere.
@@ -308,7 +308,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
         Program wide = program("p9");
         wide.clearing_days = static_cast<std::uint32_t>(slice);
         books.apply({wide});
-        EXPECT_FALSE(work_is_pending(*ledger->begin(Books::kNode)));
+        EXPECT_FALSE(ledger->begin(Books::kNode)->first_work());
         for (int i = 0; i < kOrders; ++i) {
             EXPECT_EQ(books.creator_of("t" + std::to_string(i)), "dan@p9 LANDED") << i;
             EXPECT_EQ(books.creator_of("c" + std::to_string(i)), "dan@p9 CODE") << i;
