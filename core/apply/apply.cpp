@@ -142,10 +142,7 @@ Result<Reply> replay_letters(const DeadReplay& command,
         letters.push_back(*std::move(letter));
     }
     if (command.seqs.empty()) {
-        txn.scan_dead([&letters](const DeadLetter& letter) {
-            letters.push_back(letter);
-            return true;
-        });
+        txn.scan_dead([&letters](const DeadLetter& letter) { letters.push_back(letter); });
     }
     const std::size_t tried = letters.size();
     std::size_t replayed = 0;

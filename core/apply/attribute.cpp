@@ -135,10 +135,7 @@ std::optional<bool> would_change_any(const Detach& command, const CommandContext
                                      ProgramCache& programs, LedgerTxn& txn) {
     std::vector<AttributedOrder> rows;
     txn.scan(AttributedOrder{command.cause, context.account, {}, {}}, {2, 2},
-             [&rows](const AttributedOrder& row) {
-                 rows.push_back(row);
-                 return true;
-             });
+             [&rows](const AttributedOrder& row) { rows.push_back(row); });
     std::optional<bool> changes;
     OrderState state;
     for (const AttributedOrder& row : rows) {

@@ -72,7 +72,6 @@ Owed owed_to(const MoneyCommand& write_off, LedgerTxn& txn) {
                                      ? std::max(owed.last_negative, row.sold_at)
                                      : owed.last_negative;
         }
-        return true;
     });
     return owed;
 }

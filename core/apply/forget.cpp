@@ -36,10 +36,7 @@ std::vector<Payout> payouts_of(AccountNumber account, const CreatorId& creator,
                                LedgerReader& ledger) {
     std::set<std::string> ids;
     ledger.scan_creator_journal(account, creator, kFirstInstant, kEndOfTime,
-                                [&ids](const JournalGroup& group) {
-                                    ids.insert(group.payout_id);
-                                    return true;
-                                });
+                                [&ids](const JournalGroup& group) { ids.insert(group.payout_id); });
     std::vector<Payout> payouts;
     for (const std::string& id : ids) {
         Payout payout;
@@ -78,7 +75,6 @@ std::vector<PendingApproval> approvals_of(AccountNumber account, const std::set<
         if (sets_profile(row, names)) {
             found.push_back(row);
         }
-        return true;
     });
     return found;
 }
@@ -116,10 +112,7 @@ void forget_creator(const Forget& command, AccountNumber account, LedgerTxn& txn
     }
     std::vector<PayeeChange> changes;
     txn.scan(PayeeChange{account, creator, {}, {}, {}, {}, {}, {}}, {2, 2},
-             [&changes](const PayeeChange& row) {
-                 changes.push_back(row);
-                 return true;
-             });
+             [&changes](const PayeeChange& row) { changes.push_back(row); });
     for (PayeeChange& row : changes) {
         row.old_payee = forgotten_payee(row.old_payee);
         row.new_payee = forgotten_payee(row.new_payee);

@@ -296,7 +296,6 @@ void end_codes(const Program& program, const CreatorId& creator, Timestamp at,
             if (row.creator == creator) {
                 digests.insert(row.digest);
             }
-            return true;
         });
     }
     CodeBooks books(txn);
@@ -320,7 +319,6 @@ std::uint64_t inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
     std::uint64_t inputs = seq.value;
     txn.scan_heads([&](const LedgerHead& head) {
         inputs += head.node == txn.head().node ? 0 : head.applied_seq.value;
-        return true;
     });
     return inputs;
 }

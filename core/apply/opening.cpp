@@ -52,7 +52,6 @@ std::map<OpeningKey, std::string> posted_openings(AccountNumber account, LedgerT
             row.reversed_by.empty()) {
             posted[{row.program, row.creator, row.currency}] = row.command_id;
         }
-        return true;
     });
     return posted;
 }

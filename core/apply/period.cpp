@@ -39,10 +39,8 @@ Result<Reply> run_verb(const PeriodClose& command, const CommandContext& context
         return wait_for_approval(context, {}, txn);
     }
     std::vector<PeriodSum> rows;
-    period_sums(txn, context.account, closed_until, command.until, [&rows](const PeriodSum& row) {
-        rows.push_back(row);
-        return true;
-    });
+    period_sums(txn, context.account, closed_until, command.until,
+                [&rows](const PeriodSum& row) { rows.push_back(row); });
     for (const PeriodSum& row : rows) {
         txn.put(row);
     }

@@ -176,10 +176,8 @@ using ShopDates = std::map<std::string, Timestamp>;
 
 ShopDates stored_shops(const ProgramId& program, LedgerTxn& txn) {
     ShopDates dates;
-    txn.scan(ProgramShop{program, {}, {}}, {1, 1}, [&dates](const ProgramShop& row) {
-        dates.emplace(row.shop, row.effective_from);
-        return true;
-    });
+    txn.scan(ProgramShop{program, {}, {}}, {1, 1},
+             [&dates](const ProgramShop& row) { dates.emplace(row.shop, row.effective_from); });
     return dates;
 }
 

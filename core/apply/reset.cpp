@@ -30,7 +30,6 @@ void forget_stale_digests(OrderState& state, LedgerTxn& txn) {
         if (forget(copy)) {
             changed.push_back(std::move(copy));
         }
-        return true;
     });
     for (const EventTrace& event : changed) {
         txn.put_event(state.key, event);

@@ -41,7 +41,6 @@ LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind
                         sums.try_emplace({use.creator, use.currency}, zero_amount(use.currency))
                             .first->second += use.amount;
                     }
-                    return true;
                 });
     return sums;
 }

@@ -18,7 +18,6 @@ std::string ledger_id(LedgerReader& ledger) {
         if (!first || head.number < first->number) {
             first = head;
         }
-        return true;
     });
     return first ? first->node : std::string();
 }

@@ -184,7 +184,7 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
     const auto visit = [&](const JournalGroup& group) {
         const JournalEntry& entry = group.entries.front();
         if (group.payout_id != payout.payout_id) {
-            return true;
+            return;
         }
         const std::string_view line = entry.line.view();
         const bool needed_none =
@@ -199,7 +199,6 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
         if (entry.reason == JournalReason::kPayout && entry.currency == payout.currency) {
             posted += entry.amount;
         }
-        return true;
     };
     ledger.scan_creator_journal(payout.account, payout.creator, payout.closed_at, kEndOfTime,
                                 visit);

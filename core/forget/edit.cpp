@@ -204,10 +204,8 @@ namespace {
 
 std::vector<ForgetDone> parts_done(const std::string& command_id, LedgerTxn& txn) {
     std::vector<ForgetDone> parts;
-    txn.scan(ForgetDone{command_id, {}}, {1, 1}, [&parts](const ForgetDone& row) {
-        parts.push_back(row);
-        return true;
-    });
+    txn.scan(ForgetDone{command_id, {}}, {1, 1},
+             [&parts](const ForgetDone& row) { parts.push_back(row); });
     return parts;
 }
 
@@ -219,10 +217,7 @@ void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& tx
         Click first;
         first.account = job.whom.account;
         first.anon = device;
-        txn.scan(first, {2, 2}, [&clicks](const Click& click) {
-            clicks.push_back(click);
-            return true;
-        });
+        txn.scan(first, {2, 2}, [&clicks](const Click& click) { clicks.push_back(click); });
         for (const Click& click : clicks) {
             Click moved = click;
             moved.anon = *names.device(device);
@@ -238,7 +233,6 @@ void forget_letters(const ForgetJob& job, LedgerTxn& txn) {
         if (job.is_before(txn.head().node, letter.seq, letter.received_at)) {
             letters.push_back(letter.seq);
         }
-        return true;
     });
     ForgetEdit edit(job, txn);
     for (const SequenceNumber seq : letters) {

@@ -163,10 +163,7 @@ private:
 
     template <class Visit>
     void scan_ledger(Visit visit) {
-        ledger_.scan_orders(whom_.account, whom_.shop, [&visit](const OrderState& state) {
-            visit(state);
-            return true;
-        });
+        ledger_.scan_orders(whom_.account, whom_.shop, visit);
     }
 
     template <class Visit>
@@ -179,10 +176,9 @@ private:
         ledger_.scan_dead([&](const DeadLetter& letter) {
             if (job_ != nullptr &&
                 !job_->is_before(ledger_.head().node, letter.seq, letter.received_at)) {
-                return true;
+                return;
             }
             visit_input({letter.record, letter.bulk_body, letter.body_sha256});
-            return true;
         });
         return archive_(visit_input);
     }
@@ -204,7 +200,6 @@ CreatorIds ids_of_creator(AccountNumber account, const std::string& id, LedgerRe
         if (row.creator == ids.first) {
             ids.all.insert(row.alias);
         }
-        return true;
     });
     return ids;
 }
@@ -235,7 +230,6 @@ void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerRea
         if (shop.account == whom.account && (shop.shop == whom.shop || !found.devices.empty())) {
             shops.push_back(shop.shop);
         }
-        return true;
     });
     for (const ShopNumber shop : shops) {
         ledger.scan_orders(whom.account, shop, [&](const OrderState& state) {
@@ -244,7 +238,6 @@ void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerRea
             if (holds_customer || (state.device && found.devices.contains(*state.device))) {
                 visit(state);
             }
-            return true;
         });
     }
 }

@@ -46,10 +46,7 @@ public:
         PeriodSum first;
         first.account = account_;
         first.until = *from;
-        ledger_.scan(first, {2, 2}, [this](const PeriodSum& row) {
-            before_.push_back(row);
-            return true;
-        });
+        ledger_.scan(first, {2, 2}, [this](const PeriodSum& row) { before_.push_back(row); });
     }
 
     void add_group(const JournalGroup& group) {
@@ -153,10 +150,7 @@ void period_sums(LedgerReader& ledger, AccountNumber account, const std::optiona
     PeriodBook book(ledger, account, until, visit);
     book.open_with(from);
     ledger.scan_account_journal(account, from.value_or(kFirstInstant), until,
-                                [&book](const JournalGroup& group) {
-                                    book.add_group(group);
-                                    return true;
-                                });
+                                [&book](const JournalGroup& group) { book.add_group(group); });
     book.finish();
 }
 
@@ -187,7 +181,6 @@ std::vector<LedgerHead> late_nodes(LedgerReader& ledger, Timestamp until, Timest
         if (received < until) {
             late.push_back(head);
         }
-        return true;
     });
     return late;
 }

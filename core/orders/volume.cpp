@@ -57,13 +57,9 @@ void visit_orders(AccountNumber account, LedgerReader& ledger,
         if (shop.account == account) {
             shops.push_back(shop.shop);
         }
-        return true;
     });
     for (const ShopNumber shop : shops) {
-        ledger.scan_orders(account, shop, [&visit](const OrderState& state) {
-            visit(state);
-            return true;
-        });
+        ledger.scan_orders(account, shop, visit);
     }
 }
 
@@ -144,10 +140,7 @@ void count_volumes(const Program& program, LedgerTxn& txn) {
     TierVolume first;
     first.account = program.account;
     first.program = program.id;
-    txn.scan(first, {2, 2}, [&old](const TierVolume& row) {
-        old.push_back(row);
-        return true;
-    });
+    txn.scan(first, {2, 2}, [&old](const TierVolume& row) { old.push_back(row); });
     for (const TierVolume& row : old) {
         txn.erase(row);
     }
@@ -172,10 +165,7 @@ void index_customers(AccountNumber account, LedgerTxn& txn) {
     std::vector<CustomerOrder> rows;
     CustomerOrder first;
     first.account = account;
-    txn.scan(first, {1, 1}, [&rows](const CustomerOrder& row) {
-        rows.push_back(row);
-        return true;
-    });
+    txn.scan(first, {1, 1}, [&rows](const CustomerOrder& row) { rows.push_back(row); });
     for (const CustomerOrder& row : rows) {
         txn.erase(row);
     }

@@ -103,7 +103,6 @@ bool PayoutAllocation::is_credited(const OrderKey& key) {
         credited_.emplace();
         txn_.scan(CreditOfOrder{key.account, {}, {}, {}}, {1, 1}, [this](const CreditOfOrder& row) {
             credited_->emplace(row.shop_id, row.order_id);
-            return true;
         });
     }
     return credited_->contains({txn_.shop_id(key.shop), key.order_id});

@@ -86,7 +86,6 @@ Status PayoutPlan::check_forward() {
         if (run.until > until && pays_program_of(run)) {
             later.push_back(run);
         }
-        return true;
     });
     for (auto run = later.rbegin(); run != later.rend(); ++run) {
         if (!is_void(run->payout_run)) {
@@ -180,7 +179,6 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
                         then += into(entry, LedgerAccount::kOwed);
                     }
                 }
-                return true;
             });
         accrued = std::min(accrued, then);
     }
@@ -243,11 +241,9 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
 bool PayoutPlan::is_held(const CreatorId& creator, const ProgramId& program) {
     if (!holds_) {
         holds_.emplace();
-        ledger_.scan(CreatorHold{request_.account, {}, {}, {}, {}, {}}, {1, 1},
-                     [this](const CreatorHold& hold) {
-                         holds_->emplace(hold.creator, hold.program);
-                         return true;
-                     });
+        ledger_.scan(
+            CreatorHold{request_.account, {}, {}, {}, {}, {}}, {1, 1},
+            [this](const CreatorHold& hold) { holds_->emplace(hold.creator, hold.program); });
     }
     return holds_->contains({creator, ProgramId()}) || holds_->contains({creator, program});
 }
@@ -278,17 +274,16 @@ void PayoutPlan::add_shares() {
     };
     cleared_->visit([&](const OpenAmount& row) {
         if (!wants(row.creator)) {
-            return true;
+            return;
         }
         if (!has_later_postings(row)) {
             add_share(row, row.amount);
-            return true;
+            return;
         }
         slice.push_back(row);
         if (slice.size() == kPayoutSlice) {
             add_slice();
         }
-        return true;
     });
     add_slice();
     for (const auto& [key, row] : later_) {
@@ -402,7 +397,6 @@ void PayoutPlan::read_profiles() {
                          if (wanted != profiles_.end()) {
                              wanted->second = row;
                          }
-                         return true;
                      });
         return;
     }

@@ -23,7 +23,7 @@ void PayoutPlan::find_posted_later() {
             if (!wants(group.creator) || program_of(group.program) == nullptr ||
                 group.entries.empty() ||
                 into(group.entries.front(), LedgerAccount::kExpense).is_zero()) {
-                return true;
+                return;
             }
             const JournalReason reason = group.entries.front().reason;
             if (is_credit(reason) || reason == JournalReason::kReversal) {
@@ -36,7 +36,6 @@ void PayoutPlan::find_posted_later() {
                 add_later_orders(orders);
                 orders.clear();
             }
-            return true;
         });
     add_later_orders(orders);
     for (const std::string& command : commands) {

@@ -96,7 +96,6 @@ public:
         plan_.cleared_->visit([this](const OpenAmount& row) {
             add_later_before(&row);
             add(row);
-            return true;
         });
         add_later_before(nullptr);
         take_slice();

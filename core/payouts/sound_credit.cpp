@@ -83,7 +83,6 @@ void SoundCredits::read(AccountNumber account, const CreatorId& creator) {
                                      } else if (reason == JournalReason::kReversal) {
                                          reversals.emplace_back(group.command_id, owed_by(group));
                                      }
-                                     return true;
                                  });
     for (const auto& [id, amount] : reversals) {
         read_reversal(id, amount);

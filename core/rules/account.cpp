@@ -79,7 +79,6 @@ CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account, const Crea
                                             shown = CreatorId(entry.line.str());
                                         }
                                     }
-                                    return true;
                                 });
     return shown;
 }
