@@ -230,14 +230,13 @@ Result<Reply> run_verb(const Detach& command, const CommandContext& context, Pro
                 " attributed are " + (command.retry ? "tried again" : "detached"));
 }
 
-bool detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
+void detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
                        const Source& source, ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, source);
-    if (!change.load_unless_damaged(order) || !change.state().live ||
-        change.state().position()->attribution.command_id != cause) {
-        return false;
+    if (change.load_unless_damaged(order) && change.state().live &&
+        change.state().position()->attribution.command_id == cause) {
+        bar_or_reattribute(change, retry, source, programs, txn);
     }
-    return bar_or_reattribute(change, retry, source, programs, txn);
 }
 
 }  // namespace sluice

@@ -33,9 +33,8 @@ Verb<Reverse> run_verb;
 Verb<Attribute> run_verb;
 /// Detaches one order now, or queues every order attributed by `cause` as background work.
 Verb<Detach> run_verb;
-/// Detaches one order of `detach --cause`, unless another command attributed it meanwhile. Returns
-/// whether something changed.
-bool detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
+/// Detaches one order of `detach --cause`, unless another command attributed it meanwhile.
+void detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
                        const Source& source, ProgramCache& programs, LedgerTxn& txn);
 
 // Holds, rejection, anomalies, version reset (H1, H2, O5).

@@ -98,13 +98,12 @@ private:
 
     /// Announces the orders, which are loaded next.
     template <class Rows>
-    Rows expected(Rows rows) {
+    void expect(const Rows& rows) {
         std::vector<OrderKey> keys;
         for (const auto& row : rows) {
             keys.push_back(key_of(row));
         }
         txn_.expect_orders(keys);
-        return rows;
     }
 
     /// Reads orders and acts on them, until there are no more, or no steps are left.
@@ -134,7 +133,10 @@ private:
                                      *work.after_order};
             }
             std::vector<WaitingOrder> orders = txn_.waiting_orders(work.key, after, wanted);
-            return reads_orders ? expected(std::move(orders)) : orders;
+            if (reads_orders) {
+                expect(orders);
+            }
+            return orders;
         };
         return for_each_order(read, [&](const WaitingOrder& order) {
             act(order);
@@ -207,7 +209,8 @@ private:
                 orders.push_back(row);
                 return orders.size() < wanted;
             });
-            return expected(std::move(orders));
+            expect(orders);
+            return orders;
         };
         return for_each_order(read, [&](const WorkOrder& row) {
             act(key_of(row));
@@ -242,7 +245,8 @@ private:
                 }
                 return orders.size() < wanted;
             });
-            return expected(std::move(orders));
+            expect(orders);
+            return orders;
         };
         return for_each_order(read, [&](const AttributedOrder& row) {
             detach_attributed(key_of(row), work.subject, work.kind == WorkKind::kRetry,

@@ -36,15 +36,14 @@ const AccountSettings& OrderChange::settings() {
     return programs_.settings(txn_, state_.key.account);
 }
 
-std::uint64_t OrderChange::post(Position& position, std::vector<JournalEntry> postings,
-                                std::vector<JournalEntry> memos) {
+void OrderChange::post(Position& position, std::vector<JournalEntry> postings,
+                       std::vector<JournalEntry> memos) {
     const std::uint64_t first =
         post_owed(txn_, state_, position, source_, settings().row.closed_until, std::move(postings),
                   std::move(memos));
     if (first != 0) {
         state_.other_groups.push_back(first);
     }
-    return first;
 }
 
 void OrderChange::post_memo(JournalReason reason, std::string_view line) {

@@ -54,9 +54,9 @@ public:
     [[nodiscard]] OrderState& state() noexcept { return state_; }
     [[nodiscard]] const AccountSettings& settings();
     /// Posts to the ledger account `owed` of a position, then memo entries, and adds the group to
-    /// the order. Returns the number of the first entry, or 0 if there was nothing to write.
-    std::uint64_t post(Position& position, std::vector<JournalEntry> postings,
-                       std::vector<JournalEntry> memos = {});
+    /// the order.
+    void post(Position& position, std::vector<JournalEntry> postings,
+              std::vector<JournalEntry> memos = {});
     /// Posts a memo entry on the order that names no creator.
     void post_memo(JournalReason reason, std::string_view line = {});
     /// Judges anomalies, writes the order and its indexes.

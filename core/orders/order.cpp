@@ -168,15 +168,15 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
     return step.decision == EventDecision::kApplied ? InputClass::kApplied : InputClass::kStale;
 }
 
-bool OrderApplier::retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn) {
+void OrderApplier::retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn) {
     const std::optional<ShopRow> shop = txn.shop(order.shop);
     if (!shop || !load_unless_damaged(txn, order, state_) || state_.live ||
         state_.has(kOrderBarred)) {
-        return false;
+        return;
     }
     auto found = find_creator(state_, shop->shop_id.view(), programs_, txn);
     if (!found) {
-        return false;
+        return;
     }
     const IndexedBefore before = indexed(state_);
     attribute(state_, *std::move(found), source, programs_, txn);
@@ -185,7 +185,6 @@ bool OrderApplier::retry_order(const OrderKey& order, const Source& source, Ledg
     reindex(txn, state_, before);
     count_volume(state_, {}, programs_, txn);
     txn.put_order(state_);
-    return true;
 }
 
 }  // namespace sluice

@@ -28,8 +28,8 @@ public:
 
     /// Returns kApplied, kStale or kDuplicate.
     InputClass apply_order(const OrderArrival& arrival, LedgerTxn& txn);
-    /// Tries to attribute a waiting order again (A2). Returns true if it has a creator now.
-    bool retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn);
+    /// Tries to attribute a waiting order again (A2).
+    void retry_order(const OrderKey& order, const Source& source, LedgerTxn& txn);
 
     [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
 

@@ -20,6 +20,12 @@ Decimal sum_in(const Position& position, Currency currency, Decimal LineAccrual:
     return sum;
 }
 
+/// Returns the value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
+std::uint32_t blocks_of(const OrderState& state) noexcept {
+    return (state.anomalies_showing & ~state.anomalies_acknowledged) |
+           (state.has(kOrderHeld) ? kBlockedByHold : 0);
+}
+
 }  // namespace
 
 Decimal accrued_in(const Position& position, Currency currency) {
@@ -28,11 +34,6 @@ Decimal accrued_in(const Position& position, Currency currency) {
 
 Decimal allocated_in(const Position& position, Currency currency) {
     return sum_in(position, currency, &LineAccrual::allocated);
-}
-
-std::uint32_t blocks_of(const OrderState& state) noexcept {
-    return (state.anomalies_showing & ~state.anomalies_acknowledged) |
-           (state.has(kOrderHeld) ? kBlockedByHold : 0);
 }
 
 std::vector<Currency> currencies_of(const Position& position) {

@@ -17,8 +17,6 @@ namespace sluice {
 [[nodiscard]] Decimal allocated_in(const Position& position, Currency currency);
 /// Returns currencies of the position's accruals, sorted.
 [[nodiscard]] std::vector<Currency> currencies_of(const Position& position);
-/// Returns the value of OpenAmount::blocks: kBlockedByHold, unacknowledged anomalies.
-[[nodiscard]] std::uint32_t blocks_of(const OrderState& state) noexcept;
 /// Returns true if an active payout has an item of the position. The rest of the position is then
 /// payable at once.
 [[nodiscard]] bool has_active_payout(const Position& position) noexcept;

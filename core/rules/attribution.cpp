@@ -46,6 +46,37 @@ void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& s
     }
 }
 
+/// Returns the latest click that counts for the order; of several at one instant, the last
+/// imported. A click counts if it lies within the window, and both the click and its creator's
+/// membership reach back to the order.
+std::optional<Click> latest_click(const OrderState& state, const ProgramRow& program,
+                                  LedgerReader& ledger) {
+    if (!state.device) {
+        return std::nullopt;
+    }
+    std::optional<Click> best;
+    const Timestamp earliest = program.program.window_start(state.ordered_at);
+    ledger.visit_clicks(
+        state.key.account, *state.device, program.program.id, state.ordered_at,
+        [&](const Click& click) {
+            if (click.occurred_at < earliest || (best && click.occurred_at < best->occurred_at)) {
+                return false;
+            }
+            const bool later_import = !best || std::pair(click.imported, click.imported_row) >
+                                                   std::pair(best->imported, best->imported_row);
+            if (later_import) {
+                const std::optional<Membership> member =
+                    ledger.membership(click.account, click.program, click.creator);
+                if (member && !member->removed && member->effective_from <= state.ordered_at &&
+                    click.effective_from <= state.ordered_at) {
+                    best = click;
+                }
+            }
+            return true;
+        });
+    return best;
+}
+
 void add_click_candidates(std::vector<Candidate>& candidates, const OrderState& state,
                           const std::vector<Covering>& programs, LedgerReader& ledger) {
     for (const Covering& covering : programs) {
@@ -182,18 +213,14 @@ std::string type_names(std::uint8_t types) {
     return text;
 }
 
-std::string fold_code(std::string_view code) {
+Digest256 code_digest(std::string_view code) {
     std::string folded(code);
     for (char& c : folded) {
         if (c >= 'A' && c <= 'Z') {
             c = static_cast<char>(c - 'A' + 'a');
         }
     }
-    return folded;
-}
-
-Digest256 code_digest(std::string_view code) {
-    return sha256(fold_code(code));
+    return sha256(folded);
 }
 
 std::vector<WaitKey> wait_keys(const OrderState& state) {
@@ -210,34 +237,6 @@ std::vector<WaitKey> wait_keys(const OrderState& state) {
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
-}
-
-std::optional<Click> latest_click(const OrderState& state, const ProgramRow& program,
-                                  LedgerReader& ledger) {
-    if (!state.device) {
-        return std::nullopt;
-    }
-    std::optional<Click> best;
-    const Timestamp earliest = program.program.window_start(state.ordered_at);
-    ledger.visit_clicks(
-        state.key.account, *state.device, program.program.id, state.ordered_at,
-        [&](const Click& click) {
-            if (click.occurred_at < earliest || (best && click.occurred_at < best->occurred_at)) {
-                return false;
-            }
-            const bool later_import = !best || std::pair(click.imported, click.imported_row) >
-                                                   std::pair(best->imported, best->imported_row);
-            if (later_import) {
-                const std::optional<Membership> member =
-                    ledger.membership(click.account, click.program, click.creator);
-                if (member && !member->removed && member->effective_from <= state.ordered_at &&
-                    click.effective_from <= state.ordered_at) {
-                    best = click;
-                }
-            }
-            return true;
-        });
-    return best;
 }
 
 std::vector<Candidate> find_candidates(const OrderState& state,

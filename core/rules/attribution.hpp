@@ -28,7 +28,6 @@ struct Covering {
                                                       LedgerReader& ledger);
 
 /// Codes compare ignoring the case of ASCII letters.
-[[nodiscard]] std::string fold_code(std::string_view code);
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
 /// Returns the keys that an order without a creator waits for; sorted, unique. Empty for other
@@ -50,12 +49,6 @@ struct Covering {
 /// Returns false also for a creator who was removed from the program.
 [[nodiscard]] bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
                              const CreatorId& creator);
-
-/// Returns the latest click that counts for the order; of several at one instant, the last
-/// imported. A click counts if it lies within the window, and both the click and its creator's
-/// membership reach back to the order.
-[[nodiscard]] std::optional<Click> latest_click(const OrderState& state, const ProgramRow& program,
-                                                LedgerReader& ledger);
 
 /// Returns the index of the order's position of this program and creator, or nullopt.
 [[nodiscard]] std::optional<std::uint32_t> find_position(const OrderState& state,
