@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/approvals/approval.hpp"
 #include "core/payouts/payouts.hpp"

@@ -1,7 +1,5 @@
 #include "core/apply/dry_run.hpp"
 
-#include <utility>
-
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "core/apply/command.hpp"
-#include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/sums.hpp"
 

@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/apply/command.hpp"

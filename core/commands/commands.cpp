@@ -3,9 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "core/json/writer.hpp"
 #include "core/programs/program.hpp"
-#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {

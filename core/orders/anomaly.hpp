@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"

@@ -1,8 +1,8 @@
 // Change: the steps that all commands on an order or an account share.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/orders/anomaly.hpp"
-#include "core/orders/sums.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"

@@ -7,7 +7,6 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/orders/sums.hpp"
-#include "core/values/assert.hpp"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,5 @@
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/approvals/limits.hpp"

@@ -1,8 +1,6 @@
 // Members of programs and policies as JSON (member_writer.hpp): in commands, and in the ledger.
 #pragma once
 
-#include <utility>
-
 #include "core/json/member_reader.hpp"
 #include "core/json/member_writer.hpp"
 #include "core/programs/policy.hpp"
