@@ -18,10 +18,6 @@ constexpr unsigned kFromCreator = 3;  // and the creator
 constexpr unsigned kOfCreator = 4;    // and the currency
 constexpr unsigned kSince = 5;        // and the instant
 
-bool counts(const LimitUse& use, Timestamp at) {
-    return use.at >= at.plus_days(-kLimitDays) && use.at <= at;
-}
-
 Decimal absolute(const Decimal& amount) {
     return amount.is_negative() ? -amount : amount;
 }
@@ -35,9 +31,10 @@ void add_to(LimitSums& sums, const CreatorId& creator, const Money& money) {
 
 LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at) {
     LimitSums sums;
+    const Timestamp from = at.plus_days(-kLimitDays);
     ledger.scan(LimitUse{account, kind, {}, {}, {}, {}, {}}, {kOfKind, kOfKind},
                 [&](const LimitUse& use) {
-                    if (counts(use, at)) {
+                    if (use.at >= from && use.at <= at) {
                         sums.try_emplace({use.creator, use.currency}, zero_amount(use.currency))
                             .first->second += use.amount;
                     }
