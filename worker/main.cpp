@@ -1,4 +1,5 @@
 // The `sluice` program.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,17 @@ namespace {
 [[noreturn]] void end_without_memory() noexcept {
     std::fputs("sluice: not enough memory to start\n", stderr);
     ::_exit(1);
+}
+
+/// Opens /dev/null as each standard stream that the caller has closed, in a mode in which using it
+/// still fails. Otherwise a file of the store would get the stream's number, and messages would be
+/// written into it.
+void open_standard_streams() noexcept {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0) {
+            (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
 }
 
 /// Subcommands that are declared together.
@@ -82,6 +94,7 @@ void declare_commands(cli::Subcommand app, std::string_view first) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_standard_streams();
     const std::new_handler none = std::set_new_handler(&end_without_memory);
     sluice::cli::catch_damage();
     sluice::prepare_json();

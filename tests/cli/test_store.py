@@ -1,6 +1,10 @@
-"""init, store set."""
+"""init, store set, and what a caller's closed streams must not do to a store."""
+import os
+import socket
+import subprocess
+
 import pytest
-from program import sluice
+from program import PROGRAM, sluice
 
 
 def test_init_makes_a_store_once(tmp_path):
@@ -42,3 +46,29 @@ def test_max_accounts_can_be_raised(store):
 def test_a_missing_store_is_named(tmp_path):
     run = sluice("store", "set", "--max-accounts", 70000, store=tmp_path / "none")
     assert run.status == 1 and str(tmp_path / "none") in run.err
+
+
+CLOSED = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
+
+
+def test_a_file_of_the_store_never_gets_the_number_of_a_closed_stream(store, tmp_path):
+    """The worker logs its start and its end to standard error."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(str(tmp_path / "notify"))
+        notify.settimeout(30)
+        worker = subprocess.Popen([*CLOSED, PROGRAM, "--store", store, "worker"],
+                                  env={"PATH": os.environ["PATH"], "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        try:
+            while "READY=1" not in notify.recv(4096).decode():
+                pass
+        finally:
+            worker.terminate()
+        assert worker.wait(30) == 0
+    stats = sluice("queue", "stats", store=store)
+    assert (stats.status, stats.err) == (0, "")
+
+
+def test_output_to_a_closed_stream_is_an_error(store):
+    listed = subprocess.run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", PROGRAM, "--store", store, "account", "list"],
+                            stderr=subprocess.PIPE, check=False)
+    assert (listed.returncode, listed.stderr) == (1, b"sluice: the output could not be written completely\n")
