@@ -123,7 +123,7 @@ private:
             }
             if (Served* const known = find(id, row.destination.uuid)) {
                 known->refresh(std::move(row), *std::move(replays));
-                served.emplace(id, std::move(served_.at(id)));
+                served.emplace(id, nullptr);
                 continue;
             }
             const auto pending = store_.pending(id);
@@ -132,6 +132,12 @@ private:
             }
             served.emplace(id,
                            std::make_unique<Served>(std::move(row), *pending, *std::move(replays)));
+        }
+        // The known ones move last, because run() still uses them if a read above fails.
+        for (auto& [id, one] : served) {
+            if (!one) {
+                one = std::move(served_.at(id));
+            }
         }
         served_ = std::move(served);
         return Status::success();
