@@ -117,7 +117,7 @@ struct OutputFile::State {
         if (kept) {
             static_cast<void>(::write(socket.get(), &kKeep, 1));
         }
-        socket = Fd();
+        ::shutdown(socket.get(), SHUT_WR);
         wait_for_child(child);
     }
 };

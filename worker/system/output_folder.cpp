@@ -212,7 +212,7 @@ struct OutputFolder::State {
             const FolderRequest request{FolderTask::kKeepFiles, {}};
             static_cast<void>(::send(socket.get(), &request, sizeof(request), MSG_NOSIGNAL));
         }
-        socket = Fd();
+        ::shutdown(socket.get(), SHUT_WR);
         wait_for_child(child);
     }
 };

@@ -82,7 +82,8 @@ int fork_keeper(int type, const std::function<void(int socket)>& serve, Fd& sock
         for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
             ::close(fd);
         }
-        serve(ends[1]);
+        // An exception must not unwind through the parent's frames with the rights kept here.
+        [&]() noexcept { serve(ends[1]); }();
         ::_exit(0);
     }
     const int error = child < 0 ? errno : 0;

@@ -27,7 +27,8 @@ struct ChildOutput {
 /// Forks a child that keeps the rights which its parent gives up. The child has no standard
 /// streams, calls serve(its end of a socket), and ends when that returns.
 /// @param type  Type of the socket, such as SOCK_STREAM.
-/// @param socket  Gets the parent's end. The child ends, if it reads, when that is closed.
+/// @param socket  Gets the parent's end. The child ends, if it reads, when that is shut down: a
+///                later child has a copy of it, so that closing it is not enough.
 /// @return 0 or an errno.
 [[nodiscard]] int fork_keeper(int type, const std::function<void(int socket)>& serve, Fd& socket,
                               pid_t& child);
