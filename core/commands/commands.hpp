@@ -23,8 +23,7 @@
 
 namespace sluice {
 
-// ---- Commands that move money, or decide which creator gets it (A3, H1 to H3, O5, P1 to P6, S2)
-// --
+// ---- Money, and which creator gets it (A3, H1 to H3, O5, P1 to P6, S2) --------------------------
 
 /// Closes payouts of the account in the record's metadata.
 struct PayoutClose {

@@ -115,7 +115,7 @@ enum class Endpoint : std::uint8_t { kEvents, kCatalog };
 [[nodiscard]] Answer method_not_allowed(Endpoint endpoint);
 [[nodiscard]] Answer rate_limited(Endpoint endpoint, const RateVerdict& rate);
 /// Returns an answer whose body follows from endpoint and status.
-/// @param status  413, 500 or 503.
+/// @param status  400 or above, but not 429: see rate_limited() and address_limited().
 [[nodiscard]] Answer failed(Endpoint endpoint, std::uint16_t status, Reason reason,
                             std::optional<RateVerdict> rate);
 

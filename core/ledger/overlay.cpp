@@ -195,11 +195,11 @@ std::vector<JournalGroup> Overlay::order_journal(const OrderState& state) {
     if (below_.load_order(state.key, stored)) {
         groups = below_.order_journal(stored);
     }
-    const std::vector<JournalGroup> own = own_groups([&state](const JournalGroup& group) {
+    std::vector<JournalGroup> own = own_groups([&state](const JournalGroup& group) {
         return group.account == state.key.account && group.shop == state.key.shop &&
                group.order_id == state.key.order_id;
     });
-    groups.insert(groups.end(), own.begin(), own.end());
+    std::move(own.begin(), own.end(), std::back_inserter(groups));
     return groups;
 }
 

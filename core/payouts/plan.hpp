@@ -70,6 +70,7 @@ public:
     /// Returns the number of payouts. Valid after add_up().
     [[nodiscard]] std::size_t payouts() const noexcept { return paid_.size(); }
     /// Throws LedgerFailure if an order disagrees with its open amounts.
+    /// @param take  Empty: the items are not passed on.
     void visit(const FinishPayout& finish, const TakeItems& take = {});
     /// Returns the digest over all payouts, as `payout preview` prints it. Valid after visit().
     [[nodiscard]] const Digest256& digest() const noexcept { return digest_; }

@@ -28,10 +28,10 @@ struct OrdersOfDay {
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit);
 
-/// Visits the sums of a creator's month (202601), by program and currency. A visited row has node
-/// 0.
-/// @param creator  First id.
-/// @param range    Of the key: {2, 3} for the creators from this one on, {2, 2} for all.
+/// Visits the sums of a month (202601), by creator, program and currency. A visited row has node 0.
+/// @param creator  First id. Ignored if the range is {2, 2}.
+/// @param range    Of the key: {3, 3} for this creator alone, {2, 3} for the creators from this one
+///                 on, {2, 2} for all.
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const CreatorId& creator, const Visitor<MonthlySum>& visit,
                 KeyRange range = {3, 3});

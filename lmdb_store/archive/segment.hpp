@@ -21,6 +21,7 @@ namespace sluice::store {
                                                  std::uint64_t ordinal);
 /// Reads and checks the head of a segment.
 [[nodiscard]] Result<SegmentHead> read_segment_head(const OpenFile& file);
+/// A segment that is open for reading or writing.
 struct Segment {
     OpenFile file;
     SegmentHead head;

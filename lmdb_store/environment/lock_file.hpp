@@ -1,5 +1,5 @@
-// Lock file: what LMDB believes of its lock.mdb, checked before LMDB uses it. Internal to
-// lmdb_store.
+// Lock file: what LMDB believes of its lock.mdb, checked before LMDB uses it, and write_lock(),
+// which the locks of lanes use too. Internal to lmdb_store.
 //
 // Every reader of an environment writes to this file, nginx's workers among them. LMDB trusts the
 // number of readers and the mutexes in it, and does not check them; wrong ones lead it outside the

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "lmdb_store/environment/lock_file.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/lanes/lane_reader.hpp"
 

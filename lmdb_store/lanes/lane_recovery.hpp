@@ -13,9 +13,9 @@
 // Threads: any. Blocking: settle() waits for another process's settle() and for the disk.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "lmdb_store/lanes/lane_set.hpp"

@@ -72,8 +72,8 @@ public:
 protected:
     explicit Reads(const RowAccess& rows) : rows_(rows) {}
 
-    /// Called before rows of a table are read, so that the writer first writes the rows that it
-    /// keeps.
+    /// Called before a described row is loaded and before rows are scanned, so that the writer
+    /// first writes the rows of that table that it keeps. Sums of add_row() wait for commit().
     virtual void settle(Table /*table*/) {}
 
     /// Reads the heads. A queue that has none has number 0.

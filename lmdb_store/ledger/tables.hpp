@@ -51,6 +51,7 @@ using LedgerHandles = std::array<MDB_dbi, kLedgerTables>;
 
 /// Creates the tables in a new environment. Returns LMDB's code.
 [[nodiscard]] int create_ledger_tables(MDB_txn* txn);
+
 /// An open ledger: its environment and its tables.
 struct LedgerTables {
     std::shared_ptr<Environment> env;

@@ -101,7 +101,7 @@ void add(std::string& text, const std::string& holder) {
     text += (text.empty() ? "" : ", ") + holder;
 }
 
-/// Names the holder of a lock of LaneRecovery, unless this process is it.
+/// Names the holder of a LaneLock, unless this process is it.
 void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string& text) {
     const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     struct flock lock = write_lock(byte, 1);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31656e6f7a6c5321;  // "!Slzone1"
 constexpr std::uint32_t kLayout = 3;
+static_assert(sizeof(AccountFigures) == 5 * sizeof(std::uint64_t));  // else another kLayout
 constexpr std::size_t kBlocks = 32;
 
 constexpr std::size_t kHeaderBytes = (sizeof(ZoneHeader) + 63) / 64 * 64;

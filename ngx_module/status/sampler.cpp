@@ -3,7 +3,6 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/record.hpp"

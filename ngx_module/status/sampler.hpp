@@ -14,6 +14,7 @@
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
+#include "ngx_module/shared/zone.hpp"
 #include "ngx_module/store/store_link.hpp"
 
 namespace sluice::ngx {

@@ -71,6 +71,9 @@ private:
     void report(ContradictedColumn found) { more_ = more_ && visit_(found); }
     template <class Visit>
     void each(const char* sql, Visit visit) {
+        if (!more_) {
+            return;
+        }
         session_.script(std::string("DECLARE repeated NO SCROLL CURSOR FOR ") + sql);
         visit_cursor(session_, "repeated", 1000, [&](RowReader& row) {
             visit(row);

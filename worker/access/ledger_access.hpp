@@ -136,7 +136,8 @@ struct AccountListOptions {
     AccountId account;
     ListOptions list;
 };
-/// Likewise, for an account of the store: kNotFound if it is unknown.
+/// Prints rows as list_rows() does, for an account of the store. Returns kNotFound if the account
+/// is unknown.
 template <class Write>
 [[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
                                        const std::vector<Column>& columns, Write&& write) {

@@ -6,6 +6,7 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/assert.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -179,8 +180,9 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
 }
 
 void declare_payout_listing(Subcommand group) {
-    declare_report_command(group, *std::ranges::find(reports::reports(), "payouts", &Report::name),
-                           "list");
+    const auto payouts = std::ranges::find(reports::reports(), "payouts", &Report::name);
+    SLUICE_ASSERT(payouts != reports::reports().end());
+    declare_report_command(group, *payouts, "list");
 
     auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show_payout);
     add_id(show, "ID", "ID", shown.payout_id, "Payout").required();

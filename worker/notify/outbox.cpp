@@ -43,8 +43,10 @@ bool Outbox::add(const store::PendingChange& change) {
     if (const auto order = order_of(change)) {
         unlist_order(*order);
         orders_[*order].changes.emplace(change.order_change, change.change);
+        list_order(*order);
+    } else {
+        list(entry);
     }
-    list_again(entry);
     return true;
 }
 
