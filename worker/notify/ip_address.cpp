@@ -152,7 +152,7 @@ Result<Cidr> Cidr::parse(std::string_view text) {
                      "the block is too large: at most a /8 of IPv4 or a /7 of IPv6"};
     }
     for (unsigned bit = cidr.prefix_; bit < base->bits(); ++bit) {
-        if ((base->bytes[bit / 8] >> (7 - bit % 8) & 1U) != 0) {
+        if ((unsigned{base->bytes[bit / 8]} >> (7 - bit % 8) & 1U) != 0) {
             return Error{ErrorCode::kInvalid, "the block has bits beyond its prefix"};
         }
     }
