@@ -404,7 +404,11 @@ TEST_P(PayoutRules, J1_ARemovedEntryBreaksTheChain) {
         ChainHead chain;
         bool holds = true;
         for (std::size_t i = 0; i < groups.size(); ++i) {
-            holds = (i == removed || verify_seal(groups[i], chain)) && holds;
+            if (i == removed) {
+                chain.entries = groups[i].last_change;  // only the hash can tell
+            } else {
+                holds = verify_seal(groups[i], chain) && holds;
+            }
         }
         EXPECT_FALSE(holds) << "without group " << removed;
     }
