@@ -385,7 +385,7 @@ LANES = [
           "lmdb_store:LanesTest.L3ADirectAppendMovesAllLanesFirst"),
     fault("the floor is not the batch that was moved last", "lmdb_store/lanes/mover.cpp",
           "row.floor = last.offset;", "row.floor = last.end() - kLaneBlockBytes;",
-          "lmdb_store:LanesTest.L10AClaimDoesNotWaitForALargeBacklogAndOrderStaysRight"),
+          "lmdb_store:LanesTest.L4ALaneIsTakenAgainAfterABatchOfSeveralBlocksWasMoved"),
     fault("a lane's write is not durable when it returns", "lmdb_store/lanes/lane_file.cpp",
           "return direct && sync ? O_DIRECT | O_DSYNC :", "return direct && sync ? O_DIRECT :",
           "tests/torture/test_power_cut.py::test_every_acknowledged_record_survives_a_power_cut[300]"),

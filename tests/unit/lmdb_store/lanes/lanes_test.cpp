@@ -485,6 +485,16 @@ TEST_F(LanesTest, L4AnOlderCopyOfALaneIsRefused) {
     EXPECT_THAT(refused_to_take(), HasSubstr("older copy"));
 }
 
+TEST_F(LanesTest, L4ALaneIsTakenAgainAfterABatchOfSeveralBlocksWasMoved) {
+    {
+        Lane lane(*queue_);
+        lane.write({std::string(59'000, 'x')});
+        ASSERT_TRUE(queue_->move_lanes().ok());
+    }
+    open({});
+    EXPECT_TRUE(Lane(*queue_).ok());
+}
+
 TEST_F(LanesTest, L4ALaneThatTheQueueDoesNotKnowAndThatHoldsEventsIsRefused) {
     {
         Lane lane(*queue_);
