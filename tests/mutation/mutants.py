@@ -437,7 +437,8 @@ LANES = [
           "for (const Uuid* uuid : {&lane, &boot}) {", "for (const Uuid* uuid : {&lane, boot.data() == nullptr ? &boot : &lane}) {",
           "lmdb_store:LaneCellRules.*"),
     fault("a cell that fell behind stays so", "lmdb_store/lanes/mover.cpp",
-          "        raise_cell(cell.floor, row.floor, key);", "        if (open_[i].changed) {\n            raise_cell(cell.floor, row.floor, key);\n        }",
+          "        raise_cell(cell.floor, row.floor, key);", "        if (open_[static_cast<std::size_t>(&row - rows_.data())].changed) {\n"
+          "            raise_cell(cell.floor, row.floor, key);\n        }",
           "lmdb_store:LanesTest.L5ACellThatFellBehindIsPutRightByTheNextMove"),
     fault("no room is kept for what lanes hold", "lmdb_store/lanes/rows.cpp",
           "reserve += lane_reserve(row.bytes);", "reserve += row.bytes == 0 ? lane_reserve(row.bytes) : 0;",
