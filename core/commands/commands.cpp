@@ -1,9 +1,9 @@
 #include "core/commands/commands.hpp"
 
 #include <array>
-#include <utility>
 
 #include "core/programs/program.hpp"
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::array kTopics{
     Topic::kWriteOff};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
-constexpr std::array<std::pair<PayoutVerb, std::string_view>, 6> kVerbs{{
+constexpr NameTable<PayoutVerb, 6> kVerbs{{
     {PayoutVerb::kSent, "sent"},
     {PayoutVerb::kSettle, "settle"},
     {PayoutVerb::kVoid, "void"},
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<PayoutVerb, std::string_view>, 6> kVerbs{{
     {PayoutVerb::kRepoint, "repoint"},
 }};
 
-constexpr std::array<std::pair<ForgetBy, std::string_view>, 6> kForgetBy{{
+constexpr NameTable<ForgetBy, 6> kForgetBy{{
     {ForgetBy::kCustomer, "customer"},
     {ForgetBy::kEmail, "email"},
     {ForgetBy::kPhone, "phone"},
@@ -40,39 +40,19 @@ constexpr std::array<std::pair<ForgetBy, std::string_view>, 6> kForgetBy{{
 }  // namespace
 
 std::string_view to_string(PayoutVerb verb) noexcept {
-    for (const auto& [value, name] : kVerbs) {
-        if (value == verb) {
-            return name;
-        }
-    }
-    return "unknown";
+    return name_in(kVerbs, verb, "unknown");
 }
 
 std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
-    for (const auto& [value, name] : kVerbs) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
+    return value_in(kVerbs, text);
 }
 
 std::string_view to_string(ForgetBy by) noexcept {
-    for (const auto& [value, name] : kForgetBy) {
-        if (value == by) {
-            return name;
-        }
-    }
-    return "unknown";
+    return name_in(kForgetBy, by, "unknown");
 }
 
 std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept {
-    for (const auto& [value, name] : kForgetBy) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
+    return value_in(kForgetBy, text);
 }
 
 Topic topic_of(const Command& command) noexcept {

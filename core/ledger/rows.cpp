@@ -1,15 +1,13 @@
 // The names of the values in rows, as people and files write them.
 #include "core/ledger/rows.hpp"
 
-#include <array>
-#include <utility>
-
 #include "core/ledger/payout_rows.hpp"
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<AnomalyKind, std::string_view>, 15> kAnomalies{{
+constexpr NameTable<AnomalyKind, 15> kAnomalies{{
     {AnomalyKind::kVersionInFuture, "VERSION_IN_FUTURE"},
     {AnomalyKind::kCancelWithoutCancelledAt, "CANCEL_WITHOUT_CANCELLED_AT"},
     {AnomalyKind::kCancelNotLater, "CANCEL_NOT_LATER"},
@@ -26,13 +24,13 @@ constexpr std::array<std::pair<AnomalyKind, std::string_view>, 15> kAnomalies{{
     {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
     {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
 }};
-constexpr std::array<std::pair<ItemKind, std::string_view>, 4> kKinds{{
+constexpr NameTable<ItemKind, 4> kKinds{{
     {ItemKind::kAdjustment, "ADJUSTMENT"},
     {ItemKind::kCommission, "COMMISSION"},
     {ItemKind::kCredit, "CREDIT"},
     {ItemKind::kManual, "MANUAL"},
 }};
-constexpr std::array<std::pair<SkipReason, std::string_view>, 7> kReasons{{
+constexpr NameTable<SkipReason, 7> kReasons{{
     {SkipReason::kNotPositive, "NOT_POSITIVE"},
     {SkipReason::kBelowMinimum, "BELOW_MINIMUM"},
     {SkipReason::kBlocked, "BLOCKED"},
@@ -41,7 +39,7 @@ constexpr std::array<std::pair<SkipReason, std::string_view>, 7> kReasons{{
     {SkipReason::kNoPayee, "NO_PAYEE"},
     {SkipReason::kPayeeChanged, "PAYEE_CHANGED"},
 }};
-constexpr std::array<std::pair<PayoutState, std::string_view>, 7> kStates{{
+constexpr NameTable<PayoutState, 7> kStates{{
     {PayoutState::kClosed, "CLOSED"},
     {PayoutState::kApproved, "APPROVED"},
     {PayoutState::kSent, "SENT"},
@@ -51,31 +49,10 @@ constexpr std::array<std::pair<PayoutState, std::string_view>, 7> kStates{{
     {PayoutState::kReturned, "RETURNED"},
 }};
 
-template <class Table, class Value>
-std::string_view name_in(const Table& table, Value value) noexcept {
-    for (const auto& [known, name] : table) {
-        if (known == value) {
-            return name;
-        }
-    }
-    return "UNKNOWN";
-}
-
-template <class Table>
-auto value_in(const Table& table, std::string_view text) noexcept
-    -> std::optional<typename Table::value_type::first_type> {
-    for (const auto& [value, name] : table) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view to_string(AnomalyKind kind) noexcept {
-    return name_in(kAnomalies, kind);
+    return name_in(kAnomalies, kind, "UNKNOWN");
 }
 
 std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
@@ -83,15 +60,15 @@ std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
 }
 
 std::string_view to_string(ItemKind kind) noexcept {
-    return name_in(kKinds, kind);
+    return name_in(kKinds, kind, "UNKNOWN");
 }
 
 std::string_view to_string(SkipReason why) noexcept {
-    return name_in(kReasons, why);
+    return name_in(kReasons, why, "UNKNOWN");
 }
 
 std::string_view to_string(PayoutState state) noexcept {
-    return name_in(kStates, state);
+    return name_in(kStates, state, "UNKNOWN");
 }
 
 std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept {

@@ -1,24 +1,25 @@
 #include "core/programs/program.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "core/values/name_table.hpp"
+
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<AttributionType, std::string_view>, 3> kTypes{{
+constexpr NameTable<AttributionType, 3> kTypes{{
     {AttributionType::kAffiliateCode, "AFFILIATE_CODE"},
     {AttributionType::kLanded, "LANDED"},
     {AttributionType::kManual, "MANUAL"},
 }};
-constexpr std::array<std::pair<BaseKind, std::string_view>, 2> kBases{{
+constexpr NameTable<BaseKind, 2> kBases{{
     {BaseKind::kNet, "net"},
     {BaseKind::kGross, "gross"},
 }};
-constexpr std::array<std::pair<RuleMatch, std::string_view>, 8> kMatches{{
+constexpr NameTable<RuleMatch, 8> kMatches{{
     {RuleMatch::kVariantSku, "variant_sku"},
     {RuleMatch::kSku, "sku"},
     {RuleMatch::kProduct, "product"},
@@ -28,34 +29,13 @@ constexpr std::array<std::pair<RuleMatch, std::string_view>, 8> kMatches{{
     {RuleMatch::kDefault, "default"},
     {RuleMatch::kNoItem, "any item"},
 }};
-constexpr std::array<std::pair<CustomerKind, std::string_view>, 2> kCustomers{{
+constexpr NameTable<CustomerKind, 2> kCustomers{{
     {CustomerKind::kNew, "new"},
     {CustomerKind::kReturning, "returning"},
 }};
 constexpr std::string_view kPerOrder = " per order";
 
 constexpr unsigned kPercentDecimalsMax = 4;
-
-template <class Table, class Value>
-std::string_view name_in(const Table& table, Value value) noexcept {
-    for (const auto& [known, name] : table) {
-        if (known == value) {
-            return name;
-        }
-    }
-    return "unknown";
-}
-
-template <class Table>
-auto value_in(const Table& table, std::string_view text) noexcept
-    -> std::optional<typename Table::value_type::first_type> {
-    for (const auto& [value, name] : table) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
-}
 
 Error rate_error() {
     return {ErrorCode::kInvalid,
@@ -189,7 +169,7 @@ Status validate_caps(const std::vector<Money>& caps) {
 }  // namespace
 
 std::string_view to_string(AttributionType type) noexcept {
-    return name_in(kTypes, type);
+    return name_in(kTypes, type, "unknown");
 }
 
 std::vector<std::string> attribution_type_names(unsigned types) {
@@ -208,7 +188,7 @@ std::optional<AttributionType> parse_attribution_type(std::string_view text) noe
 }
 
 std::string_view to_string(CustomerKind kind) noexcept {
-    return name_in(kCustomers, kind);
+    return name_in(kCustomers, kind, "unknown");
 }
 
 std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
@@ -216,7 +196,7 @@ std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept 
 }
 
 std::string_view to_string(BaseKind base) noexcept {
-    return name_in(kBases, base);
+    return name_in(kBases, base, "unknown");
 }
 
 std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept {
@@ -224,7 +204,7 @@ std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept {
 }
 
 std::string_view to_string(RuleMatch match) noexcept {
-    return name_in(kMatches, match);
+    return name_in(kMatches, match, "unknown");
 }
 
 std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept {

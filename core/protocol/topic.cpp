@@ -1,12 +1,11 @@
 #include "core/protocol/topic.hpp"
 
-#include <array>
-#include <utility>
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::array<std::pair<Topic, std::string_view>, 30> kNames{{
+constexpr NameTable<Topic, 30> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -42,21 +41,11 @@ constexpr std::array<std::pair<Topic, std::string_view>, 30> kNames{{
 }  // namespace
 
 std::string_view to_string(Topic topic) noexcept {
-    for (const auto& [value, name] : kNames) {
-        if (value == topic) {
-            return name;
-        }
-    }
-    return "UNKNOWN";
+    return name_in(kNames, topic, "UNKNOWN");
 }
 
 std::optional<Topic> parse_topic(std::string_view text) noexcept {
-    for (const auto& [value, name] : kNames) {
-        if (name == text) {
-            return value;
-        }
-    }
-    return std::nullopt;
+    return value_in(kNames, text);
 }
 
 }  // namespace sluice

@@ -1,0 +1,39 @@
+// Name table: the values of an enum, each with the name that people and files write.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace sluice {
+
+template <class Value, std::size_t kCount>
+using NameTable = std::array<std::pair<Value, std::string_view>, kCount>;
+
+/// Returns the name of `value`, or `otherwise` if the table does not list it.
+template <class Value, std::size_t kCount>
+std::string_view name_in(const NameTable<Value, kCount>& table, Value value,
+                         std::string_view otherwise) noexcept {
+    for (const auto& [known, name] : table) {
+        if (known == value) {
+            return name;
+        }
+    }
+    return otherwise;
+}
+
+/// Returns the value of a name, or nullopt if the table does not list it.
+template <class Value, std::size_t kCount>
+std::optional<Value> value_in(const NameTable<Value, kCount>& table,
+                              std::string_view text) noexcept {
+    for (const auto& [value, name] : table) {
+        if (name == text) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace sluice
