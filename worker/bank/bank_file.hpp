@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/values/money.hpp"
@@ -30,38 +31,64 @@ struct OriginalMessage {
     std::string transactions, sum;            ///< As the bank repeats them; may be empty.
 };
 
+/// The references that a bank gives a posting of its account. The entry's is the same wherever the
+/// bank reports the entry; the transaction's may be stated at one level and left out at another.
+struct PostingRefs {
+    std::string entry, transaction;  ///< Each may be empty.
+
+    [[nodiscard]] bool empty() const { return entry.empty() && transaction.empty(); }
+    /// Returns `BB-1 | T-1`, or the one that there is.
+    [[nodiscard]] std::string to_string() const;
+    [[nodiscard]] static PostingRefs parse(std::string_view text);
+    /// Whether both are of one posting: a reference is the same, whichever level states it. Of two
+    /// transactions with references of their own, the entries decide.
+    [[nodiscard]] bool is_same_posting(const PostingRefs& other) const;
+};
+
 /// A transaction that the bank reports: one `TxInfAndSts`, `TxDtls`, or `Ntry` without details. Or
 /// all transactions of a message that the file does not list.
 struct BankLine {
-    std::uint64_t line = 0;     ///< Where it begins in the file, from 1.
-    std::string end_to_end_id;  ///< As the payment instruction stated it, or empty.
+    std::uint64_t line = 0;              ///< Where it begins in the file, from 1.
+    std::size_t report = 0;              ///< Index in BankFile::reports.
+    std::optional<std::size_t> account;  ///< Index in BankFile::accounts; absent if none is named.
+    std::string end_to_end_id;           ///< As the payment instruction stated it, or empty.
     BankEvent event = BankEvent::kUnclear;
     std::optional<Money> amount;             ///< Amount of the transaction.
     std::optional<Money> instructed;         ///< Amount before the bank exchanged it, if it did.
     std::vector<Money> fees, included_fees;  ///< The second are those that `amount` contains.
-    std::string bank_ref;
-    bool is_posting_ref = false;            ///< `bank_ref` names a posting of the bank account.
-    std::uint64_t entry = 0;                ///< Where its `Ntry` begins; 0 in a pain.002.
-    std::optional<OriginalMessage> of;      ///< Set for all transactions of a message.
-    std::string reason;                     ///< Code and text, such as `AC04 account closed`.
-    std::optional<Timestamp> booking_date;  ///< As the bank states it.
+    std::string bank_ref;                    ///< The refs, or another number of the bank's.
+    PostingRefs posting;                     ///< References of a posting of the bank account.
+    bool is_charge = false;                  ///< The bank's own charge, or its refund.
+    std::string text;                        ///< Remittance and additional information.
+    std::string fault;                       ///< The value of the line that cannot be read.
+    std::uint64_t entry = 0;                 ///< Where its `Ntry` begins; 0 in a pain.002.
+    std::optional<OriginalMessage> of;       ///< Set for all transactions of a message.
+    std::string reason;                      ///< Code and text, such as `AC04 account closed`.
+    std::optional<Timestamp> booking_date;   ///< As the bank states it.
     std::string note;
 };
 
+/// One ISO 20022 message. A file may have several.
+struct BankReport {
+    std::string form;              ///< pain.002, camt.053 or camt.054.
+    std::string message_id;        ///< The bank's.
+    std::string original_message;  ///< pain.002: the message that it answers.
+    std::uint64_t line = 0;
+};
+
 struct BankFile {
-    std::string form;        ///< pain.002, camt.053 or camt.054.
-    std::string message_id;  ///< The bank's.
+    std::vector<BankReport> reports;
     struct Account {
         std::uint64_t line = 0;
         std::string iban;   ///< Empty if the bank names it in another way, or not at all.
         std::string other;  ///< The other name.
     };
     std::vector<Account> accounts;  ///< Accounts that it reports on, each once.
-    std::string original_message;   ///< pain.002: the message that it answers.
     std::vector<BankLine> lines;
 };
 
-/// Returns kInvalid as `name:line: expectation`.
+/// Returns kInvalid as `name:line: expectation` if no part of the file can be trusted. A line whose
+/// values cannot be read has BankLine::fault.
 [[nodiscard]] Result<BankFile> parse_bank_file(const std::string& name, const std::string& text);
 
 }  // namespace sluice::cli

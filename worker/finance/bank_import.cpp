@@ -92,20 +92,23 @@ void print(const ImportBankFileCommand& command, const std::vector<JudgedLine>& 
     }
 }
 
-/// Returns an error if a person has to look at a line, or if no line is about this account.
+/// Returns an error if a person has to look at a line, or if no line is about this account. A file
+/// that was compared with the debtor's accounts is the right one, whatever it lists.
 Status verdict(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
     const JudgedLine* first = nullptr;
     std::size_t count = 0;
-    const bool any_match = std::any_of(
-        judged.begin(), judged.end(), [](const JudgedLine& one) { return one.payout.has_value(); });
+    const bool is_right = !command.debtor.empty() ||
+                          std::any_of(judged.begin(), judged.end(),
+                                      [](const JudgedLine& one) { return one.payout.has_value(); });
     for (const JudgedLine& one : judged) {
-        if (one.needs_person || (!any_match && !one.line.end_to_end_id.empty())) {
-            first = first == nullptr ? &one : first;
+        if (one.needs_person || (!is_right && !one.line.end_to_end_id.empty())) {
+            const bool is_first = first == nullptr || (one.line.of && !first->line.of);
+            first = is_first ? &one : first;
             ++count;
         }
     }
     if (first == nullptr) {
-        return any_match
+        return is_right
                    ? Status::success()
                    : Status(Error{ErrorCode::kConflict,
                                   command.file + ": no line is about a payout of account " +
@@ -133,8 +136,7 @@ std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<JudgedLi
     for (const JudgedLine& one : judged) {
         if (one.outcome == BankOutcome::kMoved || one.records_ref) {
             const bool settles = one.verb == PayoutVerb::kSettle;
-            const bool keeps_ref = !settles || one.line.is_posting_ref;
-            groups[{one.verb, keeps_ref ? one.line.bank_ref : std::string(),
+            groups[{one.verb, settles ? one.line.posting.to_string() : one.line.bank_ref,
                     settles ? one.line.booking_date : std::nullopt, reason_of(file, one)}]
                 .push_back(one.payout->payout_id);
         }
@@ -171,39 +173,67 @@ std::string name_of(const BankFile::Account& account) {
                                     : "no account";
 }
 
-/// Refuses a report on a bank account that is not the debtor's, or that cannot be compared with it.
-/// A pain.002 may name no account: then it has to answer a message of this account.
-Status check_accounts(const ImportBankFileCommand& command, const BankFile& file,
-                      AccountNumber account, LedgerReader& ledger) {
-    if (command.debtor.empty()) {
-        return {};
+/// Whether a report is about the debtor's payments: it is on an account of the debtor, or a
+/// pain.002 without an account answers a message of this account.
+class DebtorsOwn {
+public:
+    DebtorsOwn(Debtors debtors, AccountNumber account, LedgerReader& ledger)
+        : debtors_(std::move(debtors)), account_(account), ledger_(ledger) {}
+
+    [[nodiscard]] bool has(const BankFile::Account& account) const {
+        return std::any_of(debtors_.begin(), debtors_.end(),
+                           [&](const auto& debtor) { return debtor.second.iban == account.iban; });
     }
-    const auto debtors = read_debtors(command.debtor);
+    [[nodiscard]] bool has(const BankReport& report) const {
+        return !report.original_message.empty() &&
+               !payouts_of_message(ledger_, account_, report.original_message).empty();
+    }
+
+private:
+    Debtors debtors_;
+    AccountNumber account_;
+    LedgerReader& ledger_;
+};
+
+Error not_the_debtors(const ImportBankFileCommand& command, const BankFile& file) {
+    std::string where = command.file + ":1: expected an account of " + command.debtor;
+    if (!file.accounts.empty()) {
+        const BankFile::Account& first = file.accounts.front();
+        where = command.file + ":" + std::to_string(first.line) + ": expected an account of " +
+                command.debtor + ", found " + name_of(first);
+    } else {
+        const std::string& message = file.reports.front().original_message;
+        where += " or a message of account " + command.submit.account->str() +
+                 ", found no account and message " + (message.empty() ? "(none)" : message);
+    }
+    return {ErrorCode::kInvalid, where + "; nothing was recorded"};
+}
+
+/// Leaves out the lines of other bank accounts, and returns their number. Refuses a file without an
+/// account of the debtor.
+Result<std::size_t> drop_other_accounts(const ImportBankFileCommand& command, BankFile& file,
+                                        AccountNumber account, LedgerReader& ledger) {
+    if (command.debtor.empty()) {
+        return std::size_t{0};
+    }
+    auto debtors = read_debtors(command.debtor);
     if (!debtors.ok()) {
         return debtors.error();
     }
+    const DebtorsOwn own(std::move(debtors).value(), account, ledger);
+    std::vector<bool> own_accounts, own_reports;
     for (const BankFile::Account& one : file.accounts) {
-        const bool known = std::any_of(debtors->begin(), debtors->end(), [&](const auto& debtor) {
-            return debtor.second.iban == one.iban;
-        });
-        if (!known) {
-            return Error{ErrorCode::kInvalid, command.file + ":" + std::to_string(one.line) +
-                                                  ": expected an account of " + command.debtor +
-                                                  ", found " + name_of(one) +
-                                                  "; nothing was recorded"};
-        }
+        own_accounts.push_back(own.has(one));
     }
-    if (file.accounts.empty() &&
-        (file.original_message.empty() ||
-         payouts_of_message(ledger, account, file.original_message).empty())) {
-        return Error{ErrorCode::kInvalid,
-                     command.file + ":1: expected an account of " + command.debtor +
-                         " or a message of account " + command.submit.account->str() +
-                         ", found no account and message " +
-                         (file.original_message.empty() ? "(none)" : file.original_message) +
-                         "; nothing was recorded"};
+    for (const BankReport& one : file.reports) {
+        own_reports.push_back(own.has(one));
     }
-    return {};
+    if (std::ranges::count(own_accounts, true) + std::ranges::count(own_reports, true) == 0) {
+        return not_the_debtors(command, file);
+    }
+    return std::erase_if(file.lines, [&](const BankLine& line) {
+        return line.account ? !own_accounts[*line.account] : !own_reports[line.report];
+    });
 }
 
 Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& command) {
@@ -216,18 +246,21 @@ Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& com
     if (!text.ok()) {
         return text.error();
     }
-    const auto file = parse_bank_file(command.file, *text);
+    auto file = parse_bank_file(command.file, *text);
     if (!file.ok()) {
         return Error{file.error().code, file.error().message + "; nothing was recorded"};
     }
-    const auto judged = with_snapshot(
-        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-        [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
-            if (Status known = check_accounts(command, *file, *account, ledger); !known.ok()) {
-                return known.error();
-            }
-            return judge_bank_file(ledger, *account, *command.submit.account, *file);
-        });
+    std::size_t skipped = 0;
+    const auto judged =
+        with_snapshot(frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+                      [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
+                          const auto others = drop_other_accounts(command, *file, *account, ledger);
+                          if (!others.ok()) {
+                              return others.error();
+                          }
+                          skipped = *others;
+                          return judge_bank_file(ledger, *account, *command.submit.account, *file);
+                      });
     if (!judged.ok()) {
         return judged.error();
     }
@@ -237,6 +270,11 @@ Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& com
         }
     }
     print(command, *judged);
+    if (skipped != 0) {
+        std::fprintf(command.format == Format::kTable ? stdout : stderr,
+                     "%zu line%s of other bank accounts skipped\n", skipped,
+                     skipped == 1 ? "" : "s");
+    }
     return verdict(command, *judged);
 }
 
@@ -254,8 +292,8 @@ void declare_bank(Subcommand app) {
     add_account(imported, command.submit);
     add_file(
         imported, "--debtor", "FILE", command.debtor, FileUse::kInput,
-        "Debtor's accounts, as for `payout export`: refuse a file on another bank account, or on "
-        "one without an IBAN");
+        "Debtor's accounts, as for `payout export`: skip the lines of other bank accounts, and "
+        "refuse a file on none of these; a file without a payout is then no error");
     add_flag(imported, "--preview", command.preview,
              "Change nothing; print what would be recorded");
     add_format(imported, command.format);

@@ -57,6 +57,36 @@ TEST(BankFile, TakesTheEntryForItsOnlyTransaction) {
     EXPECT_FALSE(two->lines[0].amount.has_value()) << "the sum of a batch is no transaction's";
 }
 
+TEST(BankFile, ReadsTextThatIsNestedAsDeeplyAsTheFileIsLong) {
+    constexpr std::size_t kDepth = 200'000;
+    std::string deep;
+    for (std::size_t i = 0; i < kDepth; ++i) {
+        deep += "<a>";
+    }
+    deep += "text";
+    for (std::size_t i = 0; i < kDepth; ++i) {
+        deep += "</a>";
+    }
+    const BankLine line = only_line(
+        statement("<Ntry><Amt Ccy=\"EUR\">8.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>"
+                  "<AddtlNtryInf>" +
+                  deep + "</AddtlNtryInf></Ntry>"));
+    EXPECT_EQ(line.text, "text");
+}
+
+TEST(BankFile, ComparesReferencesOfPostingsAcrossLevels) {
+    const PostingRefs batch{"B", ""}, detail{"B", "T"}, single{"T", ""}, other{"C", "T"};
+    EXPECT_TRUE(batch.is_same_posting(detail) && detail.is_same_posting(batch));
+    EXPECT_TRUE(single.is_same_posting(detail) && detail.is_same_posting(single));
+    EXPECT_TRUE(detail.is_same_posting({"B", "U"}));
+    EXPECT_FALSE(detail.is_same_posting(other)) << "the entries decide";
+    EXPECT_FALSE(batch.is_same_posting(single));
+    EXPECT_FALSE(PostingRefs{}.is_same_posting({})) << "no reference is no equal one";
+    EXPECT_EQ(detail.to_string(), "B | T");
+    EXPECT_TRUE(PostingRefs::parse("B | T").is_same_posting(detail));
+    EXPECT_EQ(PostingRefs::parse("B").to_string(), "B");
+}
+
 TEST(BankFile, PendingEntriesAreNotFinal) {
     const BankLine line = only_line(statement(
         "<Ntry><Amt Ccy=\"EUR\">8.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>PDNG</Sts></Ntry>"));
@@ -73,7 +103,8 @@ TEST(BankFile, RefusesDocumentTypesAndOtherXml) {
     EXPECT_EQ(message_of(statement("<!-- &y; --><![CDATA[&y;]]>&amp;&#65;")), "");
     EXPECT_EQ(message_of(statement("\xFF")), "f.xml:1: expected UTF-8");
     EXPECT_EQ(message_of(statement("\n\x01")), "f.xml:5: expected XML, found a control character");
-    EXPECT_EQ(message_of("<a/><b/>"), "f.xml:1: expected one XML document");
+    EXPECT_EQ(message_of("<a/><b/>"),
+              "f.xml:1: expected an ISO 20022 file: pain.002, camt.053 or camt.054");
     EXPECT_NE(message_of(""), "");
 }
 
