@@ -28,14 +28,14 @@ class Failed(AssertionError):
 class Sluice:
     """Runs commands against one store."""
 
-    def __init__(self, store, environment=None):
-        self.store = store
+    def __init__(self, store, environment=None, program=paths.SLUICE):
+        self.store, self.program = store, program
         self.prefix = []  # words in front of every command
         self.environment = {**os.environ, "SLUICE_STORE": str(store), **(environment or {})}
 
     def run(self, *arguments, stdin=None, timeout=120):
         return subprocess.run(
-            [*self.prefix, str(paths.SLUICE), *map(str, arguments)],
+            [*self.prefix, str(self.program), *map(str, arguments)],
             input=stdin,
             capture_output=True,
             text=True,

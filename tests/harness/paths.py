@@ -81,6 +81,14 @@ def drop_folder(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def lend(path, folder):
+    """A copy in the folder that every user can read and run. A clone may lie where only root enters, as below /root."""
+    copy = folder / path.name
+    (shutil.copytree if path.is_dir() else shutil.copy)(path, copy)
+    subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
+    return copy
+
+
 def _needed(binary, library):
     listing = subprocess.run(
         ["readelf", "-d", str(binary)], capture_output=True, text=True, check=False

@@ -91,11 +91,11 @@ class Reader:
 class Serve:
     """Use as a context manager: it stops by pid."""
 
-    def __init__(self, store, folder, *options, environment=None):
+    def __init__(self, store, folder, *options, environment=None, program=paths.SLUICE):
         self.read, self.people = folder / "read.sock", folder / "people.sock"
         self.log_file = folder / "serve.log"
         self.command = [
-            str(paths.SLUICE), "--store", str(store), "serve", "--listen", f"unix:{self.read}",
+            str(program), "--store", str(store), "serve", "--listen", f"unix:{self.read}",
             "--people", f"unix:{self.people}", *map(str, options),
         ]
         self.environment = {**os.environ, **(environment or {})}

@@ -81,9 +81,9 @@ class Receiver(PostServer):
 class Notify:
     """`sluice notify run`. Use as a context manager: it stops by pid."""
 
-    def __init__(self, sluice, folder, receiver, *options, environment=None, prefix=()):
+    def __init__(self, sluice, folder, receiver, *options, environment=None, prefix=(), program=paths.SLUICE):
         self.log_file = folder / "notify.log"
-        self.command = [*prefix, str(paths.SLUICE), "--store", str(sluice.store), "notify", "run", "--ca-file",
+        self.command = [*prefix, str(program), "--store", str(sluice.store), "notify", "run", "--ca-file",
                         str(receiver.certificate), *map(str, options)]
         self.environment = {**os.environ, **(environment or {})}
         self.process = None

@@ -30,17 +30,13 @@ USER = 64101  # any id without rights
 SHELL = ["bash", "-euc"]
 
 # The root file system becomes read-only; the volume stays writable, and the folders that the manifests
-# mount as temporary ones. Sources and build stay visible if they lie in one of those.
+# mount as temporary ones.
 MOUNTS = """
 mount --bind "$VOLUME" "$VOLUME"
 mount -o remount,bind,ro /
-exec 8<"$SOURCES" 9<"$BUILD"
 for folder in /tmp /var/cache/nginx /var/lib/nginx; do
     [ ! -d "$folder" ] || mount -t tmpfs -o mode=1777 tmpfs "$folder"
 done
-if [ ! -e "$SOURCES" ]; then mkdir -p "$SOURCES"; mount --no-canonicalize --bind /proc/self/fd/8 "$SOURCES"; fi
-if [ ! -e "$BUILD" ]; then mkdir -p "$BUILD"; mount --no-canonicalize --bind /proc/self/fd/9 "$BUILD"; fi
-exec 8<&- 9<&-
 exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups --no-new-privs \\
     --bounding-set -all --inh-caps -all "$@"
 """
@@ -57,8 +53,7 @@ class Container:
             os.chmod(log, 0o666)  # nginx opens /dev/stdout, as an engine allows it
             self.outer = subprocess.Popen(
                 [*words, *command], stdout=output, stderr=output,
-                env={**environment, "VOLUME": str(volume), "USER_ID": str(USER),
-                     "SOURCES": str(paths.ROOT), "BUILD": str(paths.BUILD)},
+                env={**environment, "VOLUME": str(volume), "USER_ID": str(USER)},
             )
         # unshare's only child; bash, then setpriv replace themselves by the command.
         ((self.pid, _),) = paths.wait_until(lambda: children(self.outer.pid), "the container's process 1")
@@ -84,17 +79,21 @@ class Pod:
 
     def __init__(self):
         self.folder = paths.make_folder()
+        image = self.folder / "image"
+        image.mkdir()
+        self.program, self.module, self.docker, self.samples = (
+            paths.lend(path, image) for path in (paths.SLUICE, paths.MODULE, DOCKER, paths.ROOT / "conf" / "samples"))
         self.volume = self.folder / "volume"
         self.volume.mkdir()
         os.chown(self.volume, USER, USER)
         self.store = self.volume / "store"
         self.port, self.status_port, self.read_port, self.page_port = (paths.free_port() for _ in range(4))
         self.environment = {
-            **os.environ, "SLUICE_STORE": str(self.store), "PATH": f"{paths.SLUICE.parent}:{os.environ['PATH']}",
+            **os.environ, "SLUICE_STORE": str(self.store), "PATH": f"{image}:{os.environ['PATH']}",
         }
         self.conf = self.folder / "nginx.conf"
         self.edge = self.worker = None
-        self.sluice = cli.Sluice(self.store)
+        self.sluice = cli.Sluice(self.store, program=self.program)
         self.write_configuration()
 
     def write_configuration(self):
@@ -111,7 +110,7 @@ class Pod:
 
     def here(self, text):
         for shipped, own in (
-            ("modules/ngx_http_sluice_module.so", str(paths.MODULE)),
+            ("modules/ngx_http_sluice_module.so", str(self.module)),
             ("/usr/share/sluice/nginx", str(self.folder / "nginx")),
             ("/var/lib/sluice/store", str(self.store)),
             ("listen 8080", f"listen 127.0.0.1:{self.port}"),
@@ -125,19 +124,19 @@ class Pod:
         return text
 
     def start_edge(self):
-        start = f'"{DOCKER}/init-store" && exec "{paths.NGINX}" -e stderr -c "{self.conf}" -g "daemon off;"'
+        start = f'"{self.docker}/init-store" && exec "{paths.NGINX}" -e stderr -c "{self.conf}" -g "daemon off;"'
         self.edge = Container(self.volume, [*SHELL, start], self.folder / "edge.log", self.environment)
         paths.wait_until(lambda: self.ready() == 200, "the edge\n" + self.log())
         self.sluice.prefix = self.edge.inside()
 
     def start_worker(self):
-        self.worker = Container(self.volume, [str(paths.SLUICE), "worker"], self.folder / "worker.log", self.environment)
+        self.worker = Container(self.volume, [str(self.program), "worker"], self.folder / "worker.log", self.environment)
         paths.wait_until(self.worker_is_alive, "the worker's heartbeat")
 
     def worker_is_alive(self):
         """The shipped health check."""
         return subprocess.run(
-            [*self.worker.inside(), str(DOCKER / "worker-alive")], env=self.environment, capture_output=True, check=False
+            [*self.worker.inside(), str(self.docker / "worker-alive")], env=self.environment, capture_output=True, check=False
         ).returncode == 0
 
     def write_program(self, number):
@@ -333,7 +332,7 @@ def get_page(pod, login, target):
 @contextlib.contextmanager
 def serving(pod):
     """`sluice serve` in the PID namespace of the edge, as it must be for a ledger in the store."""
-    command = [*pod.edge.inside(), str(paths.SLUICE), "serve", "--listen", f"unix:{pod.volume}/read.sock",
+    command = [*pod.edge.inside(), str(pod.program), "serve", "--listen", f"unix:{pod.volume}/read.sock",
                "--people", f"unix:{pod.volume}/people.sock"]
     with open(pod.folder / "serve.log", "wb") as log:
         serve = subprocess.Popen(command, env=pod.environment, stdout=log, stderr=log)
@@ -368,7 +367,7 @@ def read_orders(pod, token):
 
 
 def run_in_edge(pod, step):
-    text = step.replace("/usr/share/sluice/samples", str(paths.ROOT / "conf" / "samples"))
+    text = step.replace("/usr/share/sluice/samples", str(pod.samples))
     text = text.replace("127.0.0.1:8080", f"127.0.0.1:{pod.port}").replace("/var/lib/sluice/", f"{pod.volume}/")
     words = shlex.split(text.removeprefix("docker exec edge "))
     result = subprocess.run(

@@ -1,5 +1,6 @@
 """The unit of `sluice notify`: its filter of system calls, what it may read and write, and the addresses it denies."""
 
+import inspect
 import ipaddress
 import os
 import pwd
@@ -8,12 +9,18 @@ import shlex
 import subprocess
 
 import pytest
-from harness import intruder, paths
-from harness.unit_filter import allowed_calls, confine
+from harness import intruder, paths, unit_filter
+from harness.unit_filter import allowed_calls
 from harness.webhooks import Receiver
 from notify.conftest import Site
 
 UNIT = paths.ROOT / "conf" / "systemd" / "sluice-notify.service"
+# Runs a program under a filter of system calls: CALL,... PROGRAM ARGUMENT...; its user may not be able to read this folder.
+CONFINED = inspect.getsource(unit_filter) + """
+import os, sys
+confine(sys.argv[1].split(","))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users and mounts")
 
 
@@ -63,8 +70,8 @@ def test_the_unit_delivers_under_its_mounts_and_its_filter():
             for name, allowed in (("notify/x", True), ("x", False), ("ledger/x", False)):
                 made = subprocess.run([*prefix, "touch", site.sluice.store / name], capture_output=True)
                 assert (made.returncode == 0) == allowed, (name, made.stderr)
-            confined = paths.ROOT / "tests" / "notify" / "confined.py"
-            with site.run(receiver, prefix=[*prefix, "/usr/bin/python3", confined, ",".join(sorted(calls))]):
+            confined = ["/usr/bin/python3", "-c", CONFINED, ",".join(sorted(calls))]
+            with site.run(receiver, prefix=[*prefix, *confined], program=paths.lend(paths.SLUICE, folder)):
                 receiver.wait(1)
                 site.wait_for("erp", delivered=1)
     finally:

@@ -26,7 +26,7 @@ def test_the_unit_starts_under_its_own_filter_and_groups():
 
     try:
         os.chown(folder, owner.pw_uid, owner.pw_gid)
-        serve = Serve(store, folder)
+        serve = Serve(store, folder, program=paths.lend(paths.SLUICE, folder))
         serve.become = become
         with serve:
             for path in (serve.read, serve.people):
