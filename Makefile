@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PRESET ?= dev
 MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests check-debian test-citus torture damage fuzz mutate sanitize coverage soak site clean
+.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests check-debian check-fresh test-citus torture damage fuzz mutate sanitize coverage soak site clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
@@ -23,6 +23,7 @@ help:
 	@echo "make check-nginx   module and tests on another nginx: NGINX_SRC=DIR with its sources"
 	@echo "make check-nginx-tests  nginx's own suite with and without the module: NGINX_TESTS=DIR"
 	@echo "make check-debian  build and tests in another release of Debian: SUITE=trixie, ARCH=arm64, CXX=clang++-19"
+	@echo "make check-fresh   make demo and make test in a minimal Debian 12 with nothing of this machine; their times"
 	@echo "make test-citus    the ledger on Citus: CITUS_SOURCE=DIR with its sources"
 	@echo "make fuzz          libFuzzer targets, FUZZ_SECONDS=3600 each"
 	@echo "make torture       the long crash and fault rounds"
@@ -89,6 +90,9 @@ check-nginx-tests:
 
 check-debian:
 	SUITE="$(SUITE)" ARCH="$(ARCH)" CXX="$(CXX)" TESTS="$(TESTS)" scripts/check-debian
+
+check-fresh:
+	scripts/check-fresh
 
 test-citus:
 	CITUS_SOURCE="$(CITUS_SOURCE)" TESTS="$(TESTS)" scripts/test-citus
