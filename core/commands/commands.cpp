@@ -43,7 +43,7 @@ std::string_view to_string(PayoutVerb verb) noexcept {
     return name_in(kVerbs, verb, "unknown");
 }
 
-std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
+Parsed<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
     return value_in(kVerbs, text);
 }
 
@@ -51,7 +51,7 @@ std::string_view to_string(ForgetBy by) noexcept {
     return name_in(kForgetBy, by, "unknown");
 }
 
-std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept {
+Parsed<ForgetBy> parse_forget_by(std::string_view text) noexcept {
     return value_in(kForgetBy, text);
 }
 

@@ -18,6 +18,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -44,7 +45,7 @@ enum class PayoutVerb : std::uint8_t {
     kRepoint = 6,  ///< To the payee that the creator has now.
 };
 [[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
-[[nodiscard]] std::optional<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
+[[nodiscard]] Parsed<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
 
 /// Moves payouts of the account in the record's metadata, all or none.
 struct PayoutMove {

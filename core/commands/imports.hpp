@@ -10,6 +10,7 @@
 #include "core/programs/program.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -86,7 +87,7 @@ enum class ForgetBy : std::uint8_t {
     kCreator = 6,  ///< Name and payee of a creator of the account.
 };
 [[nodiscard]] std::string_view to_string(ForgetBy by) noexcept;  // customer, email, ...
-[[nodiscard]] std::optional<ForgetBy> parse_forget_by(std::string_view text) noexcept;
+[[nodiscard]] Parsed<ForgetBy> parse_forget_by(std::string_view text) noexcept;
 
 /// Erases a person's data. The shop (kCreator: the account) is in the record's metadata.
 struct Forget {

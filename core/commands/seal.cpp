@@ -72,7 +72,7 @@ CommandKeys::~CommandKeys() {
     }
 }
 
-std::optional<CommandKeys> CommandKeys::parse(std::string_view text) {
+Parsed<CommandKeys> CommandKeys::parse(std::string_view text) {
     constexpr std::size_t kHexDigits = 64;
     CommandKeys keys;
     keys.keys_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);

@@ -16,6 +16,7 @@
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/interface.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -40,7 +41,7 @@ public:
 
     /// Parses a line for each key: 64 hexadecimal digits, followed by the last sequence number if
     /// the key is retired. Returns nullopt for anything else, and for an empty text.
-    [[nodiscard]] static std::optional<CommandKeys> parse(std::string_view text);
+    [[nodiscard]] static Parsed<CommandKeys> parse(std::string_view text);
     /// Returns the lines that parse() reads. The caller wipes them.
     [[nodiscard]] std::string to_text() const;
     /// Puts a key in front of the others, and retires the one that was in front.

@@ -79,7 +79,7 @@ int nibble(char c) noexcept {
 
 }  // namespace
 
-std::optional<Uuid> parse_uuid(std::string_view text) noexcept {
+Parsed<Uuid> parse_uuid(std::string_view text) noexcept {
     if (text.size() != 36) {
         return std::nullopt;
     }

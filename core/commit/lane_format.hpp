@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -26,7 +27,7 @@ inline constexpr std::uint64_t kLaneBatchBytesMax = 1U << 20;
 using Uuid = std::array<std::uint8_t, 16>;
 
 /// Parses a UUID in lower case with dashes. Returns nullopt if `text` is no UUID.
-[[nodiscard]] std::optional<Uuid> parse_uuid(std::string_view text) noexcept;
+[[nodiscard]] Parsed<Uuid> parse_uuid(std::string_view text) noexcept;
 
 /// The lane and its store. Part of the head and of each batch.
 struct LaneIdentity {

@@ -13,6 +13,7 @@
 
 #include "core/json/member_writer.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -164,7 +165,7 @@ private:
 
 /// Reads an object that encode_json() wrote. Returns nullopt for anything else.
 template <class Value>
-[[nodiscard]] std::optional<Value> decode_json(std::string_view text) {
+[[nodiscard]] Parsed<Value> decode_json(std::string_view text) {
     simdjson::dom::parser parser;
     MemberReader::Element root;
     if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) {

@@ -12,6 +12,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -49,7 +50,7 @@ enum class PayoutState : std::uint8_t {
     kReturned = 7,
 };
 [[nodiscard]] std::string_view to_string(PayoutState state) noexcept;  // CLOSED, ...
-[[nodiscard]] std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept;
+[[nodiscard]] Parsed<PayoutState> parse_payout_state(std::string_view text) noexcept;
 /// Returns whether the payout's items are allocated to it.
 [[nodiscard]] constexpr bool is_active(PayoutState state) noexcept {
     return state <= PayoutState::kPaid;

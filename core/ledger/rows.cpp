@@ -55,7 +55,7 @@ std::string_view to_string(AnomalyKind kind) noexcept {
     return name_in(kAnomalies, kind, "UNKNOWN");
 }
 
-std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
+Parsed<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept {
     return value_in(kAnomalies, text);
 }
 
@@ -71,7 +71,7 @@ std::string_view to_string(PayoutState state) noexcept {
     return name_in(kStates, state, "UNKNOWN");
 }
 
-std::optional<PayoutState> parse_payout_state(std::string_view text) noexcept {
+Parsed<PayoutState> parse_payout_state(std::string_view text) noexcept {
     return value_in(kStates, text);
 }
 

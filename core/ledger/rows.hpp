@@ -21,6 +21,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -64,7 +65,7 @@ inline constexpr std::size_t kAnomalyKinds = 16;  ///< One past the last.
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }
 [[nodiscard]] std::string_view to_string(AnomalyKind kind) noexcept;  // VERSION_IN_FUTURE, ...
-[[nodiscard]] std::optional<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept;
+[[nodiscard]] Parsed<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept;
 
 /// One per order and kind (H2).
 struct Anomaly {

@@ -6,7 +6,7 @@ std::string encode_program(const Program& program) {
     return encode_json(program);
 }
 
-std::optional<Program> decode_program(std::string_view json) {
+Parsed<Program> decode_program(std::string_view json) {
     return decode_json<Program>(json);
 }
 
@@ -14,7 +14,7 @@ std::string encode_policy(const Policy& policy) {
     return encode_json(policy);
 }
 
-std::optional<Policy> decode_policy(std::string_view json) {
+Parsed<Policy> decode_policy(std::string_view json) {
     return decode_json<Policy>(json);
 }
 

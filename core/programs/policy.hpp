@@ -10,6 +10,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -60,6 +61,6 @@ struct Policy {
 /// A policy as one line of JSON, in commands and in the ledger.
 [[nodiscard]] std::string encode_policy(const Policy& policy);
 /// Returns nullopt if `json` is not what encode_policy() writes.
-[[nodiscard]] std::optional<Policy> decode_policy(std::string_view json);
+[[nodiscard]] Parsed<Policy> decode_policy(std::string_view json);
 
 }  // namespace sluice

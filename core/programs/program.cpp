@@ -183,7 +183,7 @@ std::vector<std::string> attribution_type_names(unsigned types) {
     return names;
 }
 
-std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept {
+Parsed<AttributionType> parse_attribution_type(std::string_view text) noexcept {
     return value_in(kTypes, text);
 }
 
@@ -191,7 +191,7 @@ std::string_view to_string(CustomerKind kind) noexcept {
     return name_in(kCustomers, kind, "unknown");
 }
 
-std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
+Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
     return value_in(kCustomers, text);
 }
 
@@ -199,7 +199,7 @@ std::string_view to_string(BaseKind base) noexcept {
     return name_in(kBases, base, "unknown");
 }
 
-std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept {
+Parsed<BaseKind> parse_base_kind(std::string_view text) noexcept {
     return value_in(kBases, text);
 }
 
@@ -207,7 +207,7 @@ std::string_view to_string(RuleMatch match) noexcept {
     return name_in(kMatches, match, "unknown");
 }
 
-std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept {
+Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept {
     const std::optional<RuleMatch> match = value_in(kMatches, text);
     return match && *match >= RuleMatch::kDefault ? std::nullopt : match;
 }

@@ -11,6 +11,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -21,11 +22,11 @@ enum class AttributionType : std::uint8_t { kAffiliateCode = 1, kLanded = 2, kMa
 [[nodiscard]] std::string_view to_string(AttributionType type) noexcept;
 /// Returns the names of the types whose bits are set, in their order.
 [[nodiscard]] std::vector<std::string> attribution_type_names(unsigned types);
-[[nodiscard]] std::optional<AttributionType> parse_attribution_type(std::string_view text) noexcept;
+[[nodiscard]] Parsed<AttributionType> parse_attribution_type(std::string_view text) noexcept;
 
 enum class BaseKind : std::uint8_t { kNet = 1, kGross = 2 };
 [[nodiscard]] std::string_view to_string(BaseKind base) noexcept;
-[[nodiscard]] std::optional<BaseKind> parse_base_kind(std::string_view text) noexcept;
+[[nodiscard]] Parsed<BaseKind> parse_base_kind(std::string_view text) noexcept;
 
 /// From the most specific to the least.
 enum class RuleMatch : std::uint8_t {
@@ -39,7 +40,7 @@ enum class RuleMatch : std::uint8_t {
     kNoItem = 8,   ///< It has qualifiers only: it comes before the default rate.
 };
 [[nodiscard]] std::string_view to_string(RuleMatch match) noexcept;
-[[nodiscard]] std::optional<RuleMatch> parse_rule_match(std::string_view text) noexcept;
+[[nodiscard]] Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept;
 
 enum class RateKind : std::uint8_t { kNone = 0, kPercent = 1, kFixed = 2, kPerOrder = 3 };
 
@@ -57,7 +58,7 @@ struct Rate {
 
 enum class CustomerKind : std::uint8_t { kUnknown = 0, kNew = 1, kReturning = 2 };
 [[nodiscard]] std::string_view to_string(CustomerKind kind) noexcept;  // new, returning
-[[nodiscard]] std::optional<CustomerKind> parse_customer_kind(std::string_view text) noexcept;
+[[nodiscard]] Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept;
 
 /// From this volume of a month on, this rate (M4).
 struct Tier {
@@ -125,7 +126,7 @@ inline constexpr std::uint32_t kProgramDaysMax = 36'500;
 /// A program as one line of JSON, in commands and in the ledger.
 [[nodiscard]] std::string encode_program(const Program& program);
 /// Returns nullopt if `json` is not what encode_program() writes.
-[[nodiscard]] std::optional<Program> decode_program(std::string_view json);
+[[nodiscard]] Parsed<Program> decode_program(std::string_view json);
 
 /// A program as stored. Versions are 1, 2, ...; earlier ones stay readable for `sluice explain`.
 struct ProgramRow {

@@ -166,7 +166,7 @@ bool names_customer(const std::vector<JsonMember>& members, Pseudonyms pseudonym
 
 }  // namespace
 
-std::optional<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms) {
+Parsed<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms) {
     if (!is_json_object(body)) {
         return std::nullopt;
     }

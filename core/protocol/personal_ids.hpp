@@ -13,6 +13,7 @@
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/parsed.hpp"
 
 namespace sluice {
 
@@ -53,7 +54,7 @@ struct BodyIds {
     std::vector<Digest256> customers, emails, phones;  ///< Digests, as above.
 };
 /// Returns nothing if the body is not a JSON object.
-[[nodiscard]] std::optional<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms);
+[[nodiscard]] Parsed<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms);
 
 /// Returns the replacement of an id, or nothing if the id stays.
 using ReplaceId = std::function<std::optional<Digest256>(const Digest256&)>;

@@ -51,7 +51,7 @@ std::string to_string(const Receipt& receipt) {
            std::to_string(receipt.index);
 }
 
-std::optional<Receipt> parse_receipt(std::string_view text) noexcept {
+Parsed<Receipt> parse_receipt(std::string_view text) noexcept {
     Receipt receipt;
     const char* const end = text.data() + text.size();
     const char* at = parse_part(text.data(), end, receipt.lane, 10);
@@ -72,7 +72,7 @@ std::array<char, kReceiptBytes> encode_receipt(const Receipt& receipt) noexcept 
     return bytes;
 }
 
-std::optional<Receipt> decode_receipt(std::string_view bytes) noexcept {
+Parsed<Receipt> decode_receipt(std::string_view bytes) noexcept {
     Stored stored{};
     std::memcpy(&stored, bytes.data(), sizeof(stored));
     if (stored.magic != kMagic || stored.crc != crc_of(stored)) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 struct Receipt {
@@ -27,14 +29,14 @@ struct Receipt {
 /// Returns `LANE-POSITION-INDEX` with the position in hex, for example `3-1a000-17`.
 [[nodiscard]] std::string to_string(const Receipt& receipt);
 /// Returns nothing for a text that to_string() does not write.
-[[nodiscard]] std::optional<Receipt> parse_receipt(std::string_view text) noexcept;
+[[nodiscard]] Parsed<Receipt> parse_receipt(std::string_view text) noexcept;
 
 /// A record that came through a lane ends with these bytes (little endian): u32 magic 'SLRC',
 /// u32 lane, u64 position, u32 index, u32 CRC32C of the bytes before.
 inline constexpr std::size_t kReceiptBytes = 24;
 [[nodiscard]] std::array<char, kReceiptBytes> encode_receipt(const Receipt& receipt) noexcept;
 /// Returns nothing if the bytes are no receipt. Requires: kReceiptBytes bytes.
-[[nodiscard]] std::optional<Receipt> decode_receipt(std::string_view bytes) noexcept;
+[[nodiscard]] Parsed<Receipt> decode_receipt(std::string_view bytes) noexcept;
 
 inline constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 inline constexpr std::size_t kBase32Bytes30 = 6;

@@ -79,7 +79,7 @@ bool read_hex(std::string_view digits, std::span<std::uint8_t> to, HexCase hex_c
     return seen <= 0xf;
 }
 
-std::optional<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept {
+Parsed<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept {
     Digest256 digest;
     return read_hex(text, digest, hex_case) ? std::optional(digest) : std::nullopt;
 }

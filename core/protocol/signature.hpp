@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 using Digest256 = std::array<std::uint8_t, 32>;
@@ -19,8 +21,7 @@ enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 [[nodiscard]] bool read_hex(std::string_view digits, std::span<std::uint8_t> to,
                             HexCase hex_case) noexcept;
 /// Parses exactly 64 hex digits.
-[[nodiscard]] std::optional<Digest256> parse_hex_digest(std::string_view text,
-                                                        HexCase hex_case) noexcept;
+[[nodiscard]] Parsed<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept;
 [[nodiscard]] Digest256 sha256(std::string_view bytes) noexcept;
 /// Compares in constant time.
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;

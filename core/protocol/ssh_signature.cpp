@@ -207,7 +207,7 @@ std::optional<std::string> unarmored(std::string_view text) {
     return from_base64(base64);
 }
 
-std::optional<Signature> parse(std::string_view bytes) {
+Parsed<Signature> parse(std::string_view bytes) {
     Signature signature;
     Unpacking from(bytes);
     if (!from.take(kSignatureMagic) || from.number() != 1U) {

@@ -44,7 +44,7 @@ std::string_view to_string(Topic topic) noexcept {
     return name_in(kNames, topic, "UNKNOWN");
 }
 
-std::optional<Topic> parse_topic(std::string_view text) noexcept {
+Parsed<Topic> parse_topic(std::string_view text) noexcept {
     return value_in(kNames, text);
 }
 

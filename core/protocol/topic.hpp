@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 enum class Topic : std::uint8_t {
@@ -53,6 +55,6 @@ enum class Topic : std::uint8_t {
 
 /// Returns the name, such as ORDER_CREATE, PRODUCT_UPSERT or PROGRAM_APPLY.
 [[nodiscard]] std::string_view to_string(Topic topic) noexcept;
-[[nodiscard]] std::optional<Topic> parse_topic(std::string_view text) noexcept;
+[[nodiscard]] Parsed<Topic> parse_topic(std::string_view text) noexcept;
 
 }  // namespace sluice

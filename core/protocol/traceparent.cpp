@@ -19,7 +19,7 @@ bool is_zero(std::span<const std::uint8_t> bytes) noexcept {
 
 }  // namespace
 
-std::optional<TraceParent> parse_traceparent(std::string_view value) noexcept {
+Parsed<TraceParent> parse_traceparent(std::string_view value) noexcept {
     if (value.size() < kLength || value[kTraceIdAt - 1] != '-' || value[kParentIdAt - 1] != '-' ||
         value[kFlagsAt - 1] != '-') {
         return std::nullopt;

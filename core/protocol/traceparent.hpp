@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 /// Trace id (16 bytes), parent id (8 bytes) and flags.
@@ -15,7 +17,7 @@ using TraceParent = std::array<std::uint8_t, 25>;
 
 /// Returns nothing for a value that the recommendation calls invalid. Of a later version than 00
 /// it reads what version 00 has. Allocates nothing.
-[[nodiscard]] std::optional<TraceParent> parse_traceparent(std::string_view value) noexcept;
+[[nodiscard]] Parsed<TraceParent> parse_traceparent(std::string_view value) noexcept;
 /// Returns the header's value in version 00: `00-<32 hex>-<16 hex>-<2 hex>`.
 [[nodiscard]] std::string to_traceparent(const TraceParent& parent);
 

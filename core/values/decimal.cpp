@@ -46,7 +46,7 @@ Int128 scaled_up(Int128 unscaled, unsigned digits) noexcept {
 
 }  // namespace
 
-std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
+Parsed<Decimal> Decimal::parse(std::string_view text) noexcept {
     if (text.size() > kIntegerDigitsMax + 1 + kFractionDigitsMax) {
         return std::nullopt;
     }
@@ -67,7 +67,7 @@ std::optional<Decimal> Decimal::parse(std::string_view text) noexcept {
                    static_cast<std::uint8_t>(fraction.count));
 }
 
-std::optional<Decimal> Decimal::parse_signed(std::string_view text) noexcept {
+Parsed<Decimal> Decimal::parse_signed(std::string_view text) noexcept {
     if (text.empty() || text.front() != '-') {
         return parse(text);
     }

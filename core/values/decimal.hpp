@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 __extension__ using Int128 = __int128;
@@ -24,9 +26,9 @@ public:
 
     /// Parses the wire form `digits[.digits]`: no sign, exponent, spaces or separators; 1 to 15
     /// digits before the point, 1 to 6 after it. Accepts nothing else.
-    [[nodiscard]] static std::optional<Decimal> parse(std::string_view text) noexcept;
+    [[nodiscard]] static Parsed<Decimal> parse(std::string_view text) noexcept;
     /// As parse(), with an optional leading '-' (people's input: adjustments).
-    [[nodiscard]] static std::optional<Decimal> parse_signed(std::string_view text) noexcept;
+    [[nodiscard]] static Parsed<Decimal> parse_signed(std::string_view text) noexcept;
 
     [[nodiscard]] constexpr Int128 unscaled() const noexcept { return unscaled_; }
     [[nodiscard]] constexpr std::uint8_t scale() const noexcept { return scale_; }

@@ -60,7 +60,7 @@ constexpr CurrencyIndex kCurrencyIndex = make_currency_index();
 
 }  // namespace
 
-std::optional<Currency> Currency::parse(std::string_view code) noexcept {
+Parsed<Currency> Currency::parse(std::string_view code) noexcept {
     if (code.size() != 3) {
         return std::nullopt;
     }
@@ -89,7 +89,7 @@ bool is_iso3166_alpha2(std::string_view code) noexcept {
     return contains(kCountrySet, code, 'A');
 }
 
-std::optional<Money> parse_money(std::string_view text) noexcept {
+Parsed<Money> parse_money(std::string_view text) noexcept {
     const std::size_t space = text.find(' ');
     if (space == std::string_view::npos) {
         return std::nullopt;

@@ -12,13 +12,14 @@
 #include <string_view>
 
 #include "core/values/decimal.hpp"
+#include "core/values/parsed.hpp"
 
 namespace sluice {
 
 class Currency {
 public:
     constexpr Currency() = default;
-    [[nodiscard]] static std::optional<Currency> parse(std::string_view code) noexcept;
+    [[nodiscard]] static Parsed<Currency> parse(std::string_view code) noexcept;
 
     [[nodiscard]] std::string_view code() const noexcept { return {code_.data(), code_.size()}; }
     /// Digits after the point of an amount paid out in it: JPY 0, USD 2, KWD 3, CLF 4.
@@ -39,7 +40,7 @@ struct Money {
 
 /// Parses `12.00 USD`, with an optional leading '-'. Returns nullopt for another form or an unknown
 /// currency.
-[[nodiscard]] std::optional<Money> parse_money(std::string_view text) noexcept;
+[[nodiscard]] Parsed<Money> parse_money(std::string_view text) noexcept;
 [[nodiscard]] std::string to_string(const Money& money);
 
 /// Returns 0 with the currency's digits.

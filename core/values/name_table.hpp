@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 template <class Value, std::size_t kCount>
@@ -26,8 +28,7 @@ std::string_view name_in(const NameTable<Value, kCount>& table, Value value,
 
 /// Returns the value of a name, or nullopt if the table does not list it.
 template <class Value, std::size_t kCount>
-std::optional<Value> value_in(const NameTable<Value, kCount>& table,
-                              std::string_view text) noexcept {
+Parsed<Value> value_in(const NameTable<Value, kCount>& table, std::string_view text) noexcept {
     for (const auto& [value, name] : table) {
         if (name == text) {
             return value;

@@ -50,25 +50,25 @@ public:
     explicit operator bool() const noexcept { return ok(); }
 
     /// Requires: ok().
-    [[nodiscard]] T& value() & noexcept {
+    [[nodiscard]] T& value() & {
         SLUICE_ASSERT(ok());
         return *std::get_if<0>(&state_);
     }
-    [[nodiscard]] const T& value() const& noexcept {
+    [[nodiscard]] const T& value() const& {
         SLUICE_ASSERT(ok());
         return *std::get_if<0>(&state_);
     }
-    [[nodiscard]] T&& value() && noexcept {
+    [[nodiscard]] T&& value() && {
         SLUICE_ASSERT(ok());
         return std::move(*std::get_if<0>(&state_));
     }
-    T& operator*() & noexcept { return value(); }
-    const T& operator*() const& noexcept { return value(); }
-    T* operator->() noexcept { return &value(); }
-    const T* operator->() const noexcept { return &value(); }
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
 
     /// Requires: !ok().
-    [[nodiscard]] const Error& error() const& noexcept {
+    [[nodiscard]] const Error& error() const& {
         SLUICE_ASSERT(!ok());
         return *std::get_if<1>(&state_);
     }
@@ -87,7 +87,7 @@ public:
     [[nodiscard]] bool ok() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return ok(); }
     /// Requires: !ok().
-    [[nodiscard]] const Error& error() const noexcept {
+    [[nodiscard]] const Error& error() const {
         SLUICE_ASSERT(error_.has_value());
         return *error_;
     }

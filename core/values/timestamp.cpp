@@ -116,7 +116,7 @@ void append_digits(std::string& text, std::uint32_t value, std::size_t width) {
 
 }  // namespace
 
-std::optional<Timestamp> Timestamp::parse(std::string_view text) noexcept {
+Parsed<Timestamp> Timestamp::parse(std::string_view text) noexcept {
     Reader in{text};
     const std::int64_t days = read_date(in);
     in.expect('T', 't');

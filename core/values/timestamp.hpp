@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice {
 
 inline constexpr std::int64_t kSecondsPerDay = 86'400;
@@ -20,7 +22,7 @@ struct Timestamp {
     /// Parses RFC 3339 with seconds, 0 to 9 fraction digits, `Z` or an offset, `T`/`Z` in either
     /// case; no offset means UTC. 23:59:60 UTC is the next second. Not accepted: a space for `T`,
     /// `+0200`, 24:00:00, a date alone, an instant outside the years 0000 to 9999.
-    [[nodiscard]] static std::optional<Timestamp> parse(std::string_view text) noexcept;
+    [[nodiscard]] static Parsed<Timestamp> parse(std::string_view text) noexcept;
 
     /// Returns `YYYY-MM-DDTHH:MM:SS[.fraction]Z`, the fraction without trailing zeros.
     [[nodiscard]] std::string to_string() const;

@@ -147,7 +147,9 @@ Result<std::unique_ptr<LaneWriter>> LmdbQueue::take_lane() {
 /// Creates a lane under a temporary name, without a lock, because writing its zeros takes long.
 Result<std::optional<ClaimedLane>> LmdbQueue::create_lane() {
     LaneRow row;
-    row.lane = *parse_uuid(make_uuid());
+    const auto uuid = parse_uuid(make_uuid());
+    SLUICE_ASSERT(uuid);
+    row.lane = *uuid;
     row.bytes = lane_bytes();
     Result<LaneFile> file =
         LaneFile::create(lanes_->unfinished_path(), {lanes_->identity_of(row), row.bytes},

@@ -105,7 +105,7 @@ bool is_isatap(const IpAddress& address) noexcept {
 
 }  // namespace
 
-std::optional<IpAddress> IpAddress::parse(std::string_view text) {
+Parsed<IpAddress> IpAddress::parse(std::string_view text) {
     const std::string terminated(text);
     IpAddress address;
     address.is_v6 = text.find(':') != std::string_view::npos;

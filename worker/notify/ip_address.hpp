@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice::notify {
@@ -23,7 +24,7 @@ struct IpAddress {
     std::array<std::uint8_t, 16> bytes{};  ///< In network order. IPv4 uses the first four.
 
     /// Parses `192.0.2.1` or `2001:db8::1`, without brackets, zone or other forms.
-    [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
+    [[nodiscard]] static Parsed<IpAddress> parse(std::string_view text);
     /// Returns nullopt for a family other than AF_INET and AF_INET6, and for a short address.
     [[nodiscard]] static std::optional<IpAddress> of(const sockaddr* address,
                                                      socklen_t bytes) noexcept;

@@ -42,7 +42,7 @@ Answer problem_of(std::string_view code, std::string_view name, Json more) {
 
 }  // namespace
 
-std::optional<Target> parse_target(std::string_view text) {
+Parsed<Target> parse_target(std::string_view text) {
     const auto url = urls::parse_origin_form({text.data(), text.size()});
     if (!url) {
         return std::nullopt;

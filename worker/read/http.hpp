@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/parsed.hpp"
+
 namespace sluice::serve {
 
 /// How callers of a socket prove who they are.
@@ -34,7 +36,7 @@ struct Target {
 };
 
 /// Returns nothing unless the target is a path with an optional query (RFC 9112 origin form).
-[[nodiscard]] std::optional<Target> parse_target(std::string_view text);
+[[nodiscard]] Parsed<Target> parse_target(std::string_view text);
 /// Encodes a value of a parameter.
 [[nodiscard]] std::string encoded(std::string_view text);
 

@@ -381,7 +381,7 @@ Result<ListMap> parse_list_map(std::string_view text) {
     return map;
 }
 
-std::optional<Timestamp> parse_list_time(std::string_view text) {
+Parsed<Timestamp> parse_list_time(std::string_view text) {
     constexpr std::size_t kDateBytes = 10;    // 2026-03-01
     constexpr std::size_t kOffsetDigits = 4;  // +0100
     std::string time(text);

@@ -11,6 +11,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/interface.hpp"
 #include "core/values/money.hpp"
+#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -54,7 +55,7 @@ struct ListedOrder {
 
 /// Parses RFC 3339, and the same with a space for `T`, a space before the offset, an offset without
 /// a colon, or ` UTC`: `2026-03-01 12:00:00 +0100`.
-[[nodiscard]] std::optional<Timestamp> parse_list_time(std::string_view text);
+[[nodiscard]] Parsed<Timestamp> parse_list_time(std::string_view text);
 
 class OrderList : public Interface {
 public:

@@ -36,8 +36,8 @@ TEST(TimestampRules, UpTo9FractionDigitsComparedExactly) {
     EXPECT_EQ(normalised("2024-01-01T00:00:00.123456789Z"), "2024-01-01T00:00:00.123456789Z");
     EXPECT_EQ(normalised("2024-01-01T00:00:00.1200Z"), "2024-01-01T00:00:00.12Z");
     EXPECT_EQ(normalised("2024-01-01T00:00:00.000Z"), "2024-01-01T00:00:00Z");
-    EXPECT_LT(Timestamp::parse("2024-01-01T00:00:00.999999998Z"),
-              Timestamp::parse("2024-01-01T00:00:00.999999999Z"));
+    EXPECT_LT(*Timestamp::parse("2024-01-01T00:00:00.999999998Z"),
+              *Timestamp::parse("2024-01-01T00:00:00.999999999Z"));
     EXPECT_EQ(normalised("2024-01-01T00:00:00.1234567890Z"), "invalid");
     EXPECT_EQ(normalised("2024-01-01T00:00:00.Z"), "invalid");
     EXPECT_EQ(normalised("2024-01-01T00:00:00,5Z"), "invalid");
