@@ -127,7 +127,29 @@ void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
                       (answer.since ? " since " + day_words(*answer.since) : "") + ".";
 }
 
-void say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+/// Returns when the payout reached its state.
+std::optional<Timestamp> state_time(const Payout& payout) {
+    switch (payout.state) {
+        case PayoutState::kClosed:
+            return payout.closed_at;
+        case PayoutState::kApproved:
+            return payout.approved_at ? payout.approved_at : std::optional(payout.closed_at);
+        case PayoutState::kSent:
+            return payout.sent_at;
+        default:
+            return payout.ended_at;
+    }
+}
+
+std::string payout_words(const Payout& payout) {
+    const auto at = state_time(payout);
+    return "in payout " + payout.payout_id + " (" + std::string(to_string(payout.state)) +
+           (at ? " on " + day_words(*at) : "") + ").";
+}
+
+/// Returns the payout that the first sentence names.
+std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    std::string named;
     for (const PositionPayout& own : e.order.position()->payouts) {
         Payout payout;
         payout.payout_id = own.payout_id;
@@ -136,14 +158,47 @@ void say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledg
         if (!counts || is_paid != (answer.status == "paid")) {
             continue;
         }
-        answer.since = is_paid                              ? payout.ended_at
-                       : payout.state == PayoutState::kSent ? payout.sent_at
-                       : payout.state == PayoutState::kApproved && payout.approved_at
-                           ? payout.approved_at
-                           : std::optional(payout.closed_at);
-        answer.sentence = amount_words(e) + ", in payout " + payout.payout_id + " (" +
-                          std::string(to_string(payout.state)) +
-                          (answer.since ? " on " + day_words(*answer.since) : "") + ").";
+        answer.since = state_time(payout);
+        answer.sentence = amount_words(e) + ", " + payout_words(payout);
+        named = payout.payout_id;
+    }
+    return named;
+}
+
+/// Adds what the first sentence leaves out: adjustments by hand, amounts in other payouts, and what
+/// is open as well. An open amount below 0 is owed back.
+/// @param named       Payout that the first sentence names.
+/// @param names_open  The first sentence names what the order's position has open.
+void say_the_rest(OrderAnswer& answer, const Explanation& e, const std::string& named,
+                  bool names_open, LedgerReader& ledger) {
+    const auto words = [](const Decimal& amount, Currency currency) {
+        return amount.to_string() + " " + std::string(currency.code());
+    };
+    for (const ExplainedAccrual& accrual : e.accruals) {
+        if (!accrual.manual.is_zero()) {
+            answer.sentence += " " + words(accrual.manual, accrual.currency) + " of " +
+                               accrual.creator + "'s commission is an adjustment by hand.";
+        }
+    }
+    for (const ExplainedPayout& own : e.payouts) {
+        Payout payout;
+        payout.payout_id = own.payout_id;
+        if (own.is_active && own.payout_id != named && ledger.load(payout)) {
+            answer.sentence += " " + words(own.amount, own.currency) + " more for " + own.creator +
+                               " is " + payout_words(payout);
+        }
+    }
+    for (const ExplainedAccrual& accrual : e.accruals) {
+        const Decimal open = accrual.accrued - accrual.allocated;
+        if (open.is_zero() ||
+            (names_open && accrual.is_live && accrual.currency == e.order.currency)) {
+            continue;
+        }
+        answer.sentence += open.is_negative()
+                               ? " " + accrual.creator + " owes " + words(-open, accrual.currency) +
+                                     " back, which the next close takes off."
+                               : " " + words(open, accrual.currency) + " more for " +
+                                     accrual.creator + " is open, for the next close.";
     }
 }
 
@@ -168,6 +223,7 @@ void say_open(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
 
 OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledger) {
     OrderAnswer answer;
+    std::string named;
     answer.status = OrderJudge(ledger).status(e.order, now);
     if (answer.status == "waiting") {
         answer.since = e.order.ordered_at;
@@ -190,8 +246,11 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
     } else if (answer.status == "payable" || answer.status == "pending") {
         say_open(answer, e, ledger);
     } else {
-        say_in_payout(answer, e, ledger);
+        named = say_in_payout(answer, e, ledger);
     }
+    const bool names_open =
+        answer.status == "blocked" || answer.status == "payable" || answer.status == "pending";
+    say_the_rest(answer, e, named, names_open, ledger);
     return answer;
 }
 

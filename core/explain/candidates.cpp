@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/explain/explain.hpp"
@@ -9,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kClicksShownMax = 10;  ///< In one program.
+constexpr std::size_t kCodesShownMax = 100;
 
 std::string verdict_words(CandidateVerdict verdict) {
     switch (verdict) {
@@ -105,7 +107,8 @@ const Covering* covering_of(const std::vector<Covering>& covering, const Program
 void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
                    const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
                    LedgerReader& ledger) {
-    for (const std::string& code : order.codes) {
+    const std::size_t shown = std::min(order.codes.size(), kCodesShownMax);
+    for (const std::string& code : std::span(order.codes).first(shown)) {
         bool owned = false;
         for (const CodeRow& owner : ledger.code_owners(order.key.account, code_digest(code))) {
             for (const ProgramRow& row : programs) {
@@ -123,6 +126,11 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
             out.push_back({AttributionType::kAffiliateCode, code_source(code), "", "", false,
                            "does not count: no creator of the account owns it"});
         }
+    }
+    if (shown < order.codes.size()) {
+        out.push_back({AttributionType::kAffiliateCode,
+                       std::to_string(order.codes.size() - shown) + " more codes", "", "", false,
+                       "not looked up: " + std::to_string(kCodesShownMax) + " are shown"});
     }
 }
 

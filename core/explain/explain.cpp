@@ -1,5 +1,9 @@
 #include "core/explain/explain.hpp"
 
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "core/explain/node_names.hpp"
@@ -60,9 +64,9 @@ void explain_events(Explanation& out, LedgerReader& ledger) {
 
 // ---- Refunds ----------------------------------------------------------------------------------
 
-void explain_refunds(Explanation& out) {
+void explain_refunds(Explanation& out, const StandingRefunds& refunds) {
     for (const RefundRow& row : out.order.refunds) {
-        const RefundRow* standing = standing_row(out.order.refunds, row.line);
+        const RefundRow* standing = refunds.rows().at(row.line.view());
         const bool stands = standing == &row;
         out.refunds.push_back(
             {row, stands,
@@ -151,14 +155,32 @@ std::string tier_words(const std::vector<Tier>& tiers, const FrozenRate& frozen,
            to_string(*facts.volume);
 }
 
-std::string rule_words(const Position& position, const FrozenRate& frozen, LedgerReader& ledger) {
+/// The versions of programs that rates were frozen under, each read once.
+class ProgramVersions {
+public:
+    explicit ProgramVersions(LedgerReader& ledger) : ledger_(ledger) {}
+    const std::optional<ProgramRow>& version(const ProgramId& program, std::uint32_t version) {
+        const auto [found, added] = rows_.try_emplace({program, version});
+        if (added) {
+            found->second = ledger_.program_version(program, version);
+        }
+        return found->second;
+    }
+
+private:
+    LedgerReader& ledger_;
+    std::map<std::pair<ProgramId, std::uint32_t>, std::optional<ProgramRow>> rows_;
+};
+
+std::string rule_words(const Position& position, const FrozenRate& frozen,
+                       ProgramVersions& programs) {
     const ProgramId& program = position.attribution.program;
     const std::string of =
         " of " + program.str() + ", version " + std::to_string(frozen.program_version);
     if (frozen.rate.kind == RateKind::kNone) {
         return "no rate" + of + " is in the order's currency of then";
     }
-    const std::optional<ProgramRow> row = ledger.program_version(program, frozen.program_version);
+    const std::optional<ProgramRow>& row = programs.version(program, frozen.program_version);
     if (frozen.match == RuleMatch::kDefault) {
         return "default rate" + of +
                (row ? tier_words(row->program.default_tiers, frozen, position.facts) : "");
@@ -242,48 +264,73 @@ std::string nothing_words(const OrderState& order, const OrderLine& line, const 
     return {};
 }
 
-Decimal accrued_of_line(const Position& position, const LineItemId& line, Currency currency) {
+Decimal accrued_by_hand(const Position& position, Currency currency) {
     for (const LineAccrual& accrual : position.accruals) {
-        if (accrual.line == line && accrual.currency == currency) {
+        if (accrual.line.empty() && accrual.currency == currency) {
             return accrual.accrued;
         }
     }
     return zero_amount(currency);
 }
 
-ExplainedLine explain_line(const OrderState& order, std::size_t index,
-                           const StandingRefunds& refunds, LedgerReader& ledger) {
-    ExplainedLine out;
-    const OrderLine& line = order.lines[index];
-    out.line = line;
-    out.commission = zero_amount(order.currency);
-    const Decimal refunded = refunds.amount(line.id);
-    out.refund = refund_words(line, refunded);
-    const Position* position = order.position();
-    const FrozenLine* found = position == nullptr
-                                  ? nullptr
-                                  : ByLine<const FrozenLine, &FrozenLine::line>(position->frozen)
-                                        .find(line.id.view(), index);
-    if (found == nullptr) {
-        out.words = "no rate before the order has a creator";
+/// Explains the lines of one order. Builds its indices once, so that the time is linear in lines.
+class LineExplainer {
+public:
+    LineExplainer(const OrderState& order, const StandingRefunds& refunds, LedgerReader& ledger)
+        : order_(order), position_(order.position()), refunds_(refunds), programs_(ledger) {
+        if (position_ == nullptr) {
+            return;
+        }
+        frozen_.emplace(std::span(position_->frozen));
+        shares_ = shared_words(order, *position_);
+        for (const LineAccrual& accrual : position_->accruals) {
+            if (accrual.currency == order.currency) {
+                accrued_.emplace(accrual.line.view(), &accrual.accrued);
+            }
+        }
+    }
+
+    ExplainedLine explain(std::size_t index) {
+        ExplainedLine out;
+        const OrderLine& line = order_.lines[index];
+        out.line = line;
+        out.commission = zero_amount(order_.currency);
+        const Decimal refunded = refunds_.amount(line.id);
+        out.refund = refund_words(line, refunded);
+        const FrozenLine* found = frozen_ ? frozen_->find(line.id.view(), index) : nullptr;
+        if (found == nullptr) {
+            out.words = "no rate before the order has a creator";
+            return out;
+        }
+        const FrozenRate& frozen = found->rate;
+        const auto accrued = accrued_.find(line.id.view());
+        out.commission = accrued == accrued_.end() ? out.commission : *accrued->second;
+        out.rule = rule_words(*position_, frozen, programs_);
+        out.rate = to_string(frozen.rate);
+        out.base = base_words(frozen, line);
+        out.words = nothing_words(order_, line, frozen, refunded);
+        if (out.words.empty()) {
+            const std::string& share = shares_[index];
+            out.calculation = share.empty()
+                                  ? calculation_words(frozen, line, refunded, order_.currency)
+                                  : "share " + share + refund_factor(line, refunded);
+            out.rounding = "half to even, " + std::to_string(order_.currency.minor_units()) +
+                           " digits: " + out.commission.to_string() + " " +
+                           std::string(order_.currency.code());
+        }
         return out;
     }
-    const FrozenRate& frozen = found->rate;
-    out.commission = accrued_of_line(*position, line.id, order.currency);
-    out.rule = rule_words(*position, frozen, ledger);
-    out.rate = to_string(frozen.rate);
-    out.base = base_words(frozen, line);
-    out.words = nothing_words(order, line, frozen, refunded);
-    if (out.words.empty()) {
-        const std::string share = shared_words(order, *position, index);
-        out.calculation = share.empty() ? calculation_words(frozen, line, refunded, order.currency)
-                                        : "share " + share + refund_factor(line, refunded);
-        out.rounding = "half to even, " + std::to_string(order.currency.minor_units()) +
-                       " digits: " + out.commission.to_string() + " " +
-                       std::string(order.currency.code());
-    }
-    return out;
-}
+
+private:
+    const OrderState& order_;
+    const Position* position_;
+    const StandingRefunds& refunds_;
+    ProgramVersions programs_;
+    std::optional<ByLine<const FrozenLine, &FrozenLine::line>> frozen_;
+    std::vector<std::string> shares_;  ///< By line.
+    /// By line, in the order's currency.
+    std::unordered_map<std::string_view, const Decimal*> accrued_;
+};
 
 // ---- Accruals -----------------------------------------------------------------------------------
 
@@ -324,8 +371,9 @@ void explain_accruals(Explanation& out, LedgerReader& ledger) {
             accrual.creator =
                 shown_id(ledger, out.order.key.account, position.attribution.creator).str();
             accrual.currency = currency;
+            accrual.is_live = &position == out.order.position();
             accrual.accrued = accrued_in(position, currency);
-            accrual.manual = accrued_of_line(position, LineItemId(), currency);
+            accrual.manual = accrued_by_hand(position, currency);
             accrual.allocated = allocated_in(position, currency);
             accrual.words = accrual_words(out.order, position, accrual, ledger);
             out.accruals.push_back(std::move(accrual));
@@ -353,6 +401,7 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
                 shown_id(ledger, out.order.key.account, position.attribution.creator).str();
             payout.currency = allocated.currency;
             payout.amount = allocated.amount;
+            payout.is_active = allocated.active;
             PayoutItem first;
             first.payout_id = allocated.payout_id;
             first.program = position.attribution.program;
@@ -385,11 +434,12 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     }
     out.shop = *shop;
     explain_events(out, ledger);
-    explain_refunds(out);
-    explain_attribution(out, ledger);
     const StandingRefunds refunds(out.order.refunds);
+    explain_refunds(out, refunds);
+    explain_attribution(out, ledger);
+    LineExplainer lines(out.order, refunds, ledger);
     for (std::size_t i = 0; i < out.order.lines.size(); ++i) {
-        out.lines.push_back(explain_line(out.order, i, refunds, ledger));
+        out.lines.push_back(lines.explain(i));
     }
     out.journal = ledger.order_journal(out.order);
     explain_accruals(out, ledger);

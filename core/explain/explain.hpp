@@ -50,7 +50,8 @@ struct ExplainedAccrual {
     std::string program, creator;
     Currency currency;
     Decimal accrued, manual, allocated;
-    std::string words;  ///< When it clears, and what payouts have allocated.
+    bool is_live = false;  ///< The order's creator of now has it.
+    std::string words;     ///< When it clears, and what payouts have allocated.
 };
 
 /// A payout with items of the order, whatever its state.
@@ -58,7 +59,8 @@ struct ExplainedPayout {
     std::string payout_id, state, program, creator;
     std::string node;  ///< UUID of the queue that its close came through.
     Currency currency;
-    Decimal amount;  ///< Sum of the order's items.
+    Decimal amount;          ///< Sum of the order's items.
+    bool is_active = false;  ///< It keeps what it took: not void, failed or returned.
     Timestamp closed_at;
     std::optional<Timestamp> sent_at, ended_at;
     std::vector<PayoutItem> items;

@@ -274,20 +274,22 @@ Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digi
     return decimal_of(units_of(exact(amount) * exact(percent) / kAll, digits), digits);
 }
 
-std::string shared_words(const OrderState& state, const Position& position, std::size_t line) {
+std::vector<std::string> shared_words(const OrderState& state, const Position& position) {
+    std::vector<std::string> words(state.lines.size());
     const std::vector<PricedLine> lines = lines_with_rates(state, position);
     if (earns_alone(lines, position, state.currency)) {
-        return {};
+        return words;
     }
     const Shares shares(state, position, lines);
     const std::uint8_t digits = state.currency.minor_units();
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (lines[i].index == line && shares.shared(i) != nullptr) {
-            return decimal_of(units_of(shares.values()[i], digits), digits).to_string() + " of " +
-                   shares.shared(i)->to_string();
+        if (shares.shared(i) != nullptr) {
+            words[lines[i].index] =
+                decimal_of(units_of(shares.values()[i], digits), digits).to_string() + " of " +
+                shares.shared(i)->to_string();
         }
     }
-    return {};
+    return words;
 }
 
 }  // namespace sluice

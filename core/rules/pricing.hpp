@@ -32,9 +32,9 @@ struct OrderBases {
 /// point.
 [[nodiscard]] Decimal part_of(const Decimal& amount, const Decimal& percent, std::uint8_t digits);
 
-/// Returns the line's share of an amount per order or a cap, for people: `13.33 of 20.00`; else
-/// empty.
-[[nodiscard]] std::string shared_words(const OrderState& state, const Position& position,
-                                       std::size_t line);
+/// Returns each line's share of an amount per order or a cap, for people: `13.33 of 20.00`, or an
+/// empty text.
+[[nodiscard]] std::vector<std::string> shared_words(const OrderState& state,
+                                                    const Position& position);
 
 }  // namespace sluice

@@ -232,6 +232,41 @@ TEST_P(Explain, AnAnswerIsReadAloud) {
     EXPECT_EQ(answer("2026-01-24T00:00:00Z").since, Timestamp::parse("2026-01-24T00:00:00Z"));
 }
 
+TEST_P(Explain, AnAnswerNamesAnAdjustmentByHandAndADebtAfterThePayment) {
+    books.create(order());
+    books.adjust("o1", "1.25", "goodwill");
+    EXPECT_EQ(answer("2026-01-20T00:00:00Z").sentence,
+              "9.25 USD for c1, payable; the next close takes it. "
+              "1.25 USD of c1's commission is an adjustment by hand.");
+    books.close("spring", "2026-02-01T00:00:00Z");
+    EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
+                ContainsRegex("^9.25 USD for c1, in payout P[^ ]+ .PAID on [^)]*.\\. "
+                              "1.25 USD of c1's commission is an adjustment by hand\\.$"));
+    OrderText refund = order();
+    refund.updated = "2026-01-11T00:00:00Z";
+    refund.refunds = {{.amount = "25.00"}};
+    books.update(refund);
+    EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
+                HasSubstr(" c1 owes 2.00 USD back, which the next close takes off."));
+    books.adjust("o1", "5.00", "more");
+    EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
+                HasSubstr(" 3.00 USD more for c1 is open, for the next close."));
+    books.close("spring", "2026-03-01T00:00:00Z");
+    EXPECT_THAT(answer("2026-03-02T00:00:00Z").sentence,
+                ContainsRegex("6.25 USD of c1's commission is an adjustment by hand. "
+                              "3.00 USD more for c1 is in payout P"));
+}
+
+TEST_P(Explain, ACancelledOrderThatWasPaidNamesTheDebt) {
+    books.create(order());
+    books.close("spring", "2026-02-01T00:00:00Z");
+    OrderText cancelled = order();
+    cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
+    books.cancel(cancelled);
+    EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
+                HasSubstr(" c1 owes 8.00 USD back, which the next close takes off."));
+}
+
 TEST_P(Explain, AnAnswerNamesACodeWithoutAnOwner) {
     OrderText unattributed = order();
     unattributed.codes = {"ANNA15"};
