@@ -66,15 +66,19 @@ JournalEntry entry_of(const MemberReader& row) {
 struct ParsedChange {
     JournalGroup group;
     std::uint64_t first = 0;
+    std::uint64_t entries = 0;  ///< Number of all, also of missing ones.
     Digest256 previous_hash{};
     std::string inconsistent;  ///< A member that differs from what the others say, or empty.
     bool is_masked = false;
+
+    [[nodiscard]] bool is_cut() const noexcept { return group.entries.size() < entries; }
 };
 
 /// Compares an entry with the change and the change's first entry. Returns the member that
 /// differs, or an empty text.
 std::string difference(const MemberReader& row, const MemberReader& first_row,
-                       const JournalGroup& group, std::size_t index) {
+                       const ParsedChange& change, std::size_t index) {
+    const JournalGroup& group = change.group;
     for (const char* const name : kCommon) {
         if (simdjson::minify(row.member(name)) != simdjson::minify(first_row.member(name))) {
             return name;
@@ -92,13 +96,13 @@ std::string difference(const MemberReader& row, const MemberReader& first_row,
     if (get<std::uint64_t>(row, "entry") != group.first_entry + index) {
         return "entry";
     }
-    if (get<std::uint64_t>(row, "first") != reports::first_change(group)) {
+    if (get<std::uint64_t>(row, "first") != change.first) {
         return "first";
     }
     if (get<std::uint64_t>(row, "last") != group.last_change) {
         return "last";
     }
-    const bool is_last = index + 1 == group.entries.size();
+    const bool is_last = index + 1 == change.entries;
     return text_or_empty(row, "hash") == (is_last ? to_hex(group.hash) : std::string()) ? ""
                                                                                         : "hash";
 }
@@ -117,7 +121,8 @@ void read_common(const MemberReader& row, JournalGroup& group) {
     group.actor = text_or_empty(row, "actor");
 }
 
-ParsedChange parse(const MemberReader& change) {
+ParsedChange parse(const element& given) {
+    const MemberReader change(given);
     ParsedChange parsed;
     JournalGroup& group = parsed.group;
     change("node", group.node);
@@ -132,6 +137,10 @@ ParsedChange parse(const MemberReader& change) {
         parsed.first == 0) {
         throw Malformed{};
     }
+    parsed.entries = rows.size();
+    if (element total; given["entries_total"].get(total) == simdjson::SUCCESS) {
+        change("entries_total", parsed.entries);
+    }
     const MemberReader first_row(rows.at(0).value());
     read_common(first_row, group);
     for (const element row : rows) {
@@ -142,16 +151,18 @@ ParsedChange parse(const MemberReader& change) {
     std::size_t index = 0;
     for (const element row : rows) {
         if (parsed.inconsistent.empty()) {
-            parsed.inconsistent = difference(MemberReader(row), first_row, group, index++);
+            parsed.inconsistent = difference(MemberReader(row), first_row, parsed, index++);
         }
     }
     if (get<std::string>(first_row, "node") != group.node) {
         parsed.inconsistent = "node";
     } else if (get<std::string>(change, "timestamp") != group.recorded_at.to_string()) {
         parsed.inconsistent = "timestamp";
-    } else if (get<std::string>(change, "type") != reports::change_type(group)) {
+    } else if (!parsed.is_cut() &&
+               get<std::string>(change, "type") != reports::change_type(group)) {
         parsed.inconsistent = "type";
-    } else if (group.last_change + 1 != parsed.first + group.entries.size()) {
+    } else if (group.last_change + 1 != parsed.first + parsed.entries ||
+               group.entries.size() > parsed.entries) {
         parsed.inconsistent = "last";
     }
     return parsed;
@@ -186,7 +197,7 @@ std::optional<std::string> alteration(const ParsedChange& change) {
         return "altered: " + change.inconsistent + " does not fit the rest of the change";
     }
     ChainHead chain{change.previous_hash, change.first - 1, 0};
-    if (!change.is_masked && !verify_seal(change.group, chain)) {
+    if (!change.is_masked && !change.is_cut() && !verify_seal(change.group, chain)) {
         return "altered: its entries have another hash than it says";
     }
     return std::nullopt;
@@ -201,7 +212,7 @@ Error fault(const std::string& text) {
 Status FeedCheck::add(const element& given) {
     ParsedChange change;
     try {
-        change = parse(MemberReader(given));
+        change = parse(given);
     } catch (const Malformed&) {
         return fault("is no change of the feed: a member is missing or has a wrong value");
     }
@@ -224,6 +235,7 @@ Status FeedCheck::add(const element& given) {
     chain.head = {change.group.hash, change.group.last_change, change.group.first_entry};
     ++chain.changes;
     chain.masked += change.is_masked ? 1U : 0U;
+    chain.cut += change.is_cut() ? 1U : 0U;
     return Status::success();
 }
 

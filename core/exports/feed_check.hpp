@@ -25,6 +25,9 @@ public:
         /// Changes that show a payee masked: their hash is only compared with the next change's
         /// `previous_hash`.
         std::uint64_t masked = 0;
+        /// Changes of which some entries are missing, because an answer had no room for them; their
+        /// hash is compared likewise.
+        std::uint64_t cut = 0;
     };
 
     /// Takes the next change of the feed. Returns why it was altered, or does not follow the one

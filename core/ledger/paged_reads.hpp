@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +15,12 @@
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {
+
+/// The orders of a shop that lie next to an id.
+struct OrderNeighbours {
+    ShopNumber shop;
+    std::optional<OrderId> before{}, after{};
+};
 
 class PagedReads : public Interface {
 public:
@@ -27,6 +35,15 @@ public:
     /// Visits the orders of a shop whose ids come after `after`, by order id (bytes).
     virtual void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                                    const Visitor<OrderState>& visit) = 0;
+    /// Returns each shop's orders before and after an id (bytes), which the shop may not have.
+    [[nodiscard]] virtual std::vector<OrderNeighbours> neighbours(AccountNumber account,
+                                                                  std::span<const ShopNumber> shops,
+                                                                  const OrderId& id) = 0;
+    /// Returns the orders whose ids begin with `beginning`, shop by shop and by id, at most `max`.
+    [[nodiscard]] virtual std::vector<OrderKey> orders_beginning(AccountNumber account,
+                                                                 std::span<const ShopNumber> shops,
+                                                                 std::string_view beginning,
+                                                                 std::size_t max) = 0;
     /// Visits the catalog records of the shop of `after` whose keys come after it, by key.
     virtual void scan_catalog_after(const CatalogKey& after,
                                     const Visitor<CatalogRecord>& visit) = 0;

@@ -292,6 +292,23 @@ Json command_object(const ApprovalSubject& subject, const AccountId& account, Ti
         {"digest", to_hex(subject.digest)}};
 }
 
+/// Visits the commands that wait for an approval.
+template <class Visit>
+void visit_pending(LedgerReader& ledger, AccountNumber account, const Visit& visit) {
+    const WaitingByState first{account, ApprovalState::kPending, {}};
+    std::vector<std::string> waiting;
+    ledger.scan(first, {2, 2},
+                [&waiting](const WaitingByState& row) { waiting.push_back(row.command_id); });
+    for (const std::string& id : waiting) {
+        PendingApproval row;
+        row.account = account;
+        row.command_id = id;
+        if (ledger.load(row)) {
+            visit(row);
+        }
+    }
+}
+
 Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const AccountId& account,
                     LedgerReader& ledger) {
     const Payout* const first = subject.payouts.empty() ? nullptr : &subject.payouts.front();
@@ -324,20 +341,29 @@ std::vector<Column> pending_columns() {
 
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out) {
-    const WaitingByState first{account, ApprovalState::kPending, {}};
-    std::vector<std::string> waiting;
-    ledger.scan(first, {2, 2},
-                [&waiting](const WaitingByState& row) { waiting.push_back(row.command_id); });
-    for (const std::string& id : waiting) {
-        PendingApproval row;
-        row.account = account;
-        row.command_id = id;
-        if (ledger.load(row)) {
-            out.add(pending_row(row, account_id, totals_of(row, ledger)));
-        }
-    }
+    visit_pending(ledger, account, [&](const PendingApproval& row) {
+        out.add(pending_row(row, account_id, totals_of(row, ledger)));
+    });
     scan_payouts_in(ledger, account, PayoutState::kClosed,
                     [&](const Payout& payout) { out.add(pending_row(payout, account_id)); });
+}
+
+PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account) {
+    PendingTotals totals;
+    const auto add = [&totals](Currency currency, const Decimal& amount) {
+        totals.amounts.try_emplace(currency, zero_amount(currency)).first->second += amount;
+    };
+    visit_pending(ledger, account, [&](const PendingApproval& row) {
+        ++totals.count;
+        for (const auto& [currency, amount] : totals_of(row, ledger)) {
+            add(currency, amount);
+        }
+    });
+    scan_payouts_in(ledger, account, PayoutState::kClosed, [&](const Payout& payout) {
+        ++totals.count;
+        add(payout.currency, payout.amount);
+    });
+    return totals;
 }
 
 std::vector<Column> difference_columns() {

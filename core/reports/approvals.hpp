@@ -2,6 +2,7 @@
 // decision (controls K3).
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "core/apply/dry_run.hpp"
@@ -15,6 +16,15 @@ namespace sluice::reports {
 /// Lists commands that wait, then payouts that are closed and not approved.
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out);
+
+/// Count and amounts of the work that waits for an approval.
+struct PendingTotals {
+    std::uint64_t count = 0;
+    std::map<Currency, Decimal> amounts;
+};
+/// Returns the totals of the rows of write_pending(). An amount of several currencies counts in
+/// each, although its row has no place for it.
+[[nodiscard]] PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account);
 
 /// Returns a pending command, a payout or a payout run with its fields, the settings that it would
 /// change, and its effect on the ledger of this moment: the ten largest changes.

@@ -267,13 +267,32 @@ ChangeRows::ChangeRows(LedgerReader& ledger, AccountNumber account,
     ledger.scan_heads([this](const LedgerHead& head) { nodes_[head.node] = head.number; });
 }
 
-Json ChangeRows::json(const Change& change) {
+Row ChangeRows::row(const Change& change, std::size_t index) const {
     const JournalGroup& group = change.group;
+    return rows_.row(group, index, referred_node(ledger_, group, index, nodes_.size()));
+}
+
+Json ChangeRows::json(const Change& change, std::size_t bytes_max) {
+    Json object = head(change);
     Json entries = Json::array();
-    for (std::size_t i = 0; i < group.entries.size(); ++i) {
-        entries.push_back(object_of(
-            columns_, rows_.row(group, i, referred_node(ledger_, group, i, nodes_.size()))));
+    constexpr std::size_t kOfTotal = 64;  // for `entries_total` and the names
+    std::size_t bytes = object.compact().size() + kOfTotal;
+    const std::size_t total = change.group.entries.size();
+    for (std::size_t i = 0; i < total; ++i) {
+        Json entry = object_of(columns_, row(change, i));
+        bytes += entry.compact().size() + 1;
+        if (i != 0 && bytes > bytes_max) {
+            object["entries_total"] = total;
+            break;
+        }
+        entries.push_back(std::move(entry));
     }
+    object["entries"] = std::move(entries);
+    return object;
+}
+
+Json ChangeRows::head(const Change& change) {
+    const JournalGroup& group = change.group;
     return {{"node", group.node},
             {"first", first_change(group)},
             {"last", group.last_change},
@@ -284,8 +303,7 @@ Json ChangeRows::json(const Change& change) {
             {"trace", trace_of(group)},
             {"account_number", group.account.value},
             {"shop_number", group.shop.value},
-            {"order_change", group.order_change == 0 ? Json() : Json(group.order_change)},
-            {"entries", std::move(entries)}};
+            {"order_change", group.order_change == 0 ? Json() : Json(group.order_change)}};
 }
 
 Json ChangeRows::trace_of(const JournalGroup& group) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -77,7 +78,13 @@ public:
     /// @param show_payee  As of JournalRows.
     ChangeRows(LedgerReader& ledger, AccountNumber account, JournalRows::ShowPayee show_payee);
 
-    [[nodiscard]] Json json(const Change& change);
+    /// @param bytes_max  A change that has more shows its first entries only, and `entries_total`.
+    [[nodiscard]] Json json(const Change& change,
+                            std::size_t bytes_max = std::numeric_limits<std::size_t>::max());
+    /// Returns the members of json() without the entries.
+    [[nodiscard]] Json head(const Change& change);
+    /// Returns an entry as `report journal` prints it.
+    [[nodiscard]] Row row(const Change& change, std::size_t index) const;
 
 private:
     [[nodiscard]] Json trace_of(const JournalGroup& group);

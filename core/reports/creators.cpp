@@ -383,7 +383,7 @@ std::vector<Column> hold_columns() {
             {"order_id"},
             {"creator_id"},
             {"program_id"},
-            {"held_by"},
+            {"actor"},
             {"held_at"},
             {"reason"}};
 }

@@ -75,7 +75,9 @@ std::optional<Silence> silence_of(LedgerReader& ledger, AccountNumber account, S
     return days.silence();
 }
 
-void scan_silences(LedgerReader& ledger,
+namespace {
+
+void scan_silences(LedgerReader& ledger, const std::optional<AccountNumber>& account,
                    const std::function<void(ShopNumber shop, const Silence& silence)>& visit) {
     ShopNumber shop;
     ShopDays days;
@@ -85,7 +87,10 @@ void scan_silences(LedgerReader& ledger,
         }
         days = {};
     };
-    ledger.scan(ShopMinutes{}, {}, [&](const ShopMinutes& row) {
+    ShopMinutes first;
+    first.account = account.value_or(AccountNumber());
+    const unsigned same = account ? 1 : 0;
+    ledger.scan(first, {same, same}, [&](const ShopMinutes& row) {
         if (row.shop != shop) {
             end();
             shop = row.shop;
@@ -93,6 +98,21 @@ void scan_silences(LedgerReader& ledger,
         days.add(row);
     });
     end();
+}
+
+}  // namespace
+
+void scan_silences(LedgerReader& ledger,
+                   const std::function<void(ShopNumber shop, const Silence& silence)>& visit) {
+    scan_silences(ledger, std::nullopt, visit);
+}
+
+std::map<ShopNumber, Silence> silences_of(LedgerReader& ledger, AccountNumber account) {
+    std::map<ShopNumber, Silence> silences;
+    scan_silences(ledger, account, [&silences](ShopNumber shop, const Silence& silence) {
+        silences.emplace(shop, silence);
+    });
+    return silences;
 }
 
 Json silence_json(const ShopId& shop, const std::optional<Silence>& silence, Timestamp now) {
@@ -107,9 +127,12 @@ Json silence_json(const ShopId& shop, const std::optional<Silence>& silence, Tim
     const auto seconds = [](std::chrono::minutes length) {
         return std::chrono::seconds(length).count();
     };
+    constexpr std::int64_t kSecondsOfMinute = 60;  // events are known to the minute
+    const std::int64_t silent_minutes =
+        std::max<std::int64_t>(0, now.seconds - last_event.seconds) / kSecondsOfMinute;
     return {{"state", to_string(shop_silence(last_event, usual, now))},
             {"sentence", silence_sentence(shop, last_event, usual, now)},
-            {"silent", std::max<std::int64_t>(0, now.seconds - last_event.seconds)},
+            {"silent", silent_minutes * kSecondsOfMinute},
             {"usual", usual ? Json(seconds(*usual)) : Json()},
             {"limit", usual ? Json(seconds(silence_limit(*usual))) : Json()}};
 }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "core/ledger/ledger.hpp"
@@ -24,6 +25,10 @@ struct Silence {
 /// Visits every shop that has sent an event, by number within its account.
 void scan_silences(LedgerReader& ledger,
                    const std::function<void(ShopNumber shop, const Silence& silence)>& visit);
+
+/// Returns the account's shops that have sent an event.
+[[nodiscard]] std::map<ShopNumber, Silence> silences_of(LedgerReader& ledger,
+                                                        AccountNumber account);
 
 /// Returns verdict, sentence and figures in seconds: state, sentence, silent, usual, limit.
 /// @param silence  Nothing: the shop is `learning`.

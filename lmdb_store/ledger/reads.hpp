@@ -46,6 +46,11 @@ public:
                      const Visitor<OrderState>& visit) override;
     void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                            const Visitor<OrderState>& visit) override;
+    std::vector<OrderNeighbours> neighbours(AccountNumber account,
+                                            std::span<const ShopNumber> shops,
+                                            const OrderId& id) override;
+    std::vector<OrderKey> orders_beginning(AccountNumber account, std::span<const ShopNumber> shops,
+                                           std::string_view beginning, std::size_t max) override;
     void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) override;
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,
@@ -92,6 +97,8 @@ private:
     /// Decodes the value of `key` into `row`, if the key exists.
     template <class Row>
     std::optional<Row> find(Table table, const LedgerKey& key, Row row);
+    [[nodiscard]] std::optional<OrderId> order_before(AccountNumber account, ShopNumber shop,
+                                                      const OrderId& id);
     [[nodiscard]] bool find_group(std::uint32_t node, std::uint64_t entry, JournalGroup& group);
     /// Visits the described rows at and behind the cursor's, or before it, that a scan visits.
     void visit_rows(RowCursor& cursor, RowView bound, KeyRange range, bool back,

@@ -127,6 +127,79 @@ void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const Orde
         [&](const OrderState& order) { return !(after < order.key.order_id) || visit(order); });
 }
 
+/// The greatest id that comes before `id`. Keys that were cut at the same place sort by digests, so
+/// all of such a run are read.
+std::optional<OrderId> Reads::order_before(AccountNumber account, ShopNumber shop,
+                                           const OrderId& id) {
+    const LedgerKey shops = shop_prefix(account, shop);
+    const std::string begin = begin_after(shops.view(), id.view());
+    std::optional<OrderId> greatest;
+    const auto take = [&](std::string_view key, std::string_view value) {
+        OrderKey order;
+        rows_.check(OrderValue::decode_key(key, value, order), Table::kOrders, key,
+                    OrderKey{account, shop, {}});
+        if (order.order_id < id && (!greatest || *greatest < order.order_id)) {
+            greatest = order.order_id;
+        }
+    };
+    RowCursor cursor(rows_, Table::kOrders);
+    if (id.view().size() >= kIdBytesWhole) {
+        for (bool found = cursor.seek(begin); found && cursor.key().starts_with(begin);
+             found = cursor.next()) {
+            take(cursor.key(), cursor.value());
+        }
+    }
+    if (greatest || !cursor.seek_before(begin)) {
+        return greatest;
+    }
+    const std::string run(cursor.key().substr(0, shops.view().size() + kIdBytesWhole));
+    for (bool found = true;
+         found && cursor.key().starts_with(shops.view()) && cursor.key().starts_with(run);
+         found = cursor.previous()) {
+        take(cursor.key(), cursor.value());
+        if (run.size() < shops.view().size() + kIdBytesWhole) {
+            break;  // a whole id
+        }
+    }
+    return greatest;
+}
+
+std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
+                                               std::span<const ShopNumber> shops,
+                                               const OrderId& id) {
+    std::vector<OrderNeighbours> list;
+    for (const ShopNumber shop : shops) {
+        OrderNeighbours& one = list.emplace_back(OrderNeighbours{shop});
+        one.before = order_before(account, shop, id);
+        scan_orders_after(account, shop, id, [&one](const OrderState& order) {
+            one.after = order.key.order_id;
+            return false;
+        });
+    }
+    return list;
+}
+
+std::vector<OrderKey> Reads::orders_beginning(AccountNumber account,
+                                              std::span<const ShopNumber> shops,
+                                              std::string_view beginning, std::size_t max) {
+    std::vector<OrderKey> keys;
+    OrderState order;
+    for (const ShopNumber shop : shops) {
+        const OrderKey exact{account, shop, OrderId(beginning)};
+        if (keys.size() < max && load_order(exact, order)) {
+            keys.push_back(exact);
+        }
+        scan_orders_after(account, shop, exact.order_id, [&](const OrderState& found) {
+            if (keys.size() >= max || !found.key.order_id.view().starts_with(beginning)) {
+                return false;
+            }
+            keys.push_back(found.key);
+            return true;
+        });
+    }
+    return keys;
+}
+
 void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {
     LedgerKey prefix = order_key(key);
     prefix.end();

@@ -119,10 +119,6 @@ public:
     [[nodiscard]] Result<std::optional<ShopRow>> shop(const ShopId& id);
     /// Finds the token with this secret, which may be revoked or expired.
     [[nodiscard]] Result<std::optional<Bearer>> bearer(std::string_view secret);
-    /// Returns bytes from which servers derive the digests of cursors, the same on all stores that
-    /// follow this registry: a digest of the oldest token's secret. Empty without tokens. Rows of
-    /// tokens are never removed.
-    [[nodiscard]] Result<std::string> cursor_secret();
     /// Returns the accounts that a person may read, by id.
     /// @param name  As user_name() returns it.
     [[nodiscard]] Result<std::vector<UserAccount>> accounts_of(const std::string& name);

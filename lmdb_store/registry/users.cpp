@@ -90,19 +90,6 @@ Result<std::optional<Bearer>> Registry::bearer(std::string_view secret) {
     });
 }
 
-Result<std::string> Registry::cursor_secret() {
-    return access_->read([&](const Txn& txn) {
-        const std::vector<StoredToken> tokens = access_->tokens(txn);
-        const auto oldest = std::min_element(tokens.begin(), tokens.end(), [](auto& a, auto& b) {
-            return a.row.created_at < b.row.created_at;
-        });
-        return oldest == tokens.end()
-                   ? std::string()
-                   : std::string(to_view(
-                         sha256("sluice cursor " + std::string(to_view(oldest->secret_sha256)))));
-    });
-}
-
 Result<std::vector<UserAccount>> Registry::accounts_of(const std::string& name) {
     return access_->read([&](const Txn& txn) {
         std::vector<UserAccount> accounts;

@@ -116,6 +116,11 @@ public:
                      const Visitor<OrderState>& visit) override;
     void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                            const Visitor<OrderState>& visit) override;
+    std::vector<OrderNeighbours> neighbours(AccountNumber account,
+                                            std::span<const ShopNumber> shops,
+                                            const OrderId& id) override;
+    std::vector<OrderKey> orders_beginning(AccountNumber account, std::span<const ShopNumber> shops,
+                                           std::string_view beginning, std::size_t max) override;
     void scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) override;
     void scan_journal(std::uint64_t from_entry, const Visitor<JournalGroup>& visit) override;
     void scan_chain(AccountNumber account, std::uint32_t node, std::uint64_t from_entry,

@@ -16,6 +16,16 @@ RowWriter shop_parameters(AccountNumber account, ShopNumber shop) {
     return row;
 }
 
+RowWriter shops_parameters(AccountNumber account, std::span<const ShopNumber> shops,
+                           std::string_view id) {
+    RowWriter row;
+    row.u4(account.value)
+        .array(Type::kInt4, shops,
+               [](RowWriter& element, const ShopNumber& shop) { element.u4(shop.value); })
+        .text(id);
+    return row;
+}
+
 std::string select(const std::string& columns, const std::string& rest) {
     return "SELECT " + columns + " FROM sluice_ledger." + rest;
 }
@@ -104,6 +114,56 @@ void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const Orde
                  decode_order(row, state);
                  return visit(state);
              });
+}
+
+/// Every shop in one statement, which looks two rows up in each.
+std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
+                                               std::span<const ShopNumber> shops,
+                                               const OrderId& id) {
+    static const Statement kSelect = kept_statement(
+        "SELECT s.shop, (SELECT order_id FROM sluice_ledger.orders WHERE account = $1 AND "
+        "shop = s.shop AND order_id < $3 ORDER BY order_id DESC LIMIT 1), (SELECT order_id FROM "
+        "sluice_ledger.orders WHERE account = $1 AND shop = s.shop AND order_id > $3 "
+        "ORDER BY order_id LIMIT 1) FROM unnest($2::integer[]) WITH ORDINALITY AS s (shop, place) "
+        "ORDER BY s.place");
+    settle();
+    const Rows found = connection_.query(kSelect, shops_parameters(account, shops, id.view()));
+    const auto id_of = [](const Field& field) {
+        return field ? std::optional(OrderId(to_text(field))) : std::nullopt;
+    };
+    std::vector<OrderNeighbours> list;
+    for (int i = 0; i < found.count(); ++i) {
+        RowReader row = found.row(i);
+        OrderNeighbours& one = list.emplace_back();
+        one.shop = {row.u4()};
+        one.before = id_of(row.next());
+        one.after = id_of(row.next());
+    }
+    return list;
+}
+
+/// Every shop in one statement. The ids that begin with a text lie between it and that text with
+/// the last characters of Unicode behind it.
+std::vector<OrderKey> Reads::orders_beginning(AccountNumber account,
+                                              std::span<const ShopNumber> shops,
+                                              std::string_view beginning, std::size_t max) {
+    static const Statement kSelect = kept_statement(
+        "SELECT s.shop, o.order_id FROM unnest($2::integer[]) WITH ORDINALITY AS s (shop, place) "
+        "CROSS JOIN LATERAL (SELECT order_id FROM sluice_ledger.orders WHERE account = $1 AND "
+        "shop = s.shop AND order_id >= $3 AND order_id < $3 || repeat(chr(1114111), 2) "
+        "AND starts_with(order_id, $3) ORDER BY order_id LIMIT $4) o "
+        "ORDER BY s.place, o.order_id LIMIT $4");
+    settle();
+    RowWriter parameters = shops_parameters(account, shops, beginning);
+    parameters.u8(max);
+    const Rows found = connection_.query(kSelect, parameters);
+    std::vector<OrderKey> keys;
+    for (int i = 0; i < found.count(); ++i) {
+        RowReader row = found.row(i);
+        const ShopNumber shop{row.u4()};
+        keys.push_back({account, shop, OrderId(row.text())});
+    }
+    return keys;
 }
 
 void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {

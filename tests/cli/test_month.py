@@ -284,7 +284,7 @@ def test_holds_are_listed(sold):
     assert [creator[n] for n in ("creator_id", "program_id", "order_id", "reason")] == [
         "ben", "spring", None, "asks the lawyer"]
     assert [order[n] for n in ("shop_id", "order_id", "creator_id", "reason")] == ["shop-1", "o1", None, "looks odd"]
-    assert creator["held_by"] == order["held_by"] and order["held_at"] > creator["held_at"]
+    assert creator["actor"] == order["actor"] and order["held_at"] > creator["held_at"]
     sold.run("release", "--shop", "shop-1", "--order", "o1", *WHY)
     assert [row["creator_id"] for row in sold.json("hold", "list", *ACME)] == ["ben"]
     assert "--reason is required" in sold.run("hold", "--shop", "shop-1", "--order", "o1", status=2).err

@@ -17,7 +17,6 @@ class Site:
 
     def set_up(self, account="acme"):
         self.sluice.account(account)
-        self.sluice.token(account, "read_ledger")  # cursors derive from the first token
         (self.folder / "program.toml").write_text(PROGRAM.format(account=account))
         (self.folder / "creators.csv").write_text("creator_id,program_id,code\nann,spring,SAVE\n")
         self.sluice("program", "apply", self.folder / "program.toml")

@@ -136,13 +136,14 @@ def test_a_cursor_of_another_account_is_refused(site):
         "notify", "add", "b", "--account", "beta", "--url", URL, "--from", cursor)
 
 
-def test_without_any_token_there_is_no_cursor(site):
+def test_a_cursor_needs_no_token_and_one_of_another_store_is_refused(site):
     other = Sluice(site.folder / "other")
     other("init")
     other.account("acme")
     other.json("notify", "add", "erp", "--account", "acme", "--url", URL)
-    assert one(other.json("notify", "show", "erp"))["cursor"] is None
-    assert "is not start, now or a cursor" in other.refuses(
+    own = one(other.json("notify", "show", "erp"))["cursor"]
+    other.json("notify", "add", "c", "--account", "acme", "--url", URL, "--from", own)
+    assert "the ledger is not the one of this cursor" in other.refuses(
         "notify", "add", "b", "--account", "acme", "--url", URL, "--from", site_cursor(site))
 
 

@@ -1,9 +1,15 @@
+import itertools
+
 import pytest
 from harness import paths
 from harness.cli import Sluice
+from harness.postgres import Server, missing
 from harness.serve import Serve
 from serve import scene
 from serve.live import served_shop
+
+
+databases = itertools.count(1)
 
 
 class Served:
@@ -36,7 +42,23 @@ def store():
     paths.drop_folder(folder)
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    if missing():
+        pytest.fail(missing())
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture(params=["lmdb", "postgres"])
+def ledger(request):
+    """None for the embedded ledger, or a new database's URL."""
+    if request.param == "lmdb":
+        return None
+    return request.getfixturevalue("postgres").create(f"live{next(databases)}")
+
+
 @pytest.fixture
-def live(tmp_path):
-    with served_shop(tmp_path) as shop:
+def live(tmp_path, ledger):
+    with served_shop(tmp_path, ledger=ledger) as shop:
         yield shop

@@ -64,11 +64,14 @@ class Live:
 
 
 @contextlib.contextmanager
-def served_shop(folder, clock=None, catalog=False):
-    """@param clock  A FakeTime of all its processes; None for the machine's clock.
+def served_shop(folder, clock=None, catalog=False, ledger=None, body="1m"):
+    """@param ledger  URL of an empty database, or None for the embedded ledger.
+    @param clock  A FakeTime of all its processes; None for the machine's clock.
+    @param body  Longest body of an order event.
     @param catalog  Whether products may be sent too."""
     environment = clock.environment if clock else {}
-    locations = (EVENTS, CATALOG) if catalog else (EVENTS,)
+    events = EVENTS.replace("sluice_ingest events;", f"sluice_ingest events; client_max_body_size {body};")
+    locations = (events, CATALOG) if catalog else (events,)
     with Edge(http_block(*locations, limit="off"), main=clock.nginx_lines if clock else "", environment=environment) as edge:
         edge.start()
         edge.sluice = Sluice(edge.store, environment)
@@ -76,6 +79,9 @@ def served_shop(folder, clock=None, catalog=False):
         edge.sluice.shop("shop-1", "acme")
         _, secret = edge.sluice.token("acme", "write_orders")
         _, reading = edge.sluice.token("acme", "read_orders", "read_ledger")
+        if ledger:
+            edge.sluice("ledger", "migrate", "--ledger", ledger)
+            edge.sluice("worker", "--until-empty", "--ledger", ledger)
         for name, content in (("programs.toml", scene.PROGRAMS), ("creators.csv", scene.CREATORS)):
             (folder / name).write_text(content.format(account="acme", shop="shop-1", program="spring"))
         edge.sluice.shop("shop-1-late", "acme")

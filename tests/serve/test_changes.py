@@ -4,10 +4,12 @@ import concurrent.futures
 import datetime
 import hashlib
 import shutil
+import socket
 
 import pytest
 from harness import orders, paths, sign
 from harness.cli import now
+from harness.serve import UnixConnection
 from model.books.journal import ACCOUNTS as LEDGER_ACCOUNTS
 from model.books.journal import MEMOS, REASONS
 from model.values import digits
@@ -16,6 +18,8 @@ from serve.live import THIS_MORNING, all_changes, end_of, pages, recent, waiters
 
 ACCOUNTS = list(scene.ACCOUNTS)
 NO_HASH = "00" * 32
+# Files of the embedded ledger are replaced; tests/fleet does the like to a database.
+EMBEDDED = pytest.mark.parametrize("ledger", ["lmdb"], indirect=True)
 
 
 def number(value, width):
@@ -123,7 +127,7 @@ def test_fe3_a_payee_is_masked(served):
 
 
 @pytest.mark.parametrize("parameters, name", [
-    ({"wait": "31"}, "wait"), ({"wait": "x"}, "wait"), ({"limit": "0"}, "limit"), ({"from": scene.this_month()}, "from"),
+    ({"wait": "31"}, "wait"), ({"wait": "x"}, "wait"), ({"limit": "0"}, "limit"), ({"from": scene.this_month()}, "#1"),
 ])
 def test_q4_a_wrong_parameter_is_named(served, parameters, name):
     answer = served.as_("acme").get("changes", **parameters)
@@ -169,6 +173,22 @@ def test_fe1_a_wait_ends_with_the_change(live):
         for one in waiting:
             assert [change["type"] for change in one.result()["changes"]] == ["order.attributed"]
     paths.wait_until(lambda: waiters(live.serve) == 0, "no waits")
+
+
+def test_fe1_a_wait_ends_with_its_client(live):
+    """Eight clients that go away shut no account out."""
+    cursor = end_of(live.reader)
+    gone = [UnixConnection(live.reader.path) for _ in range(8)]
+    for connection in gone:
+        connection.request("GET", f"/v1/changes?after={cursor}&wait=30", headers=dict(live.reader.headers))
+    paths.wait_until(lambda: waiters(live.serve) == 8, "eight waits")
+    assert live.reader.get("changes", after=cursor, wait=30).code == "busy"
+    for connection in gone[1:]:
+        connection.close()
+    gone[0].sock.shutdown(socket.SHUT_WR)
+    paths.wait_until(lambda: waiters(live.serve) == 0, "the places of clients that are gone", deadline=5)
+    assert live.reader.get("changes", after=cursor, wait=1).json()["changes"] == []
+    assert live.serve.log().count(" 499 ") == 8
 
 
 def test_fe1_a_wait_without_a_change_ends_in_time(live):
@@ -273,6 +293,7 @@ def test_fe1_a_stop_ends_waits(live):
         assert waiting.result().json()["changes"] == []
 
 
+@EMBEDDED
 def test_fe5_a_ledger_that_was_restored_older_and_diverged_is_410(live):
     live.order("o1")
     ledger = live.edge.store / "ledger"
@@ -289,6 +310,7 @@ def test_fe5_a_ledger_that_was_restored_older_and_diverged_is_410(live):
         check_chain(all_changes(live.reader))
 
 
+@EMBEDDED
 def test_fe5_a_rebuilt_ledger_keeps_cursors(live):
     live.order("o1")
     before, cursor = all_changes(live.reader), end_of(live.reader)

@@ -2,6 +2,7 @@
 
 import base64
 import concurrent.futures
+import datetime
 import hashlib
 import re
 import socket
@@ -10,6 +11,8 @@ import time
 
 import pytest
 from harness import paths
+from harness.cli import Sluice
+from harness.fake_time import FakeTime
 from harness.serve import Serve, ask
 from serve.live import end_of, waiters
 
@@ -29,14 +32,14 @@ def errors(answer):
 def test_each_wrong_parameter_is_named(acme):
     assert errors(acme.get("orders", limit=0)) == {"limit"}
     assert errors(acme.get("orders", limit=1001)) == {"limit"}
-    assert errors(acme.get("orders", colour="red")) == {"colour"}
+    assert errors(acme.get("orders", colour="red")) == {"#1"}
     assert errors(acme.get("orders", **{"from": "2024-02-01T00:00:00Z", "to": "2024-01-01T00:00:00Z"})) == {"from"}
     assert errors(acme.get("payouts", state="OPEN")) == {"state"}
     assert "expected one of CLOSED, APPROVED, " in acme.get("payouts", state="OPEN").json()["errors"][0]["message"]
     assert errors(acme.get("statement", creator="ann", month="2026-13")) == {"month"}
     assert errors(acme.get("balances", at=PAST)) == {"at"}
     assert errors(acme.get("order", order="o1")) == {"shop"}
-    assert errors(acme.get("payouts", state="OPEN", limit="x", colour="")) == {"state", "limit", "colour"}
+    assert errors(acme.get("payouts", state="OPEN", limit="x", colour="")) == {"state", "limit", "#3"}
     answer = ask(acme.path, "/v1/orders?limit=5&limit=6", acme.headers)
     assert errors(answer) == {"limit"}
     for text in ("%FF", "a%00b", ""):
@@ -47,7 +50,7 @@ def test_each_wrong_parameter_is_named(acme):
 def test_an_error_repeats_no_value(acme):
     for answer in (acme.get("orders", shop="<script>evil"), acme.get("orders", limit="evil"),
                    acme.get("order", shop="shop-1", order="evil"), acme.get("evil"),
-                   acme.get("orders", after="evil")):
+                   acme.get("orders", after="evil"), acme.get("orders", evil="1"), acme.get("orders", limit="1", **{"e\nvil": ""})):
         assert answer.status in (400, 404) and b"evil" not in answer.body, answer
         assert answer.header("Content-Type") == "application/problem+json"
         assert {"type", "title", "status", "code"} <= set(answer.json())
@@ -187,10 +190,10 @@ def test_scopes_are_checked_before_parameters(served):
     assert (answer.status, answer.code) == (403, "scope") and "read_ledger" in answer.json()["detail"]
     assert viewer.get("orders", colour="red").status == 400
     unknown = served.serve.user("nobody@acme.example").get("orders", colour="red")
-    assert (unknown.status, unknown.code) == (403, "no_account") and "nobody@acme.example" in unknown.json()["detail"]
+    assert (unknown.status, unknown.code) == (403, "no_account") and "nobody@acme" not in unknown.body.decode()
 
 
-PRIVATE = {"payee", "payee_since", "actor", "note", "acknowledged_by", "approvers", "held_by"}
+PRIVATE = {"payee", "payee_since", "actor", "note", "acknowledged_by", "approvers"}
 
 
 def members(value):
@@ -368,3 +371,84 @@ def test_a_stop_answers_the_requests_under_way(store):
     assert set(answers) == {200}
 
 
+def test_a_cursor_outlives_tokens_that_are_older_than_its_callers(served):
+    """As after an import of another registry's tokens."""
+    reader = served.as_("acme")
+    cursor = reader.get("orders", limit=1).json()["next"]
+    clock = FakeTime()
+    clock.set("2001-01-01T00:00:00Z")
+    try:
+        Sluice(served.sluice.store, clock.environment).token("acme", "read_orders")
+    finally:
+        clock.folder.cleanup()
+    folder = paths.make_folder()
+    try:
+        with Serve(served.sluice.store, folder, "--rate-limit", "1000000/60") as other:
+            for serve in (served.serve, other):
+                assert serve.token(served.secrets["acme-manager"]).get("orders", limit=1, after=cursor).status == 200
+    finally:
+        paths.drop_folder(folder)
+
+
+def test_q8_a_body_without_news_keeps_its_etag(acme):
+    def tags():
+        return time.time() // 60, [acme.get(path).header("ETag") for path in ("shops", "today")]
+
+    while True:
+        first = tags()
+        time.sleep(1.1)
+        second = tags()
+        if first[0] == second[0]:  # events are known to the minute
+            assert first == second
+            return
+
+
+def test_an_unknown_payout_run_is_404(acme):
+    for resource in ("run", "payouts"):
+        assert acme.get(resource, run="P200101000000-AAAAAA").status == 404
+    assert acme.get("payouts", payout_run="P200101000000-AAAAAA").code == "not_found"
+
+
+@pytest.mark.parametrize("name", ["from", "until"])
+def test_a_trial_balance_of_part_of_a_day_is_refused(acme, name):
+    days = {"from": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"}
+    assert acme.get("trial-balance", **days).status == 200
+    for at in ("2026-01-15T00:00:01Z", "2026-01-15T12:00:00+01:00", "2026-01-15T00:00:00.5Z"):
+        answer = acme.get("trial-balance", **{**days, name: at})
+        assert errors(answer) == {name} and "first instant of a UTC day" in answer.json()["errors"][0]["message"]
+    assert acme.get("trial-balance", **{**days, name: "2026-01-15T01:00:00+01:00"}).status == 200
+
+
+def test_the_log_has_no_e_mail_address(served):
+    served.serve.user("gina.long@acme.example").get("me")
+    paths.wait_until(lambda: "u:g***@acme.example" in served.serve.log(), "the line of the request")
+    assert "gina.long" not in served.serve.log()
+
+
+@pytest.mark.parametrize("minutes, behind", [(1, False), (6, True)])
+def test_a_worker_that_was_stopped_is_behind_after_five_minutes(live, minutes, behind):
+    """It counts no inputs, so some may wait."""
+    live.order("o1")
+    clock, folder = FakeTime(), paths.make_folder()
+    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=minutes)
+    clock.set(at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    secret = live.edge.sluice.token("acme", "read_ledger", "read_orders")[1]
+    try:
+        with Serve(live.edge.store, folder, environment=clock.environment) as serve:
+            (node,) = serve.token(secret).rows("nodes")
+            assert (node["worker_state"], node["behind"]) == ("stopped", behind)
+            waiting = [line["kind"] for line in serve.token(secret).object("today")["waiting"]]
+            assert ("nodes_behind" in waiting) == behind
+    finally:
+        paths.drop_folder(folder)
+        clock.folder.cleanup()
+
+
+def test_a_suspended_accounts_destinations_are_named(store):
+    folder, sluice = store
+    sluice("notify", "add", "erp", "--account", "acme", "--url", "https://erp.acme.example/")
+    sluice("notify", "add", "other", "--account", "beta", "--url", "https://erp.acme.example/")
+    said = sluice("account", "suspend", "acme")
+    assert "sluice notify pause erp" in said and "other" not in said
+    sluice("notify", "pause", "erp")
+    assert "notify pause" not in sluice("account", "suspend", "acme")

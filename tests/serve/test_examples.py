@@ -115,10 +115,10 @@ def clock():
     made.folder.cleanup()
 
 
-def test_example_7_a_refund_of_a_closed_month_is_listed_late_in_the_next_one(clock, tmp_path):
+def test_example_7_a_refund_of_a_closed_month_is_listed_late_in_the_next_one(clock, tmp_path, ledger):
     """The clock goes back to January, as if another node had received the refund and was read after the close."""
     clock.set("2026-01-05T10:00:00Z")
-    with served_shop(tmp_path, clock) as live:
+    with served_shop(tmp_path, clock, ledger=ledger) as live:
         sold = {"platform_ordered_at": "2026-01-05T09:00:00Z", "platform_updated_at": "2026-01-05T09:00:00Z"}
         live.send("ORDER_CREATE", scene.order("o1", "SAVE", **sold))
         clock.set("2026-02-03T10:00:00Z")

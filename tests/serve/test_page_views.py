@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import time
 import urllib.parse
@@ -202,7 +203,7 @@ def test_an_id_of_a_creator_that_looks_like_markup_is_refused(site, tmp_path):
 def test_a_user_without_an_account_reads_whom_to_add(visit):
     with visit(user=NOBODY, view="today") as page:
         page.expected = ["Failed to load resource"]
-        assert f"No account has the user {NOBODY}. sluice user add adds one." in page.text() and "Code: no_account" in page.text()
+        assert "The user has no account. sluice user add adds one." in page.text() and "Code: no_account" in page.text()
         assert page.run("document.querySelector('main .note').className") == "note"
 
 
@@ -280,3 +281,33 @@ def test_g17_today_is_read_again_every_30_seconds_while_it_is_visible(visit):
         assert count() == before
         page.run("window.isHidden = false")
         paths.wait_until(lambda: count() > before, "a refresh of the visible page")
+
+
+def test_an_export_keeps_negative_sums_as_numbers_whatever_their_columns_are_called(site, visit):
+    """Every number that a list of the API has, made negative; ids stay text."""
+    rows = [row for path in ("period?until=2026-02-01T00:00:00Z", "trial-balance?from=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z",
+                             "balances", "creators", "payouts", "journal") for row in read(site, path)["items"]]
+    names = {name for row in rows for name, value in row.items() if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d\d", value)}
+    assert {"opening", "earned", "adjusted", "paid_out", "closing", "debit", "credit", "pending", "amount"} <= names, names
+    row = {name: "-15.00" for name in sorted(names)}
+    with visit(view="shops") as page:
+        text = page.run(f"import('./export.js').then((file) => file.csvOf([{json.dumps({**row, 'order_id': '-5'})}]))")
+    assert text.splitlines()[1] == ",".join(["-15.00"] * len(row) + ["'-5"])
+
+
+def test_the_csv_of_a_statement_is_the_commands_and_runs_no_cell(site, visit):
+    statement = read(site, "statement?creator=ann&month=2026-01")
+    plain = site.sluice("report", "statement", *MINE, "--creator", "ann", "--month", "2026-01", "--format", "csv")
+    postings = [{**row, "order_id": "=HYPERLINK(1)"} for row in statement["rows"]]
+    with visit(view="shops") as page:
+        def lines(rows):
+            show(page, "statement", {**statement, "rows": rows}, {"creator": "ann", "month": "2026-01"})
+            page.run("""window.saved = null;
+                URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return "#"; };
+                [...document.querySelectorAll('main button')].find((one) => one.textContent === 'CSV').click()""")
+            page.wait("window.saved !== null")
+            return page.run("window.saved").lstrip("\ufeff").splitlines()
+
+        assert lines(statement["rows"]) == plain.splitlines()
+        assert all("'=HYPERLINK(1)" in line for line in lines(postings)[1:] if "HYPERLINK" in line)
+        assert any("HYPERLINK" in line for line in lines(postings))

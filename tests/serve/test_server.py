@@ -237,7 +237,7 @@ default_rate = "10%"
 
 
 def test_no_answer_has_more_than_8_mb(reading):
-    """A list is cut there, and says so with its cursor; one row or object that is larger is refused."""
+    """A list ends there, and says so with its cursor; one row or object that is larger is cut (test_large.py)."""
     folder, secret = reading
     sluice = Sluice(folder / "store")
     most = 8 << 20
@@ -261,3 +261,26 @@ def test_no_answer_has_more_than_8_mb(reading):
         for connection in held:
             connection.close()
         paths.wait_until(lambda: reader.get("programs").status == 200, "room after the clients are gone")
+
+
+def connect(path):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(paths.DEADLINE)
+    connection.connect(str(path))
+    return connection
+
+
+def test_connections_that_are_idle_give_up_their_places(reading):
+    """More than a process holds, which send nothing: the next one is answered, and those that were used last stay."""
+    folder, secret = reading
+    with Serve(folder / "store", folder) as serve, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(connect(serve.read)) for _ in range(1010)]
+        for _ in range(20):
+            assert serve.token(secret).get("me").status == 200
+        assert idle[0].recv(1) == b""  # the one that was idle for longest
+        for connection in idle[50:]:
+            connection.sendall(b"GET /v1/me HT")  # and no more
+        for _ in range(20):
+            assert serve.token(secret).get("me").status == 200
+        idle[-1].sendall(b"TP/1.1\r\nHost: sluice\r\n\r\nGET /health HTTP/1.1\r\nHost: sluice\r\n\r\n")
+        assert idle[-1].recv(12) == b"HTTP/1.1 401"

@@ -49,12 +49,12 @@ class Shops:
 
 
 @pytest.fixture
-def shops(tmp_path):
+def shops(tmp_path, ledger):
     assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
     clock = FakeTime()
     clock.set("2025-12-31T12:00:00Z")
     try:
-        with served_shop(tmp_path, clock) as live:
+        with served_shop(tmp_path, clock, ledger=ledger) as live:
             yield Shops(live, clock)
     finally:
         clock.folder.cleanup()

@@ -170,11 +170,11 @@ MINE = ("--account", "acme")
 
 
 @pytest.fixture
-def clocked(tmp_path):
+def clocked(tmp_path, ledger):
     clock = FakeTime()
     clock.set("2026-03-02T09:00:00Z")
     try:
-        with served_shop(tmp_path, clock) as live:
+        with served_shop(tmp_path, clock, ledger=ledger) as live:
             yield live, clock
     finally:
         clock.folder.cleanup()
@@ -208,11 +208,11 @@ def test_a_payout_that_failed_or_was_returned_waits_for_14_days(clocked):
     assert "payouts_failed" not in waiting_lines(live.reader)
 
 
-def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_path):
+def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_path, ledger):
     """G4, G5: they are rows of the node that could not apply them."""
     clock = FakeTime()
     clock.set("2026-03-02T09:00:00Z")
-    with served_shop(tmp_path, clock, catalog=True) as live:
+    with served_shop(tmp_path, clock, catalog=True, ledger=ledger) as live:
         live.edge.sluice.account("beta")
         _, others = live.edge.sluice.token("beta", "read_orders", "read_ledger")
         _, sender = live.edge.sluice.token("acme", "write_products")
@@ -258,4 +258,14 @@ def test_a_worker_that_died_is_behind_after_five_minutes(clocked):
     with worker(live.edge.store, clock.environment):
         paths.wait_until(lambda: "nodes_behind" not in waiting_lines(live.reader), "the next worker")
     clock.set("2026-03-02T11:00:00Z")
-    assert "nodes_behind" not in waiting_lines(live.reader), "it was stopped"
+    assert state() == "stopped"
+    assert waiting_lines(live.reader)["nodes_behind"] == (1, []), "a stopped worker counts none either"
+
+
+@pytest.mark.parametrize("amount", ["-60.00", "60.00"])
+def test_an_adjustment_that_waits_is_counted_with_its_sign(live, amount):
+    live.order("o1")
+    live.edge.sluice.run("adjust", "--shop", "shop-1", "--order", "o1", f"--amount={amount}", "--reason", "as agreed")
+    live.edge.sluice("worker", "--until-empty")
+    assert waiting_lines(live.reader)["approvals"] == (1, [{"currency": "USD", "amount": amount}])
+    assert live.serve.process.poll() is None

@@ -1,8 +1,10 @@
 // sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
+#include <cstdio>
 #include <optional>
 #include <string>
 
 #include "core/reports/silence.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -46,12 +48,31 @@ Status create_shop(const Frame& frame, const ShopCommand& command) {
     });
 }
 
+/// Names the account's destinations of notifications, which a suspension does not stop.
+void tell_destinations(const Frame& frame, const AccountId& id) {
+    const auto opened =
+        store::DestinationStore::open(frame.paths(), store::DestinationStore::Mode::kRead);
+    const auto rows = opened.ok() ? (*opened)->list() : opened.error();
+    for (const auto& row : rows.ok() ? *rows : std::vector<store::StoredDestination>()) {
+        if (row.destination.account_id == id && !row.destination.is_paused) {
+            std::printf(
+                "destination %s still gets the account's changes; sluice notify pause %s "
+                "stops it\n",
+                row.destination.id.c_str(), row.destination.id.c_str());
+        }
+    }
+}
+
 template <bool suspended>
 Status suspend(const Frame& frame, const AccountId& id) {
     const std::string done = suspended ? "suspended account " : "resumed account ";
-    return change_registry(frame, done + id.str(), [&](Registry& registry) {
+    Status changed = change_registry(frame, done + id.str(), [&](Registry& registry) {
         return registry.suspend_account(id, suspended);
     });
+    if (suspended && changed) {
+        tell_destinations(frame, id);
+    }
+    return changed;
 }
 
 template <bool suspended>

@@ -94,7 +94,6 @@ struct ExportedAccount {
 
 /// The content of an export: every account of a snapshot, or one account's changes since a place.
 struct Exported {
-    std::string cursor_secret;  ///< Empty if the store never had a token: there are no cursors.
     std::vector<ExportedAccount> accounts;
     std::optional<reports::FeedPlace> since;
 };
@@ -102,9 +101,7 @@ struct Exported {
 /// Finds the account that a cursor was made for, and checks that its chains are the ledger's.
 Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::string& cursor) {
     for (ExportedAccount& account : every.accounts) {
-        auto since = every.cursor_secret.empty()
-                         ? std::nullopt
-                         : serve::open_feed_cursor(every.cursor_secret, account.number, cursor);
+        auto since = serve::open_feed_cursor(account.number, cursor);
         if (!since) {
             continue;
         }
@@ -114,17 +111,16 @@ Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::str
                          "an older backup and has gone another way; export everything again, "
                          "without --since"};
         }
-        return Exported{std::move(every.cursor_secret), {std::move(account)}, std::move(since)};
+        return Exported{{std::move(account)}, std::move(since)};
     }
     return Error{ErrorCode::kInvalid,
                  "--since is not a cursor of this store: use next_cursor of an export's "
                  "manifest.json, or next of /v1/changes"};
 }
 
-Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledger,
-                               std::string cursor_secret) {
+Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledger) {
     std::map<AccountNumber, reports::FeedPlace> ends = reports::ends_of_feeds(ledger);
-    Exported every{std::move(cursor_secret), {}, std::nullopt};
+    Exported every;
     for (const auto& [number, id] : reports::account_ids(ledger)) {
         every.accounts.push_back({number, id, std::move(ends[number])});
     }
@@ -133,14 +129,10 @@ Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledge
 }
 
 Json accounts_json(const Exported& exported) {
-    const std::string& secret = exported.cursor_secret;
     Json accounts = Json::array();
     for (const ExportedAccount& account : exported.accounts) {
-        accounts.push_back(
-            {{"account_id", account.id.str()},
-             {"next_cursor", secret.empty()
-                                 ? Json()
-                                 : Json(serve::feed_cursor(secret, account.number, account.end))}});
+        accounts.push_back({{"account_id", account.id.str()},
+                            {"next_cursor", serve::feed_cursor(account.number, account.end)}});
     }
     return accounts;
 }
@@ -222,13 +214,8 @@ Status write_export(const ExportCommand& command, const Exported& exported, Ledg
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
-    auto secret =
-        ask_registry(frame, [](store::Registry& registry) { return registry.cursor_secret(); });
-    if (!secret.ok()) {
-        return secret.error();
-    }
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto exported = find_exported(command, ledger, std::move(*secret));
+        const auto exported = find_exported(command, ledger);
         if (!exported.ok()) {
             return exported.error();
         }

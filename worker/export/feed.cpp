@@ -71,9 +71,10 @@ void print(const VerifyCommand& command, const exports::FeedCheck& check) {
                                      {"last", Align::kRight},
                                      {"changes", Align::kRight},
                                      {"masked", Align::kRight},
+                                     {"cut", Align::kRight},
                                      {"hash"}});
     for (const auto& [node, chain] : check.chains()) {
-        listing.add({node, chain.first, chain.head.entries, chain.changes, chain.masked,
+        listing.add({node, chain.first, chain.head.entries, chain.changes, chain.masked, chain.cut,
                      to_hex(chain.head.hash)});
     }
     listing.finish();

@@ -63,23 +63,12 @@ struct FeedStart {
 /// Finds the place that --from names: the beginning or the end of the feed, or a cursor's.
 Result<FeedStart> find_start(const Frame& frame, const std::string& from,
                              const std::string& ledger_url, AccountNumber account) {
-    std::string secret;
-    if (from != "now" && from != "start") {
-        auto known =
-            ask_registry(frame, [](store::Registry& registry) { return registry.cursor_secret(); });
-        if (!known.ok()) {
-            return known.error();
-        }
-        secret = std::move(known).value();
-    }
     FeedStart start;
     Status found = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) -> Status {
         if (from == "now") {
             start.place = reports::end_of_feed(ledger, account);
         } else if (from != "start") {
-            auto opened = secret.empty()  // as in a registry that never had a token
-                              ? std::nullopt
-                              : serve::open_feed_cursor(secret, account, from);
+            auto opened = serve::open_feed_cursor(account, from);
             if (!opened) {
                 return Error{ErrorCode::kInvalid,
                              "--from is not start, now or a cursor of this account's /v1/changes"};
@@ -235,11 +224,6 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     if (!found.ok()) {
         return found.error();
     }
-    const auto secret =
-        ask_registry(frame, [](store::Registry& registry) { return registry.cursor_secret(); });
-    if (!secret.ok()) {
-        return secret.error();
-    }
     std::vector<StoredDestination> rows{*found};
     count_entries(frame, rows);
     const Destination& row = rows.front().destination;
@@ -265,9 +249,7 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
          {"delivered", progress.delivered},
          {"failed", progress.failed},
          {"expired", progress.expired},
-         {"cursor", secret->empty()
-                        ? Json()
-                        : Json(serve::feed_cursor(*secret, row.account, progress.place))}});
+         {"cursor", serve::feed_cursor(row.account, progress.place)}});
     return Status::success();
 }
 

@@ -54,7 +54,7 @@ Notice notice_of(const Change& change, std::uint32_t node, reports::ChangeRows& 
     notice.type = reports::change_type(group);
     notice.webhook_id =
         webhook_id(group.account.value, node, group.last_change, to_hex(group.hash));
-    notice.body = body_of(rows.json(change));
+    notice.body = rows.json(change, kBodyBytesMax).compact();
     return notice;
 }
 
@@ -84,25 +84,6 @@ void read_only(LedgerReader& ledger, FeedBatch& batch) {
 }
 
 }  // namespace
-
-std::string body_of(Json change) {
-    std::string body = change.compact();
-    if (body.size() <= kBodyBytesMax) {
-        return body;
-    }
-    const Json entries = change["entries"];
-    change["entries_total"] = entries.items().size();
-    change["entries"] = Json::array();
-    std::size_t bytes = change.compact().size();
-    for (const Json& entry : entries.items()) {
-        bytes += entry.compact().size() + 1;
-        if (bytes > kBodyBytesMax) {
-            break;
-        }
-        change["entries"].push_back(entry);
-    }
-    return change.compact();
-}
 
 FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
     FeedBatch batch;

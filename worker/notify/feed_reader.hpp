@@ -50,9 +50,6 @@ struct FeedBatch {
 /// Longest body of a notification.
 inline constexpr std::size_t kBodyBytesMax = 65'536;
 
-/// Returns the JSON of a change. A longer one has its first entries only, and `entries_total`.
-[[nodiscard]] std::string body_of(reports::Json change);
-
 /// Reads what an order asks for, in one snapshot. Throws LedgerFailure.
 [[nodiscard]] FeedBatch read_feed(LedgerReader& ledger, FeedOrder order);
 

@@ -5,6 +5,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/assert.hpp"
 #include "worker/read/cursor.hpp"
+#include "worker/read/cut.hpp"
 #include "worker/read/http.hpp"
 #include "worker/read/lists.hpp"
 #include "worker/read/masks.hpp"
@@ -103,8 +104,7 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
     const std::vector<reports::Column>& columns =
         page.columns.empty() ? job.resource->columns : page.columns;
     mask_rows(columns, Masks(job.resource->path, read.sees_ledger()), page);
-    const std::string next =
-        page.next_key ? make_cursor(job.cursor_secret, query_of(job), *page.next_key) : "";
+    const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
     Answer answer;
     if (job.arguments.is("format", "csv")) {
         answer.type = "text/csv; charset=utf-8; header=present";
@@ -118,13 +118,41 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
     return answer;
 }
 
+/// Cuts the one row of a page, which has the mark then.
+void cut_row(const Job& job, Page& page) {
+    const std::vector<reports::Column>& columns =
+        page.columns.empty() ? job.resource->columns : page.columns;
+    const std::string whole =
+        page.rows.empty() ? page.raw_rows.front() : object_of(columns, page.rows.front()).compact();
+    const auto text = fit_object(whole, kAnswerBytesMax / 4, std::nullopt, {});
+    Json object = Json::from_text(text.value_or("{}"));
+    page.extras.emplace_back("cut", std::exchange(object["cut"], Json()));
+    if (page.rows.empty()) {
+        Json row = Json::object();
+        for (std::size_t i = 0; i < object.names().size(); ++i) {
+            if (object.names()[i] != "cut") {
+                row[object.names()[i]] = object.items()[i];
+            }
+        }
+        page.raw_rows.front() = row.compact();
+    } else {
+        for (std::size_t i = 0; i < page.rows.front().size(); ++i) {
+            page.rows.front()[i] = object.items()[i];
+        }
+    }
+}
+
 /// Reads a page of fewer rows if the rows of the first one are too large.
 Answer answer_of(const Job& job, Read& read, Page (*list)(Read&)) {
     for (;;) {
         Page page = list(read);
         const std::size_t rows = page.rows.size() + page.raw_rows.size();
         Answer answer = list_answer(job, read, page);
-        if (answer.body.size() <= kAnswerBytesMax || rows <= 1) {
+        if (answer.body.size() > kAnswerBytesMax && rows == 1) {
+            cut_row(job, page);
+            return list_answer(job, read, page);
+        }
+        if (answer.body.size() <= kAnswerBytesMax || rows == 0) {
             return answer;
         }
         constexpr std::size_t kTenths = 8;  // rows differ in size
@@ -137,23 +165,12 @@ Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
     Json object = show(read);
     Masks(job.resource->path, read.sees_ledger()).mask_members(object);
     Answer answer;
-    answer.body = object.compact();
+    answer.body = fitted(read, object.compact());
     return answer;
 }
 
 Answer answer_of(const Job& /*job*/, Read& read, Answer (*whole)(Read&)) {
     return whole(read);
-}
-
-/// Returns the answer in place of one that is too large, under the parameter that chose it.
-Answer too_large(const Resource& resource) {
-    std::string_view name = "limit";
-    for (const Parameter& parameter : resource.parameters) {
-        name = parameter.required || !resource.is_list() ? parameter.name : name;
-    }
-    return parameter_problem({{std::string(name),
-                               "the answer has more than 8 MB: use the `sluice` command, which has "
-                               "no limit"}});
 }
 
 /// `1:48211,2:17`: each node's number and checkpoint.
@@ -168,18 +185,14 @@ std::string snapshot_of(LedgerReader& ledger) {
 }
 
 Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
-    Read read{ledger,
-              job.grant,
-              job.caller,
-              job.arguments,
-              job.now,
-              std::nullopt,
-              worker,
-              [&job](const std::string& key) {
-                  return make_cursor(job.cursor_secret, query_of(job), key);
-              }};
+    Read read{
+        ledger,     job.grant,
+        job.caller, job.arguments,
+        job.now,    std::nullopt,
+        worker,     [&job](const std::string& key) {
+                  return make_cursor(query_of(job), key); }};
     if (const auto cursor = job.arguments.text("after")) {
-        read.after = from_cursor(open_cursor(job.cursor_secret, query_of(job), *cursor));
+        read.after = from_cursor(open_cursor(query_of(job), *cursor));
     }
     return std::visit([&](const auto of) { return answer_of(job, read, of); }, job.resource->read);
 }
@@ -194,6 +207,14 @@ std::string csv_head(const std::vector<reports::Column>& columns) {
     return line + "\n";
 }
 
+std::string fitted(Read& read, std::string_view json) {
+    std::optional<CutPlace> after;
+    if (read.after) {
+        after = from_cursor(cut_place(*std::exchange(read.after, std::nullopt)));
+    }
+    return from_cursor(fit_object(json, kAnswerBytesMax, after, read.cursor_of));
+}
+
 Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
     Answer answer;
     std::string snapshot;
@@ -202,9 +223,6 @@ Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& work
         answer = read_answer(job, ledger, worker);
     } catch (const Refusal& refusal) {
         answer = refusal.answer;
-    }
-    if (answer.body.size() > kAnswerBytesMax) {
-        answer = too_large(*job.resource);
     }
     if (answer.status == 200) {
         tag_answer(answer, job.if_none_match);

@@ -16,7 +16,6 @@ struct Job {
     Arguments arguments;
     Timestamp now;
     std::string if_none_match;
-    std::string cursor_secret;  ///< Registry::cursor_secret().
 };
 
 /// Returns the answer of a job. Never throws.

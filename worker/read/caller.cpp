@@ -43,17 +43,6 @@ Result<std::optional<Caller>> Callers::find(const Request& request, Timestamp no
     return request.door == Door::kTokens ? find_token(request, now) : find_user(request);
 }
 
-Result<std::string> Callers::cursor_secret() {
-    if (cursor_secret_.empty()) {
-        auto found = registry_->cursor_secret();
-        if (!found.ok()) {
-            return found.error();
-        }
-        cursor_secret_ = std::move(found).value();
-    }
-    return cursor_secret_.empty() ? "no token" : cursor_secret_;
-}
-
 Result<std::optional<Caller>> Callers::find_token(const Request& request, Timestamp now) {
     const std::string header = request.authorization.value_or("");
     const std::string_view secret = bearer_of(header);

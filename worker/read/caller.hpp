@@ -45,16 +45,12 @@ public:
     /// As Registry::generation().
     [[nodiscard]] std::uint64_t generation() const { return registry_->generation(); }
 
-    /// Returns the secret of cursors, which never changes once there is a token.
-    [[nodiscard]] Result<std::string> cursor_secret();
-
 private:
     [[nodiscard]] Result<std::optional<Caller>> find_token(const Request& request, Timestamp now);
     [[nodiscard]] Result<std::optional<Caller>> find_user(const Request& request);
 
     store::StorePaths paths_;
     std::unique_ptr<store::Registry> registry_;
-    std::string cursor_secret_;
 };
 
 }  // namespace sluice::serve

@@ -2,7 +2,7 @@
 
 #include <simdjson.h>
 
-#include <cstdlib>
+#include <charconv>
 
 #include "core/protocol/signature.hpp"
 
@@ -50,12 +50,9 @@ std::optional<std::string> from_base64url(std::string_view text) {
     return base64url(bytes) == text ? std::optional(bytes) : std::nullopt;
 }
 
-std::string digest_of(std::string_view secret, std::string_view query, std::string_view key) {
-    RunningHmac hmac = SigningKey(secret).begin();
-    hmac.add(std::to_string(query.size()) + ":");
-    hmac.add(query);
-    hmac.add(key);
-    const Digest256 digest = hmac.digest();
+std::string digest_of(std::string_view query, std::string_view key) {
+    const Digest256 digest = sha256("sluice cursor " + std::to_string(query.size()) + ":" +
+                                    std::string(query) + std::string(key));
     return {reinterpret_cast<const char*>(digest.data()), kDigestBytes};
 }
 
@@ -74,18 +71,17 @@ constexpr std::size_t kTexts = 3;
 
 }  // namespace
 
-std::string make_cursor(std::string_view secret, std::string_view query, std::string_view key) {
-    return base64url(digest_of(secret, query, key) + std::string(key));
+std::string make_cursor(std::string_view query, std::string_view key) {
+    return base64url(digest_of(query, key) + std::string(key));
 }
 
-std::optional<std::string> open_cursor(std::string_view secret, std::string_view query,
-                                       std::string_view cursor) {
+std::optional<std::string> open_cursor(std::string_view query, std::string_view cursor) {
     const auto bytes = from_base64url(cursor);
     if (!bytes || bytes->size() < kDigestBytes) {
         return std::nullopt;
     }
     std::string key = bytes->substr(kDigestBytes);
-    const bool is_ours = digest_of(secret, query, key) == bytes->substr(0, kDigestBytes);
+    const bool is_ours = digest_of(query, key) == bytes->substr(0, kDigestBytes);
     return is_ours && is_text(key) ? std::optional(std::move(key)) : std::nullopt;
 }
 
@@ -129,25 +125,32 @@ std::string feed_key(const FeedPlace& place) {
     return join_key(texts);
 }
 
-FeedPlace feed_place(const std::string& key) {
+std::optional<FeedPlace> feed_place(const std::string& key) {
+    const auto texts = split_key(key);
+    if (!texts || texts->size() % kTexts != 0) {
+        return std::nullopt;
+    }
     FeedPlace place;
-    std::vector<std::string> texts = split_key(key).value_or(std::vector<std::string>());
-    for (std::size_t i = 0; i + kTexts <= texts.size(); i += kTexts) {
-        ChainPlace& at = place[texts[i]];
-        at.change = std::strtoull(texts[i + 1].c_str(), nullptr, 10);
-        static_cast<void>(read_hex(texts[i + 2], at.hash, HexCase::kLowerOnly));
+    for (std::size_t i = 0; i < texts->size(); i += kTexts) {
+        ChainPlace& at = place[(*texts)[i]];
+        const std::string& number = (*texts)[i + 1];
+        const char* const end = number.data() + number.size();
+        const auto [stop, error] = std::from_chars(number.data(), end, at.change);
+        if (error != std::errc() || stop != end ||
+            !read_hex((*texts)[i + 2], at.hash, HexCase::kLowerOnly)) {
+            return std::nullopt;
+        }
     }
     return place;
 }
 
-std::string feed_cursor(std::string_view secret, AccountNumber account, const FeedPlace& place) {
-    return make_cursor(secret, feed_query(account), feed_key(place));
+std::string feed_cursor(AccountNumber account, const FeedPlace& place) {
+    return make_cursor(feed_query(account), feed_key(place));
 }
 
-std::optional<FeedPlace> open_feed_cursor(std::string_view secret, AccountNumber account,
-                                          std::string_view cursor) {
-    const auto key = open_cursor(secret, feed_query(account), cursor);
-    return key ? std::optional(feed_place(*key)) : std::nullopt;
+std::optional<FeedPlace> open_feed_cursor(AccountNumber account, std::string_view cursor) {
+    const auto key = open_cursor(feed_query(account), cursor);
+    return key ? feed_place(*key) : std::nullopt;
 }
 
 }  // namespace sluice::serve

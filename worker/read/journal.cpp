@@ -69,7 +69,7 @@ std::vector<NodeJournal> journals_of(Read& read) {
             refuse("cursor_invalid");
         }
         for (std::size_t i = 0; i < key->size(); i += 2) {
-            places[(*key)[i]] = std::strtoull((*key)[i + 1].c_str(), nullptr, 10);
+            places[(*key)[i]] = key_number((*key)[i + 1]);
         }
     }
     std::vector<NodeJournal> journals;
@@ -154,27 +154,62 @@ Page list_journal(Read& read) {
     }
 }
 
+/// Ends with the change that fills the answer. A change that alone fills it shows its first
+/// entries.
 Answer list_changes(Read& read) {
-    constexpr std::size_t kBytes = kAnswerBytesMax / 2;  // sizes of JSON are estimates
-    const reports::Changes found = reports::changes_after(
-        read.ledger, read.grant.account,
-        read.after ? feed_place(*read.after) : reports::FeedPlace{}, read.limit(), kBytes);
+    constexpr std::size_t kBytes = kAnswerBytesMax / 2;
+    const reports::FeedPlace after =
+        read.after ? from_cursor(feed_place(*read.after)) : reports::FeedPlace{};
+    const reports::Changes found =
+        reports::changes_after(read.ledger, read.grant.account, after, read.limit(), kBytes);
     if (found.diverged) {
         refuse("cursor_diverged", "begin again without `after`");
     }
     reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    reports::FeedPlace next = after;
+    std::size_t shown = 0;
     Answer answer;
     answer.body = "{\"changes\":[";
-    for (const reports::Change& change : found.changes) {
-        answer.body += &change == found.changes.data() ? "" : ",";
-        answer.body += rows.json(change).compact();
+    for (; shown < found.changes.size() && answer.body.size() < kBytes; ++shown) {
+        const reports::Change& change = found.changes[shown];
+        answer.body += (shown == 0 ? "" : ",") + rows.json(change, kBytes / 2).compact();
+        next[change.group.node] = reports::place_of(change.group);
     }
-    answer.body += "],\"next\":" + reports::json_quoted(read.cursor_of(feed_key(found.next))) +
-                   ",\"more\":" + (found.more ? "true" : "false") + "}";
+    const bool more = found.more || shown < found.changes.size();
+    answer.body += "],\"next\":" + reports::json_quoted(read.cursor_of(feed_key(next))) +
+                   ",\"more\":" + (more ? "true" : "false") + "}";
     if (found.changes.empty()) {
         answer.waits_behind = found.entries;
     }
     return answer;
+}
+
+/// The entries of one change, in their order.
+Page list_change(Read& read) {
+    const std::uint64_t number = read.arguments.number("change", 0);
+    const std::uint64_t first = read.after ? key_number(*read.after) : 0;
+    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    ReadLimit limit(read);
+    Page page;
+    const auto add = [&](const reports::Change& change) {
+        if (reports::first_change(change.group) > number) {
+            return false;
+        }
+        page.extras.emplace_back("change", rows.head(change));
+        for (std::size_t i = first; i < change.group.entries.size(); ++i) {
+            if (!limit.admits(std::to_string(i + 1), page)) {
+                break;
+            }
+            page.rows.push_back(rows.row(change, i));
+        }
+        return false;
+    };
+    reports::visit_changes(read.ledger, read.grant.account, read.arguments.required("node"), number,
+                           add);
+    if (page.extras.empty()) {
+        refuse("not_found");
+    }
+    return page;
 }
 
 }  // namespace sluice::serve

@@ -28,6 +28,10 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
+/// Returns the object, or as much of it as an answer has room for (cut.hpp); with the parameter
+/// `after`, the rest of one list. Later calls for the same read return the whole.
+[[nodiscard]] std::string fitted(Read& read, std::string_view json);
+
 /// Returns a value that was read from a cursor; cursor_invalid if there is none.
 template <class Value>
 [[nodiscard]] Value from_cursor(std::optional<Value> value) {
@@ -38,6 +42,9 @@ template <class Value>
 }
 /// Returns the texts of a cursor's key; cursor_invalid unless it has this many.
 [[nodiscard]] std::vector<std::string> key_parts(std::string_view key, std::size_t parts);
+
+/// Returns a number of a cursor's key; cursor_invalid if the text is none.
+[[nodiscard]] std::uint64_t key_number(std::string_view text);
 
 /// Returns the key of a place in a list of several shops: the shop's id and the key within it.
 [[nodiscard]] std::string shop_key(const ShopRow& shop, std::string_view rest);
@@ -158,6 +165,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_balances(Read& read);
 [[nodiscard]] Page list_journal(Read& read);
 [[nodiscard]] Answer list_changes(Read& read);
+[[nodiscard]] Page list_change(Read& read);
 [[nodiscard]] Page list_runs(Read& read);
 [[nodiscard]] Page list_payouts(Read& read);
 [[nodiscard]] Page list_payout_items(Read& read);
@@ -180,10 +188,10 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
 [[nodiscard]] reports::Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
-/// @param statement  As `report statement --format json` prints it.
-[[nodiscard]] Answer statement_html(reports::Json statement);
+/// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
+/// @param target  Path and parameters of the statement, for the link to the rest.
+[[nodiscard]] Answer statement_html(reports::Json statement, const std::string& target);
 
-[[nodiscard]] std::vector<reports::Column> hold_columns();
 [[nodiscard]] std::vector<reports::Column> shop_columns();
 [[nodiscard]] std::vector<reports::Column> run_columns();
 [[nodiscard]] std::vector<reports::Column> node_columns();

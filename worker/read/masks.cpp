@@ -135,7 +135,7 @@ Masks::Masks(std::string_view path, bool sees_ledger)
     : shown_(&names_of(path)), sees_ledger_(sees_ledger) {}
 
 bool Masks::shows(const std::string& path) const {
-    return shown_->contains(path);
+    return path == "cut" || path.starts_with("cut.") || shown_->contains(path);
 }
 
 void Masks::mask_members(Json& value, const std::string& path) const {

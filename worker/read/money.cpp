@@ -61,6 +61,16 @@ std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
     return rows;
 }
 
+/// A payout run that the account does not have is not_found.
+PayoutRun run_of(Read& read, const std::string& id) {
+    PayoutRun run;
+    run.payout_run = id;
+    if (!read.ledger.load(run) || run.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return run;
+}
+
 std::optional<std::string> run_argument(const Read& read) {
     const auto run = read.arguments.text("run");
     return run ? run : read.arguments.text("payout_run");
@@ -113,15 +123,11 @@ Page list_runs(Read& read) {
 }
 
 Json show_run(Read& read) {
-    PayoutRun run;
     const auto id = run_argument(read);
     if (!id) {
         throw Refusal{parameter_problem({{"run", "required"}})};
     }
-    run.payout_run = *id;
-    if (!read.ledger.load(run) || run.account != read.grant.account) {
-        refuse("not_found");
-    }
+    const PayoutRun run = run_of(read, *id);
     Json object = object_of(run_columns(), run_row(read.ledger, read.grant.account_id, run));
     Json skipped = Json::array();
     for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
@@ -136,6 +142,9 @@ Json show_run(Read& read) {
 Page list_payouts(Read& read) {
     const auto currency = Currency::parse(read.arguments.text("currency").value_or(""));
     const auto run = run_argument(read);
+    if (run) {
+        (void)run_of(read, *run);
+    }
     const reports::PayoutListing listing{
         read.grant.account, creator_of(read),
         parse_payout_state(read.arguments.text("state").value_or("")),
@@ -202,7 +211,7 @@ Page list_payout_items(Read& read) {
         first.shop_id = ShopId(parts[1]);
         first.order_id = OrderId(parts[2]);
         first.line = LineItemId(parts[3]);
-        first.kind = static_cast<ItemKind>(std::strtoul(parts[4].c_str(), nullptr, 10));
+        first.kind = static_cast<ItemKind>(key_number(parts[4]));
     }
     const auto key_of = [](const PayoutItem& item) {
         return join_key({item.program.str(), item.shop_id.str(), item.order_id.str(),
@@ -227,7 +236,7 @@ Page list_approvals(Read& read) {
 /// As `approvals show`.
 Json show_approval(Read& read) {
     const auto subject = approval_subject(read.ledger, read.grant.account, read.grant.account_id,
-                                          *read.arguments.text("id"));
+                                          read.arguments.required("id"));
     if (!subject.ok()) {
         refuse("not_found");
     }
@@ -341,7 +350,7 @@ Page list_periods(Read& read) {
 Page list_period_sums(Read& read) {
     Period period;
     period.account = read.grant.account;
-    period.until = *read.arguments.time("until");
+    period.until = read.arguments.required_time("until");
     if (!read.ledger.load(period)) {
         refuse("not_found");
     }
@@ -366,8 +375,8 @@ Page list_period_sums(Read& read) {
 }
 
 Page list_trial_balance(Read& read) {
-    const Timestamp from = *read.arguments.time("from");
-    const Timestamp until = *read.arguments.time("until");
+    const Timestamp from = read.arguments.required_time("from");
+    const Timestamp until = read.arguments.required_time("until");
     // The ledger accounts of a program and currency, in the order of the money's way.
     const KeyOf by_account = [](const Row& row) {
         constexpr std::array<std::string_view, 4> kOrder{"expense", "owed", "payout", "paid"};
@@ -385,28 +394,65 @@ Page list_trial_balance(Read& read) {
     return std::move(page).take();
 }
 
-Answer show_statement(Read& read) {
-    const auto month = cli::parse_month(*read.arguments.text("month"));
-    const auto creator = creator_of(read);
-    const reports::ShopNames shops = reports::shop_names(read.ledger);
-    const reports::StatementOf of{read.grant.account, read.grant.account_id, *creator, *month};
-    const reports::StatementPage page(read.ledger, shops, of);
-    Answer answer;
-    if (read.arguments.is("format", "csv")) {
-        answer.body = csv_head(reports::statement_csv_columns());
-        EachRow lines([&answer](const Row& row) {
-            for (const Json& cell : row) {
-                answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
-            }
-            answer.body += '\n';
-        });
-        page.write_csv(lines);
-        answer.type = "text/csv; charset=utf-8; header=present";
-    } else if (read.arguments.is("format", "html")) {
-        answer = statement_html(page.object());
-    } else {
-        answer.body = page.object().compact();
+namespace {
+
+/// Returns path and parameters of this request, without the page's own.
+std::string target_of(const Read& read, std::string_view path) {
+    std::string target = "/v1/" + std::string(path);
+    for (char separator = '?'; const auto& [name, value] : read.arguments.all()) {
+        if (name != "after") {
+            target += separator + name + "=" + encoded(value);
+            separator = '&';
+        }
     }
+    return target;
+}
+
+/// Writes the lines after the cursor's, as many as an answer has room for.
+Answer statement_csv(const Read& read, const reports::StatementPage& page) {
+    const std::uint64_t first = read.after ? key_number(*read.after) : 0;
+    std::uint64_t line = 0, next = 0;
+    Answer answer;
+    answer.type = "text/csv; charset=utf-8; header=present";
+    answer.body = csv_head(reports::statement_csv_columns());
+    EachRow lines([&](const Row& row) {
+        if (line++ < first || next != 0) {
+            return;
+        }
+        if (answer.body.size() > kAnswerBytesMax / 2) {
+            next = line - 1;
+            return;
+        }
+        for (const Json& cell : row) {
+            answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
+        }
+        answer.body += '\n';
+    });
+    page.write_csv(lines);
+    if (next != 0) {
+        answer.with("Link", "<" + target_of(read, "statement") + "&after=" +
+                                read.cursor_of(std::to_string(next)) + ">; rel=\"next\"");
+    }
+    return answer;
+}
+
+}  // namespace
+
+Answer show_statement(Read& read) {
+    const auto month = cli::parse_month(read.arguments.required("month"));
+    const CreatorId creator = creator_of(read).value();
+    const reports::ShopNames shops = reports::shop_names(read.ledger);
+    const reports::StatementOf of{read.grant.account, read.grant.account_id, creator, *month};
+    const reports::StatementPage page(read.ledger, shops, of);
+    if (read.arguments.is("format", "csv")) {
+        return statement_csv(read, page);
+    }
+    std::string json = fitted(read, page.object().compact());
+    if (read.arguments.is("format", "html")) {
+        return statement_html(Json::from_text(json), target_of(read, "statement"));
+    }
+    Answer answer;
+    answer.body = std::move(json);
     return answer;
 }
 

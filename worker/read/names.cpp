@@ -1,7 +1,9 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
 #include <algorithm>
+#include <limits>
 
 #include "core/rules/account.hpp"
+#include "worker/cli/cli_values.hpp"
 #include "worker/read/cursor.hpp"
 #include "worker/read/lists.hpp"
 
@@ -66,7 +68,7 @@ std::optional<ProgramRow> program_of(Read& read) {
 
 Payout payout_of(Read& read) {
     Payout payout;
-    payout.payout_id = *read.arguments.text("payout");
+    payout.payout_id = read.arguments.required("payout");
     if (!read.ledger.load(payout) || payout.account != read.grant.account) {
         refuse("not_found");
     }
@@ -75,6 +77,11 @@ Payout payout_of(Read& read) {
 
 std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
     return from_cursor(split_key(key, parts));
+}
+
+std::uint64_t key_number(std::string_view text) {
+    const auto number = cli::parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+    return from_cursor(number.ok() ? std::optional(*number) : std::nullopt);
 }
 
 PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)

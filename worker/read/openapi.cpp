@@ -25,6 +25,7 @@ Json schema_of(const Parameter& parameter) {
         case ValueKind::kText:
             return {{"type", "string"}, {"minLength", 1}, {"maxLength", 1024}};
         case ValueKind::kTime:
+        case ValueKind::kDay:
         case ValueKind::kFuture:
             return {{"type", "string"}, {"format", "date-time"}};
         case ValueKind::kMonth:
@@ -60,16 +61,19 @@ struct TypedMembers {
 };
 
 constexpr std::array kTypedMembers{
-    TypedMembers{"integer",
-                 "entry event_seq count refers_to orders items version window_days late_days "
-                 "entries number applied_seq clearing_days repoints first last dead_letters"},
-    TypedMembers{"array",
-                 "attribution_types blocked_by codes programs parts shops precedence rules aliases "
-                 "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
-                 "balances waiting unattributed currencies days clearing creators months earned "
-                 "commissions nearest held changes payouts"},
+    TypedMembers{
+        "integer",
+        "entry event_seq count refers_to orders items version window_days late_days "
+        "entries number applied_seq clearing_days repoints first last dead_letters duplicates"},
+    TypedMembers{
+        "array",
+        "attribution_types blocked_by codes programs parts shops precedence rules aliases "
+        "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
+        "balances waiting unattributed currencies days clearing creators months earned "
+        "commissions nearest held changes payouts events refunds lines journal accruals cut"},
     TypedMembers{"boolean", "blocks removed suspended behind more"},
-    TypedMembers{"object", "answer policy fields effect yesterday counts checks silence"},
+    TypedMembers{"object",
+                 "answer policy fields effect yesterday counts checks silence attribution change"},
 };
 
 Json type_of(std::string_view resource, std::string_view member) {
@@ -111,12 +115,32 @@ Json row_schema(const Resource& resource) {
             {"required", std::move(required)}};
 }
 
+/// The marks of cuts.
+Json cut_schema() {
+    const Json number{{"type", "integer"}};
+    return {{"type", Json::array({"array", "null"})},
+            {"items",
+             {{"type", "object"},
+              {"properties",
+               {{"member", {{"type", "string"}}},
+                {"from", number},
+                {"shown", number},
+                {"total", number},
+                {"next", {{"type", Json::array({"string", "null"})}}}}},
+              {"required", Json::array({"member", "from", "shown", "total", "next"})}}}};
+}
+
 Json body_schema(const Resource& resource) {
     if (!resource.is_list()) {
-        return row_schema(resource);
+        Json schema = row_schema(resource);
+        if (resource.is_cut()) {
+            schema["properties"]["cut"] = cut_schema();
+        }
+        return schema;
     }
     Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
                     {"next", {{"type", Json::array({"string", "null"})}}}};
+    properties["cut"] = cut_schema();
     for (const std::string_view name : resource.extras) {
         properties[name] = {{"type", type_of(resource.path, name)}};
     }

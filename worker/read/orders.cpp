@@ -1,6 +1,5 @@
 // Orders and anomalies.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "core/explain/explain.hpp"
@@ -65,7 +64,7 @@ std::optional<reports::OrderPlace> order_place_of(const Read& read) {
     }
     const auto parts = key_parts(*read.after, 3);
     const Timestamp at = from_cursor(Timestamp::parse(parts[0]));
-    const auto shop = static_cast<std::uint32_t>(std::strtoul(parts[1].c_str(), nullptr, 10));
+    const auto shop = static_cast<std::uint32_t>(key_number(parts[1]));
     return reports::OrderPlace{at, {shop}, OrderId(parts[2])};
 }
 
@@ -154,7 +153,7 @@ bool has_code(const OrderState& order, const Digest256& digest) {
 }
 
 Json show_order(Read& read) {
-    const OrderId order(*read.arguments.text("order"));
+    const OrderId order(read.arguments.required("order"));
     const std::vector<ShopRow> shops = shops_of(read);
     if (shops.empty()) {
         refuse("not_found");
@@ -164,8 +163,8 @@ Json show_order(Read& read) {
     if (!explained.ok()) {
         refuse("not_found");
     }
-    return Json::from_text(
-        explanation_json(*explained, order_answer(*explained, read.now, read.ledger)));
+    return Json::from_text(fitted(
+        read, explanation_json(*explained, order_answer(*explained, read.now, read.ledger))));
 }
 
 // ---- Anomalies: by shop and order from their table, or those that need attention from an index --
@@ -228,9 +227,8 @@ void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
             first.order.order_id = OrderId(parts[0]);
             read.ledger.scan(first, {2, after ? 3U : 2U}, [&](const Anomaly& row) {
                 const std::string number = std::to_string(static_cast<unsigned>(row.kind));
-                const bool was_before =
-                    after && row.order.order_id == first.order.order_id &&
-                    static_cast<unsigned>(row.kind) <= std::strtoul(parts[1].c_str(), nullptr, 10);
+                const bool was_before = after && row.order.order_id == first.order.order_id &&
+                                        static_cast<unsigned>(row.kind) <= key_number(parts[1]);
                 if (was_before) {
                     return true;
                 }
@@ -259,7 +257,7 @@ std::optional<Attention> attention_of(const Read& read) {
     const auto parts = key_parts(*read.after, 4);
     const Timestamp since = from_cursor(Timestamp::parse(parts[0]));
     const auto number = [&parts](std::size_t i) {
-        return static_cast<std::uint32_t>(std::strtoul(parts[i].c_str(), nullptr, 10));
+        return static_cast<std::uint32_t>(key_number(parts[i]));
     };
     return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), since,
                      ShopNumber{number(2)}, OrderId(parts[3])};

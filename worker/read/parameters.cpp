@@ -23,6 +23,13 @@ std::string check_month_end(std::string_view text) {
                         : "expected the first instant of a month, such as 2026-02-01T00:00:00Z";
 }
 
+std::string check_day(std::string_view text) {
+    const auto at = Timestamp::parse(text);
+    return at && start_of_day(*at) == *at
+               ? ""
+               : "expected the first instant of a UTC day, such as 2026-02-01T00:00:00Z";
+}
+
 std::string check_future(std::string_view text, Timestamp now) {
     const auto at = Timestamp::parse(text);
     if (!at) {
@@ -63,6 +70,8 @@ std::string check_value(const Parameter& parameter, const std::string& text, Tim
             return message_of(cli::parse_month(text));
         case ValueKind::kMonthEnd:
             return check_month_end(text);
+        case ValueKind::kDay:
+            return check_day(text);
         case ValueKind::kFuture:
             return check_future(text, now);
         case ValueKind::kCurrency:
@@ -123,9 +132,13 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
         all.push_back({"account", ValueKind::kId,
                        "Account; required of a user who has several, a token implies its own"});
     }
-    if ((resource.is_list() || resource.path == "changes") && resource.is_paged) {
+    if ((resource.is_list() || resource.is_feed()) && resource.is_paged) {
         all.push_back({"limit", ValueKind::kLimit, "Rows of a page, 1 to 1000 (default: 100)"});
         all.push_back({"after", ValueKind::kCursor, "`next` of the page before"});
+    }
+    if (resource.is_cut()) {
+        all.push_back({"after", ValueKind::kCursor,
+                       "`next` of a list in `cut`, which the answer had no room for"});
     }
     if (resource.has_csv) {
         all.push_back({"format",
@@ -147,10 +160,11 @@ Arguments check_parameters(const Resource& resource,
         wrong.insert(name);
         errors.push_back({name, std::move(message)});
     };
-    for (const auto& [name, value] : given) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto& [name, value] = given[i];
         const auto found = std::ranges::find(known, name, &Parameter::name);
-        if (found == known.end()) {
-            fault(name, "this path has no such parameter");
+        if (found == known.end()) {  // named by its place, because it was sent
+            fault("#" + std::to_string(i + 1), "this path has no such parameter");
         } else if (!seen.insert(name).second) {
             if (!wrong.contains(name)) {
                 fault(name, "stated more than once");
@@ -167,7 +181,7 @@ Arguments check_parameters(const Resource& resource,
         }
     }
     if (arguments.has("run") && arguments.has("payout_run") &&
-        !arguments.is("run", *arguments.text("payout_run"))) {
+        !arguments.is("run", arguments.required("payout_run"))) {
         fault("payout_run", "contradicts `run`, which is the same parameter");
     }
     check_interval(arguments, "from", "to", errors);

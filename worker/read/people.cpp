@@ -1,5 +1,4 @@
 // Callers, creators, holds and programs.
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -172,9 +171,9 @@ Page list_creators(Read& read) {
 }
 
 Json show_creator(Read& read) {
-    const auto creator = creator_of(read);
+    const CreatorId creator = creator_of(read).value();
     const auto object = reports::creator_object(read.ledger, read.grant.account,
-                                                read.grant.account_id, *creator, read.now);
+                                                read.grant.account_id, creator, read.now);
     if (!object.ok()) {
         refuse("not_found");
     }
@@ -194,17 +193,8 @@ Json show_creator(Read& read) {
     filter.creator = creator;
     reports::write_balances(read.ledger, filter, read.now, rows);
     shown["balances"] = std::move(balances);
-    shown["payouts"] = newest_payouts(read, *creator);
+    shown["payouts"] = newest_payouts(read, creator);
     return shown;
-}
-
-/// As `hold list`, with the actor under the name that all rows of the API have.
-std::vector<reports::Column> hold_columns() {
-    std::vector<reports::Column> columns = reports::hold_columns();
-    for (reports::Column& column : columns) {
-        column.name = column.name == "held_by" ? "actor" : column.name;
-    }
-    return columns;
 }
 
 Page list_holds(Read& read) {
@@ -240,8 +230,7 @@ Page list_program_versions(Read& read) {
     const auto current = program_of(read);
     constexpr std::size_t kVersion = 14;
     const KeyOf newest_first = [](const reports::Row& row) {
-        const std::string left =
-            std::to_string(0xFFFFFFFFU - std::strtoul(row[kVersion].cell().c_str(), nullptr, 10));
+        const std::string left = std::to_string(0xFFFFFFFFU - key_number(row[kVersion].cell()));
         return std::vector{std::string(10 - left.size(), '0') + left};
     };
     PageOfAll page(read, newest_first, 1);

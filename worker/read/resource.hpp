@@ -27,6 +27,7 @@ enum class ValueKind : std::uint8_t {
     kTime,      ///< RFC 3339.
     kMonth,     ///< 2026-01
     kMonthEnd,  ///< The first instant of a month.
+    kDay,       ///< The first instant of a UTC day.
     kFuture,    ///< RFC 3339, now or later.
     kCurrency,  ///< ISO 4217
     kFlag,      ///< true or false
@@ -53,6 +54,11 @@ class Arguments {
 public:
     [[nodiscard]] bool has(std::string_view name) const { return values_.contains(name); }
     [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+    /// Requires: the parameter is a required one. Throws otherwise.
+    [[nodiscard]] std::string required(std::string_view name) const { return text(name).value(); }
+    [[nodiscard]] Timestamp required_time(std::string_view name) const {
+        return time(name).value();
+    }
     template <class Id>
     [[nodiscard]] std::optional<Id> id(std::string_view name) const {
         const auto value = text(name);
@@ -135,10 +141,13 @@ struct Resource {
     std::variant<Page (*)(Read&), reports::Json (*)(Read&), Answer (*)(Read&)> read;
     bool has_csv = false;
     bool needs_account = true;
-    bool is_paged = true;                    ///< A list that takes limit and after.
+    bool is_paged = true;                    ///< Takes `after`, and a list `limit`.
     std::vector<std::string_view> extras{};  ///< Page::extras.
 
     [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
+    [[nodiscard]] bool is_feed() const noexcept { return path == "changes"; }
+    /// Returns whether an answer may have the mark `cut`, and a cursor to the rest.
+    [[nodiscard]] bool is_cut() const noexcept { return !is_list() && !is_feed() && is_paged; }
 };
 
 /// Returns every resource, in the order of the document.

@@ -58,25 +58,53 @@ private:
     Page page_;
 };
 
-void find_orders(Read& read, const std::string& text, bool exact, Hits& hits) {
-    OrderState order;
-    for (const ShopRow& shop : shops_of(read)) {
-        if (exact) {
-            if (read.ledger.load_order({shop.account, shop.shop, OrderId(text)}, order)) {
-                hits.add_order(shop, order);
-            }
-            continue;
+/// The account's shops, which are read once.
+class Shops {
+public:
+    explicit Shops(Read& read) : rows_(shops_of(read)) {
+        for (const ShopRow& row : rows_) {
+            numbers_.push_back(row.shop);
         }
-        paged(read.ledger)
-            .scan_orders_after(
-                shop.account, shop.shop, OrderId(text), [&](const OrderState& found) {
-                    if (!found.key.order_id.view().starts_with(text) || hits.is_full()) {
-                        return false;
-                    }
-                    hits.add_order(shop, found);
-                    return true;
-                });
     }
+    /// By shop id.
+    [[nodiscard]] const std::vector<ShopNumber>& numbers() const noexcept { return numbers_; }
+    [[nodiscard]] const ShopRow* find(ShopNumber number) const {
+        const auto found = std::ranges::find(rows_, number, &ShopRow::shop);
+        return found == rows_.end() ? nullptr : &*found;
+    }
+
+private:
+    std::vector<ShopRow> rows_;
+    std::vector<ShopNumber> numbers_;
+};
+
+/// Adds those of the orders that the ledger has. They are read together.
+void add_orders(Read& read, const Shops& shops, const std::vector<OrderKey>& keys, Hits& hits) {
+    read.ledger.expect_orders(keys);
+    OrderState order;
+    for (const OrderKey& key : keys) {
+        const ShopRow* const shop = shops.find(key.shop);
+        if (shop != nullptr && read.ledger.load_order(key, order)) {
+            hits.add_order(*shop, order);
+        }
+    }
+}
+
+void find_orders(Read& read, const Shops& shops, const std::string& text, bool exact, Hits& hits) {
+    if (!exact) {
+        if (!hits.is_full()) {
+            add_orders(read, shops,
+                       paged(read.ledger)
+                           .orders_beginning(read.grant.account, shops.numbers(), text, kHitsMax),
+                       hits);
+        }
+        return;
+    }
+    std::vector<OrderKey> keys;
+    for (const ShopNumber shop : shops.numbers()) {
+        keys.push_back({read.grant.account, shop, OrderId(text)});
+    }
+    add_orders(read, shops, keys, hits);
 }
 
 void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) {
@@ -99,7 +127,7 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
 
 /// The code's owners with their dates, and the newest orders that carry it, with or without a
 /// creator.
-void find_code(Read& read, const std::string& text, Hits& hits) {
+void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hits) {
     const Digest256 digest = code_digest(text);
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
         const std::string creator = hits.names().shown(owner.account, owner.creator).str();
@@ -114,8 +142,8 @@ void find_code(Read& read, const std::string& text, Hits& hits) {
     listing.code = text;
     const auto places = reports::order_places(read.ledger, listing, kHitsMax);
     reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
-        const auto shop = read.ledger.shop(order.key.shop);
-        if (shop && has_code(order, digest)) {
+        const ShopRow* const shop = shops.find(order.key.shop);
+        if (shop != nullptr && has_code(order, digest)) {
             hits.add_order(*shop, order);
         }
         return true;
@@ -160,16 +188,17 @@ std::vector<reports::Column> search_columns() {
 }
 
 Page search(Read& read) {
-    const std::string text = *read.arguments.text("q");
+    const std::string text = read.arguments.required("q");
     Hits hits(read);
-    find_orders(read, text, true, hits);
+    const Shops shops(read);
+    find_orders(read, shops, text, true, hits);
     find_creators(read, text, true, hits);
     if (read.sees_ledger()) {
         find_ids(read, text, hits);
     }
-    find_code(read, text, hits);
+    find_code(read, shops, text, hits);
     find_creators(read, text, false, hits);
-    find_orders(read, text, false, hits);
+    find_orders(read, shops, text, false, hits);
     return std::move(hits).take();
 }
 

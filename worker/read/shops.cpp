@@ -19,32 +19,6 @@ namespace {
 
 using reports::Json;
 
-/// Returns the last order before `id`, or nothing. Looks among those with the longest beginning in
-/// common, and gives up if more than a page of them come before.
-std::optional<std::string> order_before(LedgerReader& ledger, const ShopRow& shop,
-                                        const std::string& id) {
-    constexpr std::size_t kMost = 1000;
-    for (std::size_t common = id.size(); common-- > 0;) {
-        std::optional<std::string> last;
-        std::size_t rows = 0;
-        paged(ledger).scan_orders_after(shop.account, shop.shop, OrderId(id.substr(0, common)),
-                                        [&](const OrderState& order) {
-                                            if (id <= order.key.order_id.view() || ++rows > kMost) {
-                                                return false;
-                                            }
-                                            last = order.key.order_id.str();
-                                            return true;
-                                        });
-        if (rows > kMost) {
-            return std::nullopt;
-        }
-        if (last) {
-            return last;
-        }
-    }
-    return std::nullopt;
-}
-
 /// Sets the cells that tell what the shops sent.
 void add_activity(Read& read, Page& page) {
     enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
@@ -57,13 +31,12 @@ void add_activity(Read& read, Page& page) {
     std::map<std::string, std::uint64_t> dead =
         paged(read.ledger)
             .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime);
+    const auto silences = reports::silences_of(read.ledger, read.grant.account);
     for (reports::Row& row : page.rows) {
         const ShopId shop(row[kShop].cell());
         const auto number = numbers.find(shop.str());
-        std::optional<reports::Silence> silence;
-        if (number != numbers.end()) {
-            silence = reports::silence_of(read.ledger, read.grant.account, number->second);
-        }
+        const auto known = number == numbers.end() ? silences.end() : silences.find(number->second);
+        const auto silence = known == silences.end() ? std::nullopt : std::optional(known->second);
         row[kLastEvent] = silence ? Json(silence->last_event.to_string()) : Json();
         row[kSilence] = reports::silence_json(shop, silence, read.now);
         row[kDead] = dead[shop.str()];
@@ -71,23 +44,20 @@ void add_activity(Read& read, Page& page) {
 }
 
 /// Returns the ids before and after an order that the shops may not have.
-Json nearest_orders(Read& read, const std::string& id) {
-    Json list = Json::array();
+Json nearest_orders(Read& read, const OrderId& id) {
+    std::map<ShopNumber, std::string> names;
+    std::vector<ShopNumber> shops;
     for (const ShopRow& shop : shops_of(read)) {
-        const auto add = [&](const std::string& order) {
-            list.push_back({{"shop_id", shop.shop_id.str()}, {"order_id", order}});
-        };
-        if (const auto before = order_before(read.ledger, shop, id)) {
-            add(*before);
-        }
-        std::optional<std::string> after;
-        paged(read.ledger)
-            .scan_orders_after(shop.account, shop.shop, OrderId(id), [&](const OrderState& order) {
-                after = order.key.order_id.str();
-                return false;
-            });
-        if (after) {
-            add(*after);
+        names.emplace(shop.shop, shop.shop_id.str());
+        shops.push_back(shop.shop);
+    }
+    Json list = Json::array();
+    for (const OrderNeighbours& one :
+         paged(read.ledger).neighbours(read.grant.account, shops, id)) {
+        for (const std::optional<OrderId>& order : {one.before, one.after}) {
+            if (order) {
+                list.push_back({{"shop_id", names.at(one.shop)}, {"order_id", order->str()}});
+            }
         }
     }
     return list;
@@ -117,7 +87,7 @@ Page list_shops(Read& read) {
     Page shown = std::move(page).take();
     add_activity(read, shown);
     if (const auto near = read.arguments.text("near")) {
-        shown.extras.emplace_back("nearest", nearest_orders(read, *near));
+        shown.extras.emplace_back("nearest", nearest_orders(read, OrderId(*near)));
     }
     return shown;
 }

@@ -1,6 +1,7 @@
 // A statement as a page that prints on A4 and Letter.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "worker/read/lists.hpp"
 
@@ -69,7 +70,11 @@ void add_cell(std::string& html, std::string_view name, const Json& value) {
 }
 
 /// Adds a list of objects as a table, without the columns that are empty in every row.
+/// A list that this part of the statement does not have is null.
 void add_table(std::string& html, std::string_view title, const Json& rows) {
+    if (rows.is_null()) {
+        return;
+    }
     html += "<h2>" + escaped(title) + "</h2>";
     if (rows.items().empty()) {
         html += "<p>None.</p>";
@@ -100,9 +105,20 @@ void add_table(std::string& html, std::string_view title, const Json& rows) {
     html += "</tbody></table>";
 }
 
+/// Adds which postings are missing, and the link to them.
+void add_rest(std::string& html, Json& statement, const std::string& target) {
+    for (Json mark : std::as_const(statement["cut"]).items()) {
+        if (mark["member"].cell() == "rows" && !mark["next"].is_null()) {
+            html += "<p>This page has " + mark["shown"].cell() + " of " + mark["total"].cell() +
+                    " postings. <a href=\"" + escaped(target + "&after=" + mark["next"].cell()) +
+                    "\">The next ones</a></p>";
+        }
+    }
+}
+
 }  // namespace
 
-Answer statement_html(Json statement) {
+Answer statement_html(Json statement, const std::string& target) {
     const std::string title =
         "Statement of " + statement["creator_id"].cell() + ", " + statement["month"].cell();
     Answer answer;
@@ -115,6 +131,7 @@ Answer statement_html(Json statement) {
         escaped(statement["status"].cell()) + ". Dates are UTC.</p>";
     add_table(answer.body, "Sums", statement["sums"]);
     add_table(answer.body, "Postings", statement["rows"]);
+    add_rest(answer.body, statement, target);
     add_table(answer.body, "Payouts", statement["payouts"]);
     answer.body += "</body></html>\n";
     answer.with("Content-Security-Policy",

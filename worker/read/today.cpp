@@ -157,13 +157,12 @@ private:
              paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
             waiting_["dead_letters"].add({}, {}, letters);
         }
+        const auto silences = reports::silences_of(read_.ledger, read_.grant.account);
         for (const store::ShopRow& shop : registered_shops(read_)) {
-            const auto silence =
-                shop.suspended
-                    ? std::nullopt
-                    : reports::silence_of(read_.ledger, shop.account_number, shop.number);
-            if (silence && shop_silence(silence->last_event, silence->usual, read_.now) ==
-                               ShopSilence::kSilent) {
+            const auto silence = silences.find(shop.number);
+            if (!shop.suspended && silence != silences.end() &&
+                shop_silence(silence->second.last_event, silence->second.usual, read_.now) ==
+                    ShopSilence::kSilent) {
                 waiting_["silent_shops"].add({}, {});
             }
         }
@@ -235,15 +234,9 @@ private:
 
     void read_approvals() {
         constexpr std::int64_t kRecentDays = 14;
-        Waiting waiting;
-        EachRow pending([&waiting](const reports::Row& row) {
-            constexpr std::size_t kAmount = 3, kCurrency = 4;
-            const auto currency = Currency::parse(row[kCurrency].cell());
-            waiting.add(currency, currency ? *Decimal::parse(row[kAmount].cell()) : Decimal());
-        });
-        reports::write_pending(read_.ledger, read_.grant.account, read_.grant.account_id, pending);
-        if (waiting.count != 0) {
-            waiting_["approvals"] = std::move(waiting);
+        auto pending = reports::pending_totals(read_.ledger, read_.grant.account);
+        if (pending.count != 0) {
+            waiting_["approvals"] = {pending.count, std::move(pending.amounts)};
         }
         const Timestamp since = read_.now.plus_days(-kRecentDays);
         for (const PayoutState state : {PayoutState::kFailed, PayoutState::kReturned}) {

@@ -23,6 +23,20 @@ void FeedWaiters::end(AccountNumber account) {
     }
 }
 
+bool FeedWaiters::is_parked(const void* owner) const noexcept {
+    return std::ranges::find(parked_, owner, &Parked::owner) != parked_.end();
+}
+
+bool FeedWaiters::leave(const void* owner) {
+    const auto found = std::ranges::find(parked_, owner, &Parked::owner);
+    if (found == parked_.end()) {
+        return false;
+    }
+    const Parked left = std::move(*found);  // destroyed after the list is whole again
+    parked_.erase(found);
+    return true;
+}
+
 /// A waiter may park again while it is woken. Mostly none is ready, and then none is moved.
 template <class Ready>
 void FeedWaiters::wake_if(Ready&& ready) {

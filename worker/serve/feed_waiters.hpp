@@ -31,6 +31,7 @@ public:
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
     struct Parked {
+        const void* owner = nullptr;  ///< Names it for leave().
         AccountNumber account;
         std::uint64_t entries = 0;  ///< The account's chains had so many.
         Clock::time_point until;
@@ -43,6 +44,10 @@ public:
         waiter.generation = generation_;
         parked_.push_back(std::move(waiter));
     }
+    [[nodiscard]] bool is_parked(const void* owner) const noexcept;
+    /// Removes a parked waiter without waking it, because its client is gone. Returns false if none
+    /// is parked. The caller calls end().
+    [[nodiscard]] bool leave(const void* owner);
     [[nodiscard]] bool has_parked() const noexcept { return !parked_.empty(); }
     /// Wakes the waiters of accounts that have another number of entries than they saw.
     void note(const ChainEntries& entries);

@@ -60,12 +60,36 @@ Answer plain(std::string text) {
     return answer;
 }
 
+/// Returns the caller without the local parts of e-mail addresses, which logs never hold:
+/// `u:g***@acme.example`.
+std::string logged_caller(const std::string& caller) {
+    constexpr std::size_t kPrefix = 2;  // of Caller::key()
+    const auto is_of_address = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               static_cast<unsigned char>(c) >= 0x80 ||
+               std::string_view("!#$%&'*+-/?^_`{|}~.").find(c) != std::string_view::npos;
+    };
+    std::string shown;
+    std::size_t from = 0;
+    for (std::size_t at = caller.find('@'); at != std::string::npos;
+         at = caller.find('@', at + 1)) {
+        std::size_t begin = at;
+        while (begin > std::max(from, kPrefix) && is_of_address(caller[begin - 1])) {
+            --begin;
+        }
+        shown += caller.substr(from, begin - from);
+        shown += begin < at ? caller.substr(begin, 1) + "***" : "";
+        from = at;
+    }
+    return cli::printable(shown + caller.substr(from));
+}
+
 /// Writes one line for a request, without its parameters.
 void log_request(const Request& request, const Outcome& outcome, unsigned status,
                  std::chrono::microseconds took) {
     const std::string account = outcome.account.empty() ? "-" : outcome.account;
     std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
-                 outcome.caller.empty() ? "-" : cli::printable(outcome.caller).c_str(),
+                 outcome.caller.empty() ? "-" : logged_caller(outcome.caller).c_str(),
                  account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
                  status, static_cast<long long>(took.count()));
 }
@@ -137,8 +161,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
                            Outcome& outcome) {
     const Timestamp at = now();
     auto found = callers_.find(request, at);
-    const auto cursor_secret = callers_.cursor_secret();
-    if (!found.ok() || !cursor_secret.ok()) {
+    if (!found.ok()) {
         outcome.result = problem("ledger_unavailable");
         return;
     }
@@ -165,7 +188,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
             problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
     }
     if (caller.grants.empty()) {
-        return answer(problem("no_account", "no account has the user " + caller.name));
+        return answer(problem("no_account"));
     }
     const Grant* const grant = grant_of(caller, parameters);
     // The scope comes before the account: a caller that has it in no account gets 403.
@@ -200,8 +223,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
                     grant == nullptr ? Grant{} : *grant,
                     std::move(arguments),
                     at,
-                    request.if_none_match.value_or(""),
-                    *cursor_secret};
+                    request.if_none_match.value_or("")};
     outcome.result = std::move(admitted);
 }
 

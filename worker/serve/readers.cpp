@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/status/report.hpp"
+#include "core/values/assert.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/cli/output.hpp"
@@ -131,6 +132,7 @@ std::string Readers::own_node(Ledger& ledger) {
 /// Never answers with an old row in place of a new one: a ledger that fails is opened again by the
 /// next job.
 Answer Readers::answer(const Job& job, Source& source) {
+    const AssertionScope scope;
     const bool was_open = source.ledger != nullptr;
     try {
         if (source.ledger && !is_in_place(*source.ledger)) {
@@ -173,15 +175,16 @@ WorkerPage Readers::worker_page(const std::string& node) {
     page.node = node;
     const store::WorkerState state = control_.worker_state();
     const std::uint64_t now = wall_ms(), heartbeat = control_.heartbeat_ms();
-    const bool should_run =
-        state != store::WorkerState::kStopped && state != store::WorkerState::kUnknown;
-    const bool is_silent = should_run && now > heartbeat + kHeartbeatStaleMs;
+    const bool has_run = state != store::WorkerState::kUnknown;
+    const bool is_silent =
+        has_run && state != store::WorkerState::kStopped && now > heartbeat + kHeartbeatStaleMs;
     page.state = is_silent ? "stale" : kStates[static_cast<std::size_t>(state)];
     page.version = control_.worker_version();
     page.waiting = control_.waiting();
-    // A worker that died or hangs counts no inputs, so its silence is taken for waiting ones.
+    // A worker that was stopped, died or hangs counts no inputs, so its silence is taken for
+    // waiting ones.
     page.is_behind = (page.waiting != 0 && now > control_.queue_noted_ms() + kBehindMs) ||
-                     (should_run && now > heartbeat + kBehindMs);
+                     (has_run && now > heartbeat + kBehindMs);
     page.rate_limit = rate_limit_;
     page.shops = [this](const AccountId& account) {
         const std::lock_guard lock(registry_mutex_);

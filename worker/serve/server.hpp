@@ -14,14 +14,6 @@
 
 namespace sluice::serve {
 
-/// An address to listen on: a unix socket, or TCP on loopback.
-struct Listener {
-    std::string path;  ///< Path of a unix socket, or empty.
-    bool is_v6 = false;
-    std::uint16_t port = 0;
-    Door door = Door::kTokens;
-};
-
 /// Binds the sockets, tells the service manager that it is ready, and serves until SIGTERM or
 /// SIGINT; requests under way are answered first. A unix socket whose process is gone is replaced.
 /// Returns an error if a socket cannot be bound or a mount was lost.

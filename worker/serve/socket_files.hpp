@@ -1,15 +1,25 @@
-// Socket files: the unix sockets that this process made, who may connect to them, and their
-// removal.
+// Sockets: the addresses to listen on, and the files of unix sockets that this process made, who
+// may connect to them, and their removal.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/values/result.hpp"
+#include "worker/read/http.hpp"
 
 namespace sluice::serve {
+
+/// An address to listen on: a unix socket, or TCP on loopback.
+struct Listener {
+    std::string path;  ///< Path of a unix socket, or empty.
+    bool is_v6 = false;
+    std::uint16_t port = 0;
+    Door door = Door::kTokens;
+};
 
 /// Groups that a unix socket may be given to, so that nginx may connect: the first that is
 /// possible.

@@ -127,7 +127,11 @@ TEST_P(SilenceTest, X4_NodesAreJoined) {
     EXPECT_EQ(
         reports::silence_json(ShopId("shop-1"), silence, at.plus_seconds(3601)).compact(),
         R"({"state":"silent","sentence":"shop-1: nothing for 2 h; at this time 1 h is usual.",)"
-        R"("silent":7201,"usual":3600,"limit":7200})");
+        R"("silent":7200,"usual":3600,"limit":7200})");
+    const auto of_account = reports::silences_of(*snapshot(), kAcme);
+    ASSERT_EQ(of_account.size(), 1U);
+    EXPECT_EQ(of_account.at(kShop).last_event, silence->last_event);
+    EXPECT_TRUE(reports::silences_of(*snapshot(), AccountNumber{99}).empty());
     std::vector<std::uint32_t> shops;
     reports::scan_silences(*snapshot(), [&](ShopNumber shop, const reports::Silence& one) {
         shops.push_back(shop.value);

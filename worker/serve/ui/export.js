@@ -4,16 +4,14 @@ import { element } from "./dom.js";
 import { count } from "./format.js";
 
 const ROWS_MAX = 50000;
-const AMOUNTS = new Set(["amount", "accrued", "tax", "shipping", "commission_amount", "refund_amount", "refund_tax", "pending",
-  "blocked", "payable", "in_payout", "paid", "total", "opening", "debit", "credit", "closing", "earned", "adjusted", "paid_out",
-  "owed", "count", "orders", "items", "payouts", "entries", "version", "entry", "event_seq"]);
-const NUMBER = /^-?\d+(\.\d+)?$/;
+const NUMBER = /^-?\d+(\.\d+)?$/, ID = /(^|_)id$/;
 
-/** A spreadsheet runs text that begins so as a formula; an apostrophe keeps it text. */
+/** A spreadsheet runs text that begins so as a formula; an apostrophe keeps it text. A number is none, whatever its column is
+ *  called, unless it is an id. */
 export function cell(name, value) {
   if (value === null || value === undefined) return "";
   let text = typeof value === "object" ? words(value) : String(value);
-  if (!(AMOUNTS.has(name) && NUMBER.test(text)) && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+  if ((!NUMBER.test(text) || ID.test(name)) && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 const words = (value) => (Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(" ")
@@ -32,6 +30,9 @@ function save(name, text) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+/** Saves rows under a name, `payouts` or `statement of ann`. */
+export const saveRows = (name, rows) => save("sluice-" + name.replaceAll(" ", "-") + ".csv", csvOf(rows));
+
 /** A button that reads every row of a list, up to 50,000, and saves them. */
 export function exportButton(path, parameters, name) {
   const button = element("button", { type: "button" }, "Export");
@@ -46,7 +47,7 @@ export function exportButton(path, parameters, name) {
         after = page.next;
         button.textContent = "Export: " + count(rows.length);
       } while (after && rows.length < ROWS_MAX);
-      save("sluice-" + name.replaceAll(" ", "-") + ".csv", csvOf(rows.slice(0, ROWS_MAX)));
+      saveRows(name, rows.slice(0, ROWS_MAX));
       button.textContent = "Export";
       document.getElementById("status").textContent = count(Math.min(rows.length, ROWS_MAX)) + " rows exported" +
         (after ? "; there are more" : "");

@@ -95,7 +95,7 @@ function failed(title, error) {
   const isLogin = error.status === 401;
   const retry = element("button", { type: "button" }, isLogin ? "Log in" : "Try again");
   retry.addEventListener("click", () => (isLogin ? location.reload() : render()));
-  const words = error.code === "no_account" ? capital(error.message) + ". `sluice user add` adds one." : ADVICE[error.code] || error.message;
+  const words = error.code === "no_account" ? error.message + ". `sluice user add` adds one." : ADVICE[error.code] || error.message;
   const { order, creator, payout, run, program, id } = parametersNow();
   const missing = error.code === "not_found" && (order || creator || payout || run || program || id);
   return [element("h1", { tabindex: "-1" }, title), element("div", { class: PLAIN.includes(error.code) ? "note" : "note bad" },

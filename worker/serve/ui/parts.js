@@ -3,7 +3,7 @@ import { BarChart } from "./chart.js";
 import { element } from "./dom.js";
 import { get } from "./api.js";
 import { exportButton } from "./export.js";
-import { capital, plural, state } from "./format.js";
+import { capital, count, plural, state } from "./format.js";
 import { hrefOf } from "./links.js";
 
 /** Tables of more columns become blocks on a phone. */
@@ -70,6 +70,10 @@ export function pairs(title, list) {
   node.classList.add("pairs");
   return node;
 }
+
+/** Says which lists of an answer are not shown whole. */
+export const cutNote = ({ cut = [] }) => cut.map(({ member, shown, total }) => element("p", { class: "muted" },
+  "The first " + count(shown) + " of " + count(total) + " " + (member === "rows" ? "postings" : member.replaceAll(".", " ")) + " are shown."));
 
 /** Rows of the first page: a phone shows each as a block. */
 export const pageSize = () => (isWide.matches ? 100 : 25);

@@ -12,7 +12,8 @@ constexpr AccountNumber kAcme{1}, kBeta{2};
 
 struct Waiting {
     void park(AccountNumber account, std::uint64_t entries, Clock::time_point until = {}) {
-        waiters.park({account,
+        waiters.park({this,
+                      account,
                       entries,
                       until,
                       [this, account] { woken.push_back(account); },
@@ -79,7 +80,7 @@ TEST(FeedWaiters, AWaitEndsAtItsTime) {
 class RevokedWaiters : public testing::Test {
 protected:
     void park(AccountNumber account, bool& is_revoked) {
-        waiters.park({account, 5, Clock::time_point::max(), [this] { ++woken; },
+        waiters.park({nullptr, account, 5, Clock::time_point::max(), [this] { ++woken; },
                       [this, &is_revoked] {
                           ++asked;
                           return is_revoked;
@@ -140,20 +141,43 @@ TEST_F(RevokedWaiters, AreAskedAlwaysIfTheGenerationIsNotKnown) {
 TEST(FeedWaiters, AWaiterMayParkAgainWhileItIsWoken) {
     FeedWaiters waiters;
     int woken = 0;
-    waiters.park({kAcme,
-                  5,
-                  {},
-                  [&] {
-                      ++woken;
-                      waiters.park({kAcme, 6, {}, [&] { ++woken; }, [] { return false; }, {}});
-                  },
-                  [] { return false; },
-                  {}});
+    waiters.park(
+        {nullptr,
+         kAcme,
+         5,
+         {},
+         [&] {
+             ++woken;
+             waiters.park({nullptr, kAcme, 6, {}, [&] { ++woken; }, [] { return false; }, {}});
+         },
+         [] { return false; },
+         {}});
     waiters.note({{kAcme, 6}});
     EXPECT_EQ(woken, 1);
     EXPECT_TRUE(waiters.has_parked());
     waiters.note({{kAcme, 7}});
     EXPECT_EQ(woken, 2);
+}
+
+TEST(FeedWaiters, AWaiterThatLeavesIsNotWoken) {
+    Waiting first, other;
+    FeedWaiters waiters;
+    int woken = 0;
+    for (const void* const owner : {&first, &other}) {
+        waiters.park({owner,
+                      kAcme,
+                      5,
+                      Clock::time_point::max(),
+                      [&woken] { ++woken; },
+                      [] { return false; },
+                      {}});
+    }
+    EXPECT_TRUE(waiters.is_parked(&first));
+    EXPECT_TRUE(waiters.leave(&first));
+    EXPECT_FALSE(waiters.is_parked(&first));
+    EXPECT_FALSE(waiters.leave(&first));
+    waiters.wake_all();
+    EXPECT_EQ(woken, 1);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 import { element } from "../dom.js";
 import { amount, amountsIn, capital, day, instantKey, isZero, money, state, sum, time, told } from "../format.js";
 import { creatorLink, idOf, link, payoutLink } from "../links.js";
-import { card, facts, pairs, table } from "../parts.js";
+import { card, cutNote, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 
 const EVENTS = { ORDER_CREATE: "Order placed", ORDER_UPDATE: "Order updated", ORDER_CANCEL: "Order cancelled" };
@@ -201,7 +201,7 @@ export default {
       element("p", { class: "answer first" }, told(order.answer.sentence))));
     return [head, threeFacts(order), element("div", { class: "cards" },
       element("div", {}, timeline(order), sale(order)),
-      element("div", {}, ...help(order), lines(order), candidates(order), ...payouts(order)))];
+      element("div", {}, ...help(order), lines(order), candidates(order), ...payouts(order))), ...cutNote(order)];
   },
 };
 

@@ -1,9 +1,10 @@
 // One creator's month as a page that prints.
-import { address } from "../api.js";
+import { get } from "../api.js";
 import { element } from "../dom.js";
-import { amount, count, money, monthName, time } from "../format.js";
+import { saveRows } from "../export.js";
+import { amount, count, money, monthAfter, monthName, monthStart, time } from "../format.js";
 import { idOf, orderLink, payoutLink } from "../links.js";
-import { card, empty, head, table } from "../parts.js";
+import { card, cutNote, empty, head, table } from "../parts.js";
 
 function sums(statement) {
   if (!statement.sums.length) return empty("No posting in this month.");
@@ -45,6 +46,49 @@ function postings({ rows }) {
   return card("Postings", node, more);
 }
 
+const restOf = (statement) => statement.cut?.find((one) => one.member === "rows");
+
+/** Every posting, those of an answer that was cut as well. */
+async function everyPosting(statement, parameters) {
+  const rows = [...statement.rows];
+  for (let rest = restOf(statement); rest;) {
+    const more = await get("statement", { ...parameters, after: rest.next });
+    rows.push(...more.rows);
+    rest = restOf(more);
+  }
+  return rows;
+}
+
+/** The lines of `report statement --format csv`: the postings between the balances. */
+function linesOf(statement, rows) {
+  const { account_id, creator_id, month, status } = statement;
+  const none = { shop_id: null, order_id: null, line_item_id: null, refers_to: null, payout_id: null };
+  const noSums = { opening: null, earned: null, adjusted: null, paid_out: null };
+  const named = { account_id, creator_id, month, status };
+  const boundary = (sum, reason, at, amount_, sums) => ({ accounting_date: at, program_id: sum.program_id, currency: sum.currency,
+    ledger_account: "owed", reason, amount: amount_, ...none, ...noSums, ...sums, ...named });
+  return [
+    ...statement.sums.map((sum) => boundary(sum, "PERIOD_OPENING", monthStart(month), sum.opening, { opening: sum.opening })),
+    ...rows.map((row) => ({ ...row, ...noSums, ...named })),
+    ...statement.sums.map(({ opening, earned, adjusted, paid_out, closing, ...sum }) =>
+      boundary(sum, "PERIOD_CLOSING", monthStart(monthAfter(month, 1)), closing, { opening, earned, adjusted, paid_out })),
+  ];
+}
+
+function csvButton(statement, parameters) {
+  const button = element("button", { type: "button" }, "CSV");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      saveRows("statement of " + statement.creator_id + " " + statement.month, linesOf(statement, await everyPosting(statement, parameters)));
+    } catch (error) {
+      button.textContent = "CSV failed: " + error.message;
+    }
+    button.disabled = false;
+  });
+  return button;
+}
+
 export default {
   nav: "month",
   title: ({ creator, month }) => "Statement of " + creator + ", " + month,
@@ -52,12 +96,12 @@ export default {
   show(statement, { creator, month }) {
     const print = element("button", { type: "button" }, "Print");
     print.addEventListener("click", () => window.print());
-    const csv = element("a", { class: "button", href: address("statement", { creator, month, format: "csv" }), download: "" }, "CSV");
+    const csv = csvButton(statement, { creator, month });
     return [head(["Statement of ", idOf(statement.creator_id)],
       [monthName(month) + ", account " + statement.account_id + ", " + statement.status + "."], print, csv),
     card("Sums", sums(statement)),
     ...(statement.payouts.length ? [card("Payouts", table("Payouts", [{ name: "Payout", cell: (row) => payoutLink(row.payout_id) },
       { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) }], statement.payouts))] : []),
-    postings(statement)];
+    postings(statement), ...cutNote(statement)];
   },
 };
