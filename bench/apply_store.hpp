@@ -15,6 +15,7 @@
 #include "core/commands/commands.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
 
 namespace sluice::bench {
@@ -130,7 +131,29 @@ struct Bench {
         }
     }
 
+    /// The worker applies events of shops that the registry has.
+    void register_shops(std::uint32_t upto) {
+        if (registered >= upto) {
+            return;
+        }
+        auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
+        check(registry.ok(), registry ? "" : registry.error().message);
+        const AccountId acme("acme");
+        const auto known = (*registry)->account(acme);
+        check(known.ok(), known ? "" : known.error().message);
+        Status made =
+            *known ? Status() : (*registry)->create_account(acme, std::nullopt, kReceived);
+        for (; made && registered < upto; ++registered) {
+            const ShopId id("shop-" + std::to_string(registered + 1));
+            const auto there = (*registry)->shop(id);
+            const bool is_new = there.ok() && !*there;
+            made = is_new ? (*registry)->create_shop(id, acme, kReceived) : Status();
+        }
+        check(made.ok(), made ? "" : made.error().message);
+    }
+
     void append(Topic topic, const std::vector<std::string>& bodies, std::uint32_t shop = 1) {
+        register_shops(shop);
         RecordMeta meta;
         meta.topic = topic;
         meta.account_number = {1};
@@ -141,11 +164,13 @@ struct Bench {
         std::vector<std::string> prefixes;
         std::vector<store::AppendItem> items(bodies.size());
         RecordEnvelope envelope;
+        std::uint64_t seq = queue->last_seq()->value;
         for (const std::string& body : bodies) {
+            ++seq;
             if (is_command(topic)) {
                 const auto held = store::HeldCommandKeys::load(paths.command_key);
                 check(held.ok(), held ? "" : held.error().message);
-                meta.seal = held->keys().seal(meta, sha256(body), queue->uuid());
+                meta.seal = held->keys().seal(meta, sha256(body), queue->uuid(), {seq});
             }
             envelope.encode(meta, body);
             prefixes.emplace_back(envelope.prefix());
@@ -197,6 +222,7 @@ struct Bench {
     std::atomic<bool> stop = false;
     std::mt19937_64 random{1};
     std::uint32_t updates = 0;
+    std::uint32_t registered = 0;  ///< Shops of the registry.
 };
 
 }  // namespace sluice::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/apply/input_digest.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
 #include "core/orders/sums.hpp"
@@ -34,6 +35,14 @@ std::string refusal(std::span<const FieldError> errors) {
 /// Only an input that was edited after it was stored has pseudonyms.
 Pseudonyms pseudonyms_of(const Input& input) noexcept {
     return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
+}
+
+/// Returns the digest of the body as it was sent. A bulk file was compared with its own.
+Digest256 body_digest(const Input& input, const Result<RecordView>& record) {
+    if (input.body_sha256 || !record) {
+        return input.body_sha256.value_or(Digest256{});
+    }
+    return record->meta.bulk ? record->meta.bulk->sha256 : sha256(record->body);
 }
 
 EventDigest first_half(const Digest256& digest) noexcept {
@@ -108,8 +117,10 @@ DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string rea
     DeadLetter letter;
     letter.seq = input.seq;
     letter.reason = std::move(reason);
-    letter.record = input.record;
-    letter.bulk_body = input.bulk_body;
+    if (!input.is_bare) {
+        letter.record = input.record;
+        letter.bulk_body = input.bulk_body;
+    }
     letter.body_sha256 = input.body_sha256;
     if (meta != nullptr) {
         letter.topic = meta->topic;
@@ -122,10 +133,11 @@ DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string rea
     return letter;
 }
 
-/// Returns true if the letter is never replayed, because its command acts on other inputs, which
-/// have changed by then.
+/// Returns true if the letter is never replayed: its command acts on other inputs, which have
+/// changed by then, or it has no seal, which a rebuild without the keys could not see.
 bool is_final(const DeadLetter& letter) noexcept {
-    return letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget;
+    return letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget ||
+           letter.topic == Topic::kAcceptGap || is_not_sealed(letter.reason);
 }
 
 /// Replays the letters that the command names, or all.
@@ -157,43 +169,52 @@ Result<Reply> replay_letters(const DeadReplay& command,
 
 Applied Applier::apply(const Input& input, LedgerTxn& txn) {
     SLUICE_ASSERT(input.seq > txn.head().applied_seq);
-    const RecordMeta* meta = nullptr;
-    RecordView record;
-    Applied applied = apply_input(input, meta, record, txn);
+    const Result<RecordView> record = decode_record(input.record);
+    const RecordMeta* const meta = record ? &record->meta : nullptr;
+    const Digest256 body_sha256 = body_digest(input, record);
+    Applied applied = apply_input(input, std::nullopt, record, body_sha256, txn);
     if (applied.input_class == InputClass::kDead) {
         txn.put(letter_of(input, meta, applied.text));
     }
     LedgerHead& head = txn.mutable_head();
     ++counter(head.totals, applied.input_class);
-    head.applied_seq = input.seq;
+    head.applied_seq = applied.gap_end.value_or(input.seq);
+    head.inputs_sha256 = chain_after(
+        head.inputs_sha256, input.seq,
+        input.digest
+            ? *input.digest
+            : input_digest(input.record, record ? &*record : nullptr, body_sha256, digest_buffer_));
     head.last_received = meta != nullptr ? meta->received_at : head.last_received;
     return applied;
 }
 
-Applied Applier::apply_input(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replayed_at,
+                             const Result<RecordView>& record, const Digest256& body_sha256,
                              LedgerTxn& txn) {
-    Result<RecordView> decoded = decode_record(input.record);
-    if (!decoded) {
-        return dead(decoded.error().message);
+    if (!record || input.dead_reason) {
+        return dead(input.dead_reason ? *input.dead_reason : record.error().message);
     }
-    record = *decoded;
-    meta_out = &record.meta;
-    if (input.dead_reason) {
-        return dead(*input.dead_reason);
-    }
-    if (record.meta.bulk && input.bulk_body.size() != record.meta.bulk->bytes) {
+    const RecordMeta& meta = record->meta;
+    if (meta.bulk && input.bulk_body.size() != meta.bulk->bytes) {
         return dead("its body, which lay beside the queue, is missing");
     }
-    const Decoded whole{input, record.meta, record.meta.bulk ? input.bulk_body : record.body};
-    const Topic topic = record.meta.topic;
+    const Decoded whole{input, meta, meta.bulk ? input.bulk_body : record->body, body_sha256,
+                        replayed_at};
+    const Topic topic = meta.topic;
     if (is_command(topic)) {
         return apply_command(whole, txn);
     }
     if (input.damage) {
         return dead("DAMAGED_ROW: " + *input.damage);
     }
-    if (record.meta.account_number.value == 0 || record.meta.shop_number.value == 0) {
+    if (meta.account_number.value == 0 || meta.shop_number.value == 0) {
         return dead("the record names no shop");
+    }
+    if (is_from_future(whole)) {
+        return dead(
+            std::string(kFromFuture) + ": its time of receipt, " + meta.received_at.to_string() +
+            ", is more than a day ahead of the clock: the clock of nginx was wrong, or nginx "
+            "did not write it");
     }
     return is_order(topic) ? apply_order(whole, txn) : apply_catalog(whole, txn);
 }
@@ -205,17 +226,19 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     if (event == nullptr) {
         return dead(refusal(orders_.errors()));
     }
-    KnownShop& shop = learn_shop(meta, txn);
+    KnownShop* shop = nullptr;
+    if (std::optional<std::string> fault = find_shop(decoded, txn, shop)) {
+        return dead(*std::move(fault));
+    }
     const std::int64_t minute = minute_of(meta.received_at);
     const std::uint32_t node = txn.head().number;
-    if (minute != shop.last_minute || node != shop.last_node) {
+    if (minute != shop->last_minute || node != shop->last_node) {
         note_minute(txn, meta.account_number, meta.shop_number, meta.received_at);
-        shop.last_minute = minute;
-        shop.last_node = node;
+        shop->last_minute = minute;
+        shop->last_node = node;
     }
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
-    arrival.digest =
-        first_half(decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body));
+    arrival.digest = first_half(decoded.body_sha256);
     arrival.device = device_of(meta, pseudonyms);
     arrival.customer = customer_digest(*event);
     arrival.traceparent = meta.traceparent;
@@ -234,36 +257,30 @@ Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
         case BatchVerdict::kValid:
             break;
     }
-    learn_shop(decoded.meta, txn);
+    KnownShop* shop = nullptr;
+    if (std::optional<std::string> fault = find_shop(decoded, txn, shop)) {
+        return dead(*std::move(fault));
+    }
     apply_batch(decoded.meta.topic, decoded.body, decoded.meta.account_number,
                 decoded.meta.shop_number, txn);
     return {InputClass::kCatalog, false, {}, CommandOutcome::kDone};
 }
 
-/// Returns why a command is not one that `sluice` wrote once, or nothing. Notes its seal.
+/// Returns why a command is not one that `sluice` wrote at this place, or nothing. Notes its seal.
 std::optional<std::string> Applier::seal_fault_of(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
     const SequenceNumber seq = decoded.input.seq;
     if (seals_ != nullptr) {
-        const Digest256 sent =
-            decoded.input.body_sha256 ? *decoded.input.body_sha256 : sha256(decoded.body);
-        if (std::optional<std::string> fault = seals_->fault(meta, sent, txn.head().node, seq)) {
+        if (std::optional<std::string> fault =
+                seals_->fault(meta, decoded.body_sha256, txn.head().node, seq)) {
             return fault;
         }
     }
-    if (!meta.seal) {
-        return std::nullopt;
+    UsedSeal used{meta.seal ? meta.seal->mac : Digest256{}, {}};
+    if (meta.seal && !txn.load(used)) {
+        used.seq = seq;
+        txn.put(used);
     }
-    UsedSeal used;
-    used.mac = meta.seal->mac;
-    if (txn.load(used)) {
-        return used.seq == seq
-                   ? std::nullopt
-                   : std::optional(std::string(kNotSealed) + ": the command is a copy of input " +
-                                   std::to_string(used.seq.value));
-    }
-    used.seq = seq;
-    txn.put(used);
     return std::nullopt;
 }
 
@@ -298,22 +315,31 @@ Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
         *request, context,
         [&](const DeadReplay& c) {
             return replay_letters(
-                c, [&](DeadLetter letter) { return replay(std::move(letter), txn); }, txn);
+                c,
+                [&](DeadLetter letter) { return replay(std::move(letter), meta.received_at, txn); },
+                txn);
         },
         programs_, txn);
     do_work(order_applier_, txn, kWorkInline);
-    return {InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result, row.outcome};
+    Applied applied{InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result,
+                    row.outcome};
+    if (const auto* gap = std::get_if<AcceptGap>(&request->command);
+        gap != nullptr && row.outcome == CommandOutcome::kDone) {
+        applied.gap_end = gap->last;
+    }
+    return applied;
 }
 
-bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
+bool Applier::replay(DeadLetter letter, Timestamp at, LedgerTxn& txn) {
     const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
-    const RecordMeta* meta = nullptr;
-    RecordView record;
-    const Applied applied = is_final(letter) ? dead("it is not replayed: run the command again")
-                                             : apply_input(input, meta, record, txn);
+    const Result<RecordView> record = decode_record(input.record);
+    const Applied applied = is_final(letter)
+                                ? dead("it is not replayed: run the command again")
+                                : apply_input(input, at, record, body_digest(input, record), txn);
     if (applied.input_class == InputClass::kDead) {
         ++letter.attempts;
-        letter.reason = applied.text;
+        // A verdict stays, because it is archived: a rebuild cannot give it.
+        letter.reason = is_verdict(letter.reason) ? letter.reason : applied.text;
         txn.put(letter);
         return false;
     }
@@ -324,18 +350,45 @@ bool Applier::replay(DeadLetter letter, LedgerTxn& txn) {
     return true;
 }
 
-/// Checks that a shop's number belongs to the shop in this ledger. Numbers come from the registry,
-/// so nodes that share a ledger must share a registry; otherwise one shop's orders would be posted
-/// to another's.
-Applier::KnownShop& Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) {
-    if (const auto known = known_shops_.find(meta.shop_number.value); known != known_shops_.end()) {
-        return known->second;
+bool Applier::is_from_future(const Decoded& decoded) const {
+    const Timestamp received_at = decoded.meta.received_at;
+    return decoded.replayed_at
+               ? received_at > decoded.replayed_at->plus_seconds(kReceiptAheadSeconds)
+               : senders_ != nullptr && senders_->is_from_future(received_at);
+}
+
+/// A shop's number comes from nginx, which may be broken, so it counts only if ledger or registry
+/// give it to this shop. Nodes that share a ledger must share a registry: where the registry agrees
+/// with the record and the ledger does not, one shop's orders would be posted to another's, and
+/// nothing is applied.
+std::optional<std::string> Applier::find_shop(const Decoded& decoded, LedgerTxn& txn,
+                                              KnownShop*& found) {
+    const RecordMeta& meta = decoded.meta;
+    const auto is_its = [&meta](const ShopRow& row) {
+        return row.account == meta.account_number && row.shop_id.view() == meta.shop_id &&
+               row.account_id.view() == meta.account_id;
+    };
+    const auto known = known_shops_.find(meta.shop_number.value);
+    if (known != known_shops_.end() && is_its(known->second.row)) {
+        found = &known->second;
+        return std::nullopt;
     }
-    const std::optional<ShopRow> stored = txn.shop(meta.shop_number);
+    std::optional<ShopRow> stored = txn.shop(meta.shop_number);
+    if (!stored || !is_its(*stored)) {
+        if (decoded.replayed_at) {
+            return std::string(kNotRegistered) +
+                   ": the ledger has no such shop; send the event again";
+        }
+        if (std::optional<std::string> fault =
+                senders_ != nullptr ? senders_->shop_fault(meta) : std::nullopt) {
+            return fault;
+        }
+    }
     if (!stored) {
-        txn.put(ShopRow{meta.account_number, meta.shop_number, AccountId(meta.account_id),
-                        ShopId(meta.shop_id)});
-    } else if (stored->account != meta.account_number || stored->shop_id.view() != meta.shop_id) {
+        stored = ShopRow{meta.account_number, meta.shop_number, AccountId(meta.account_id),
+                         ShopId(meta.shop_id)};
+        txn.put(*stored);
+    } else if (!is_its(*stored)) {
         throw LedgerFailure(
             {ErrorCode::kConflict,
              "shop number " + std::to_string(meta.shop_number.value) + " is " +
@@ -345,7 +398,9 @@ Applier::KnownShop& Applier::learn_shop(const RecordMeta& meta, LedgerTxn& txn) 
                  " in this store: its registry is not the one of this ledger. Nothing was "
                  "applied"});
     }
-    return known_shops_[meta.shop_number.value];
+    found = &known_shops_[meta.shop_number.value];
+    found->row = *std::move(stored);
+    return std::nullopt;
 }
 
 bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {

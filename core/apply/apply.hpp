@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/apply/sender_check.hpp"
 #include "core/commands/seal.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/order.hpp"
@@ -26,6 +27,8 @@ struct Applied {
     bool failed = false;  ///< A command was refused; `text` says why. Nothing else changed.
     std::string text;     ///< A command's result, or the reason of a dead letter; else empty.
     CommandOutcome outcome = CommandOutcome::kDone;  ///< Meaningful for commands.
+    /// The last of the lost inputs that the command stands for.
+    std::optional<SequenceNumber> gap_end{};
 };
 
 /// Orders of an input's retry work that apply() does itself.
@@ -35,7 +38,9 @@ class Applier {
 public:
     /// @param seals  Judges the seals of commands, and outlives this object. nullptr judges none,
     /// for a replay whose inputs a worker has judged.
-    explicit Applier(SealCheck* seals = nullptr) : seals_(seals) {}
+    /// @param senders  Likewise, the shops and times of events.
+    explicit Applier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr)
+        : seals_(seals), senders_(senders) {}
 
     /// Applies one input: rows, journal, totals, checkpoint. Never fails on an input's content:
     /// what cannot be applied becomes a dead letter. Requires: no work is pending (see work());
@@ -54,6 +59,7 @@ public:
 private:
     /// A shop whose names the ledger has.
     struct KnownShop {
+        ShopRow row;
         std::int64_t last_minute = -1;  ///< Noted by note_minute() for its last event; -1 before.
         std::uint32_t last_node = 0;    ///< Node of that row: a rebuild applies several queues.
     };
@@ -62,28 +68,35 @@ private:
         const Input& input;
         const RecordMeta& meta;
         std::string_view body;
+        Digest256 body_sha256;  ///< Digest of the body as it was sent.
+        /// Set for a dead letter that is applied again: the receipt of the command that does so. A
+        /// rebuild, without registry and clock, must decide as the worker did.
+        std::optional<Timestamp> replayed_at;
     };
     /// Applies an input without totals, checkpoint and dead letter.
-    /// @param meta_out  Set once the record could be read; points into `record`.
-    Applied apply_input(const Input& input, const RecordMeta*& meta_out, RecordView& record,
+    Applied apply_input(const Input& input, std::optional<Timestamp> replayed_at,
+                        const Result<RecordView>& record, const Digest256& body_sha256,
                         LedgerTxn& txn);
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
     std::optional<std::string> seal_fault_of(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
     /// Applies a dead letter again. Returns true if the letter could be applied and is erased.
-    bool replay(DeadLetter letter, LedgerTxn& txn);
-    /// Stores the names of a shop that the ledger does not know yet. Throws LedgerFailure
-    /// (kConflict) if the ledger has other names for the number.
-    /// Returns what is cached of the shop.
-    KnownShop& learn_shop(const RecordMeta& meta, LedgerTxn& txn);
+    /// @param at  The receipt of the command that does so.
+    bool replay(DeadLetter letter, Timestamp at, LedgerTxn& txn);
+    [[nodiscard]] bool is_from_future(const Decoded& decoded) const;
+    /// Finds the shop, and stores its names if the ledger does not know it yet. Returns why the
+    /// event is not this shop's, or nothing.
+    std::optional<std::string> find_shop(const Decoded& decoded, LedgerTxn& txn, KnownShop*& found);
 
     SealCheck* seals_;
+    SenderCheck* senders_;
     OrderEventParser orders_;
     ProductBatchParser products_;
     ProgramCache programs_;
     OrderApplier order_applier_{programs_};
     std::unordered_map<std::uint32_t, KnownShop> known_shops_;
+    std::string digest_buffer_;
 };
 
 }  // namespace sluice

@@ -60,4 +60,7 @@ Verb<PeriodClose> run_verb;
 /// is applied, the archive of each node by its worker. Throws ForgetNotSearched.
 Verb<Forget> run_verb;
 
+// The queue.
+Verb<AcceptGap> run_verb;
+
 }  // namespace sluice

@@ -259,6 +259,11 @@ void each_field(auto& members, Is<PeriodClose> auto& command) {
     members("allow_late", command.allow_late);
 }
 
+void each_field(auto& members, Is<AcceptGap> auto& command) {
+    members("first", command.first);
+    members("last", command.last);
+}
+
 // ---- The request --------------------------------------------------------------------------------
 
 /// Makes the command of this topic. Throws Malformed if no command has it.

@@ -148,13 +148,21 @@ struct PeriodClose {
     bool allow_late = false;
 };
 
+/// Inputs that the queue should have and has not are lost, and the worker continues after them
+/// (controls K14). Its own number is `first`, and it stands for all of them.
+struct AcceptGap {
+    SequenceNumber first, last;
+};
+/// The last number that a queue may reach. Ledgers store numbers with a sign.
+inline constexpr std::uint64_t kSequenceMax = (std::uint64_t{1} << 62) - 1;
+
 // ---- All commands -------------------------------------------------------------------------------
 
 using Command =
     std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose, Adjust,
                  DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold, Release, Reject,
                  Attribute, Detach, Credit, Reverse, AnomalyAck, OrderReset, PeriodClose,
-                 CreatorSet, CreatorRename, OpeningImport, WriteOff>;
+                 CreatorSet, CreatorRename, OpeningImport, WriteOff, AcceptGap>;
 
 /// A command with what every command has (rule K1).
 struct Request {

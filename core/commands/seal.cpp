@@ -45,13 +45,14 @@ public:
     [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
 
 private:
-    std::string bytes_ = "SLS1";
+    std::string bytes_ = "SLS2";
 };
 
 Digest256 mac_of(const Digest256& key, const RecordMeta& meta, const Digest256& body_sha256,
-                 std::string_view queue_uuid) {
+                 std::string_view queue_uuid, SequenceNumber seq) {
     SealedBytes sealed;
-    sealed.text(queue_uuid).number(static_cast<std::uint8_t>(meta.topic));
+    sealed.text(queue_uuid).number(seq.value).number(id_of(key));
+    sealed.number(static_cast<std::uint8_t>(meta.topic));
     sealed.number(meta.account_number.value).number(meta.shop_number.value);
     sealed.text(meta.account_id).text(meta.shop_id);
     sealed.number(static_cast<std::uint64_t>(meta.received_at.seconds));
@@ -133,9 +134,9 @@ void CommandKeys::append(const CommandKeys& others) {
 }
 
 CommandSeal CommandKeys::seal(const RecordMeta& meta, const Digest256& body_sha256,
-                              std::string_view queue_uuid) const {
+                              std::string_view queue_uuid, SequenceNumber seq) const {
     const Key& key = keys_.front();
-    return {key.id, mac_of(key.bytes, meta, body_sha256, queue_uuid)};
+    return {key.id, mac_of(key.bytes, meta, body_sha256, queue_uuid, seq)};
 }
 
 CommandKeys::Verdict CommandKeys::verify(const RecordMeta& meta, const Digest256& body_sha256,
@@ -148,7 +149,8 @@ CommandKeys::Verdict CommandKeys::verify(const RecordMeta& meta, const Digest256
     if (key == keys_.end()) {
         return Verdict::kUnknownKey;
     }
-    if (!equal_constant_time(mac_of(key->bytes, meta, body_sha256, queue_uuid), meta.seal->mac)) {
+    if (!equal_constant_time(mac_of(key->bytes, meta, body_sha256, queue_uuid, seq),
+                             meta.seal->mac)) {
         return Verdict::kWrong;
     }
     return key->last && seq > *key->last ? Verdict::kRetired : Verdict::kValid;
@@ -176,7 +178,7 @@ std::string seal_fault(CommandKeys::Verdict verdict) {
         case CommandKeys::Verdict::kRetired:
             return words + ": the command was sealed with a key that had been replaced by then";
         default:
-            return words + ": the seal is not that of this command in this queue";
+            return words + ": the seal is not that of this command at this place of this queue";
     }
 }
 

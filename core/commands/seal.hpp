@@ -2,9 +2,11 @@
 // read (controls K5).
 //
 // nginx runs in the group that may append to the queue. A seal proves that the record was written
-// by the `sluice` program of the store's owner. It names its queue, so a record that was copied
-// from another queue has no valid seal here. The ledger keeps the seals of all commands (UsedSeal),
-// so a record that is appended to its own queue again is refused, also if the first one was.
+// by the `sluice` program of the store's owner. It names its queue and its sequence number, so a
+// record that was copied, from another queue or from another place of this one, has no valid seal
+// (controls K14). A restore begins a new epoch by retiring the key, so a command of a time that the
+// restore undid has none either. The ledger keeps the seals of all commands (UsedSeal): the result
+// of a number is that of a command only if the ledger has its seal under this number.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,7 @@ public:
     /// Returns the lines that parse() reads. The caller wipes them.
     [[nodiscard]] std::string to_text() const;
     /// Puts a key in front of the others, and retires the one that was in front.
-    /// @param last  The last sequence number of the queue.
+    /// @param last  The last sequence number that the old key may seal.
     void rotate(const Digest256& key, SequenceNumber last);
     /// Adds the keys of another store, for verification.
     void append(const CommandKeys& others);
@@ -53,16 +55,17 @@ public:
     /// Seals a command.
     /// @param meta  With everything but the seal.
     /// @param body_sha256  Of the body as it is sent.
+    /// @param seq  The number that the record has in its queue.
     /// Requires: there is a key.
     [[nodiscard]] CommandSeal seal(const RecordMeta& meta, const Digest256& body_sha256,
-                                   std::string_view queue_uuid) const;
+                                   std::string_view queue_uuid, SequenceNumber seq) const;
 
     enum class Verdict : std::uint8_t {
         kValid,
         kMissing,     ///< The record has no seal.
         kUnknownKey,  ///< None of these keys made it.
         kRetired,     ///< Its key was retired before the queue got the record.
-        kWrong,       ///< It is not the seal of this record in this queue.
+        kWrong,       ///< It is not the seal of this record at this place of this queue.
     };
     /// @param seq  Of the record in its queue.
     [[nodiscard]] Verdict verify(const RecordMeta& meta, const Digest256& body_sha256,

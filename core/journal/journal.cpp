@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 36> kReasons{{
+constexpr std::array<ReasonRow, 37> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -55,6 +55,7 @@ constexpr std::array<ReasonRow, 36> kReasons{{
     {JournalReason::kMemoPayeeChanged, "PAYEE_CHANGED", {}},
     {JournalReason::kMemoAnomaly, "ANOMALY", {}},
     {JournalReason::kMemoWithdrawn, "WITHDRAWN", {}},
+    {JournalReason::kMemoGapAccepted, "GAP_ACCEPTED", {}},
 }};
 constexpr std::string_view kMagic = "SLJ2";
 

@@ -36,11 +36,11 @@ struct CommandRow {
     std::string first_command;  ///< Its key was used before: the command whose result this is.
 };
 
-/// The seal of a command that the queue had, whatever became of it. A captured record that is
-/// appended again has the same seal (controls K5).
+/// The seal of a command that the queue had, whatever became of it. It names the command whose
+/// result the row of its number is (controls K14).
 struct UsedSeal {
     Digest256 mac{};
-    SequenceNumber seq;  ///< The first input that had it.
+    SequenceNumber seq;  ///< The input that had it.
 };
 
 /// The signature by which an approver with a key approved something (controls K5).

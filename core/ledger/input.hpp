@@ -52,6 +52,10 @@ struct Input {
     /// For a FORGET: the orders and digests found in the archive and the ledger. nullptr means that
     /// they were not searched.
     const ForgetFound* forget_found = nullptr;
+    /// Digest of the input as it was first applied, if `record` no longer holds those bytes.
+    std::optional<Digest256> digest{};
+    /// The ledger rejects the bytes: a dead letter of the input has none.
+    bool is_bare = false;
 };
 
 }  // namespace sluice

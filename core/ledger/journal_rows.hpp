@@ -57,6 +57,7 @@ enum class JournalReason : std::uint8_t {
     kMemoPayeeChanged = 79,
     kMemoAnomaly = 80,
     kMemoWithdrawn = 81,
+    kMemoGapAccepted = 82,
 };
 [[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
     return reason >= JournalReason::kMemoAttributed;

@@ -9,7 +9,8 @@
 namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
-    return is_order(topic) || is_catalog(topic) || (is_command(topic) && topic <= Topic::kWriteOff);
+    return is_order(topic) || is_catalog(topic) ||
+           (is_command(topic) && topic <= Topic::kAcceptGap);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kCreditedOrder;
@@ -22,7 +23,7 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
     return (reason >= JournalReason::kAccrual && reason <= JournalReason::kWriteOff) ||
-           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoWithdrawn);
+           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoGapAccepted);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;

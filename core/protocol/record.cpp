@@ -1,5 +1,7 @@
 #include "core/protocol/record.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "core/protocol/record_generated.h"
+#include "core/protocol/record_limits.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/crc32c.hpp"
 
@@ -138,10 +141,47 @@ bool is_file_name(std::string_view name) noexcept {
            name.find('\0') == std::string_view::npos;
 }
 
+/// Returns true for text without control characters in valid UTF-8, as a database may store it.
+bool is_plain_text(std::string_view text) noexcept {
+    return std::none_of(
+               text.begin(), text.end(),
+               [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }) &&
+           simdjson::validate_utf8(text.data(), text.size());
+}
+
+bool is_id_or_empty(std::string_view id) noexcept {
+    return id.empty() || is_admin_id(id);
+}
+
+/// Returns which field neither intake nor the `sluice` program could have written, or nullptr.
+/// nginx can write any record, and a row of the ledger must never become unreadable by what one
+/// says.
+const char* field_out_of_range(const RecordMeta& meta) noexcept {
+    constexpr std::size_t kTextBytesMax = 255;
+    constexpr std::uint32_t kRecordsMax = 1000;
+    if (meta.received_at.nanos > kNanosMax || meta.received_at < kFirstReceipt ||
+        meta.received_at >= kReceiptEnd) {
+        return "its time of receipt";
+    }
+    if (!is_id_or_empty(meta.account_id) || !is_id_or_empty(meta.shop_id)) {
+        return "the id of its account or shop";
+    }
+    if (meta.request_id.size() > kTextBytesMax || meta.idempotency_key.size() > kTextBytesMax) {
+        return "the id of its request";
+    }
+    if (meta.actor.size() > kTextBytesMax || !is_plain_text(meta.actor)) {
+        return "its actor";
+    }
+    if (meta.records_count == 0 || meta.records_count > kRecordsMax) {
+        return "its number of products";
+    }
+    return meta.bulk && meta.bulk->bytes > kBulkBytesMax ? "the size of its body" : nullptr;
+}
+
 Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     const AlignedMetadata metadata(bytes);
     const fbs::RecordMeta* stored = metadata.verified();
-    if (stored == nullptr || stored->received_nanos() > kNanosMax) {
+    if (stored == nullptr) {
         return corrupt("its metadata");
     }
     if (!is_known_topic(stored->topic())) {
@@ -177,6 +217,9 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
         if (!is_file_name(meta.bulk->file_name)) {
             return corrupt("the name of its body's file");
         }
+    }
+    if (const char* const field = field_out_of_range(meta)) {
+        return corrupt(field);
     }
     return meta;
 }
@@ -229,6 +272,9 @@ Result<RecordView> decode_record(std::string_view bytes) {
     Head head;
     if (bytes.size() < sizeof(head)) {
         return corrupt("shorter than its head");
+    }
+    if (bytes.size() > kRecordBytesMax) {
+        return corrupt("longer than any record");
     }
     std::memcpy(&head, bytes.data(), sizeof(head));
     if (head.magic != kMagic) {

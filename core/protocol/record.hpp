@@ -87,7 +87,7 @@ struct RecordView {
     std::optional<Receipt> receipt;
 };
 
-/// Checks magic, format, lengths, CRC and FlatBuffers structure. Errors: kCorrupt, kUnsupported.
+/// Checks frame, structure and the range of each field (record_limits.hpp). kCorrupt, kUnsupported.
 [[nodiscard]] Result<RecordView> decode_record(std::string_view bytes);
 
 /// Returns whether the head says that the body is in a bulk file, and checks nothing else, for

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<Topic, 30> kNames{{
+constexpr NameTable<Topic, 31> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -36,6 +36,7 @@ constexpr NameTable<Topic, 30> kNames{{
     {Topic::kCreatorRename, "CREATOR_RENAME"},
     {Topic::kOpeningImport, "OPENING_IMPORT"},
     {Topic::kWriteOff, "WRITE_OFF"},
+    {Topic::kAcceptGap, "ACCEPT_GAP"},
 }};
 
 }  // namespace

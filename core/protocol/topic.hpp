@@ -41,6 +41,7 @@ enum class Topic : std::uint8_t {
     kCreatorRename = 54,
     kOpeningImport = 55,
     kWriteOff = 56,
+    kAcceptGap = 57,
 };
 
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {

@@ -36,6 +36,7 @@ constexpr std::array kMarkTypes{
     MarkType{JournalReason::kMemoPayeeChanged, "creator.payee_changed", "creator.payee_changed"},
     MarkType{JournalReason::kMemoPeriodClosed, "period.closed", "period.closed"},
     MarkType{JournalReason::kMemoPolicyChanged, "policy.changed", "policy.changed"},
+    MarkType{JournalReason::kMemoGapAccepted, "gap.accepted", "gap.accepted"},
 };
 /// Postings between ledger accounts other than `expense` and `owed`.
 constexpr std::array kPayoutTypes{

@@ -49,6 +49,9 @@ public:
     [[nodiscard]] SequenceNumber last_seq() const noexcept;
     [[nodiscard]] SequenceNumber durable_seq() const noexcept;
 
+    /// Returns the chain after last_seq().
+    [[nodiscard]] const Digest256& chain() const noexcept;
+
     /// Adds the next input. Writes full blocks without a sync. An input that does not follow
     /// last_seq() begins a new segment, where readers find the gap.
     [[nodiscard]] Status add(const ArchivedInput& input, Timestamp now);
@@ -81,8 +84,8 @@ public:
     /// Returns the next input, valid until the next call, or nullopt at the end. kCorrupt if a
     /// segment is damaged or inputs are missing between two segments; the message says which.
     [[nodiscard]] Result<std::optional<ArchivePlace>> next();
-    /// Returns the input with this number, valid until the next call, or nullopt if the archive has
-    /// none. next() continues after it.
+    /// Returns the input with this number, or that accepted a gap with it, valid until the next
+    /// call, or nullopt if the archive has none. next() continues after it.
     [[nodiscard]] Result<std::optional<ArchivePlace>> find(std::string_view queue_uuid,
                                                            SequenceNumber seq);
 

@@ -22,7 +22,8 @@ static_assert(std::endian::native == std::endian::little, "the archive is little
 constexpr std::uint32_t kSegmentMagic = 0x31414c53;  // "SLA1"
 constexpr std::uint32_t kBlockMagic = 0x31424c53;    // "SLB1"
 constexpr std::size_t kUuidBytesMax = 64;
-constexpr std::uint8_t kFlagOriginalDigest = 1;
+constexpr std::uint8_t kFlagOriginal = 1;  ///< The two digests of ArchivedInput::original.
+constexpr std::uint8_t kFlagGap = 2;       ///< The last number, u64.
 
 struct StoredSegmentHead {
     std::uint32_t magic;
@@ -45,7 +46,7 @@ struct StoredBlockHead {
     std::uint32_t raw_bytes;
     std::uint32_t stored_bytes;
     std::uint32_t payload_crc;
-    std::array<std::uint32_t, 4> reserved_zero;
+    Digest256 chain;
     std::uint32_t crc;  ///< CRC32C of what comes before it.
 };
 static_assert(sizeof(StoredBlockHead) == kBlockHeadBytes);
@@ -146,6 +147,7 @@ std::string encode_block_head(const BlockHead& head) {
     stored.raw_bytes = head.raw_bytes;
     stored.stored_bytes = head.stored_bytes;
     stored.payload_crc = head.payload_crc;
+    stored.chain = head.chain;
     return bytes_of(stored);
 }
 
@@ -158,16 +160,39 @@ Result<BlockHead> decode_block_head(std::string_view bytes) {
         stored->first_seq > stored->last_seq) {
         return corrupt("the figures in the head of a block");
     }
-    if (!is_zero(stored->reserved_zero)) {
-        return corrupt("the unused bytes in the head of a block");
-    }
     return BlockHead{stored->inputs_count, {stored->first_seq},  {stored->last_seq},
-                     stored->raw_bytes,    stored->stored_bytes, stored->payload_crc};
+                     stored->raw_bytes,    stored->stored_bytes, stored->payload_crc,
+                     stored->chain};
 }
 
+namespace {
+
+bool is_gap(const ArchivedInput& input) noexcept {
+    return input.last_seq > input.seq;
+}
+
+template <class Value>
+void append_value(std::string& raw, const Value& value) {
+    raw.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+/// Returns false if the bytes are too few.
+template <class Value>
+bool take_value(std::string_view& rest, Value& value) {
+    if (rest.size() < sizeof(value)) {
+        return false;
+    }
+    std::memcpy(&value, rest.data(), sizeof(value));
+    rest.remove_prefix(sizeof(value));
+    return true;
+}
+
+}  // namespace
+
 std::uint64_t archived_bytes(const ArchivedInput& input) noexcept {
-    return sizeof(StoredInputHead) + (input.original_sha256 ? sizeof(Digest256) : 0) +
-           input.dead_reason.size() + std::uint64_t{input.record.size()} + input.bulk_body.size();
+    return sizeof(StoredInputHead) + (input.original ? sizeof(ArchivedInput::Original) : 0) +
+           (is_gap(input) ? sizeof(std::uint64_t) : 0) + input.dead_reason.size() +
+           std::uint64_t{input.record.size()} + input.bulk_body.size();
 }
 
 void append_input(std::string& raw, const ArchivedInput& input) {
@@ -178,13 +203,16 @@ void append_input(std::string& raw, const ArchivedInput& input) {
         input.bulk_body.size(),
         static_cast<std::uint32_t>(input.record.size()),
         static_cast<std::uint8_t>(input.body),
-        input.original_sha256 ? kFlagOriginalDigest : std::uint8_t{0},
+        static_cast<std::uint8_t>((input.original ? kFlagOriginal : 0) |
+                                  (is_gap(input) ? kFlagGap : 0)),
         static_cast<std::uint16_t>(input.dead_reason.size()),
     };
     raw.append(reinterpret_cast<const char*>(&head), sizeof(head));
-    if (input.original_sha256) {
-        raw.append(reinterpret_cast<const char*>(input.original_sha256->data()),
-                   input.original_sha256->size());
+    if (input.original) {
+        append_value(raw, *input.original);
+    }
+    if (is_gap(input)) {
+        append_value(raw, input.last_seq.value);
     }
     raw.append(input.dead_reason);
     raw.append(input.record);
@@ -199,19 +227,20 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     std::memcpy(&head, raw.data(), sizeof(head));
     std::string_view rest = raw.substr(sizeof(head));
     if (head.body > static_cast<std::uint8_t>(ArchivedBody::kBulkMissing) ||
-        (head.flags & ~kFlagOriginalDigest) != 0) {
+        (head.flags & ~(kFlagOriginal | kFlagGap)) != 0) {
         return Error{ErrorCode::kUnsupported,
                      "archive holds an input of a newer release: use that release"};
     }
     ArchivedInput input;
     input.seq = {head.seq};
     input.body = static_cast<ArchivedBody>(head.body);
-    if ((head.flags & kFlagOriginalDigest) != 0) {
-        if (rest.size() < sizeof(Digest256)) {
-            return corrupt("an input shorter than its digest");
-        }
-        std::memcpy(input.original_sha256.emplace().data(), rest.data(), sizeof(Digest256));
-        rest.remove_prefix(sizeof(Digest256));
+    input.last_seq = input.seq;
+    if ((head.flags & kFlagOriginal) != 0 && !take_value(rest, input.original.emplace())) {
+        return corrupt("an input shorter than its digests");
+    }
+    if ((head.flags & kFlagGap) != 0 &&
+        (!take_value(rest, input.last_seq.value) || !is_gap(input))) {
+        return corrupt("the end of a gap");
     }
     if (head.reason_bytes > rest.size()) {
         return corrupt("an input shorter than its reason");

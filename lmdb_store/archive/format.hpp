@@ -19,9 +19,9 @@ struct ZSTD_CCtx_s;
 
 namespace sluice::store {
 
-inline constexpr std::uint16_t kArchiveFormat = 2;
+inline constexpr std::uint16_t kArchiveFormat = 3;
 inline constexpr std::size_t kSegmentHeadBytes = 112;
-inline constexpr std::size_t kBlockHeadBytes = 56;
+inline constexpr std::size_t kBlockHeadBytes = 72;
 /// A block holds whole inputs; one input (a record and its bulk body) may reach this size.
 inline constexpr std::uint32_t kBlockRawBytesMax = 3U << 30;
 
@@ -38,10 +38,20 @@ struct ArchivedInput {
     std::string_view record;  ///< As in the queue; decode_record() reads it.
     ArchivedBody body = ArchivedBody::kInRecord;
     std::string_view bulk_body;
-    /// Digest of the body as it was received. Set if personal data was removed since.
-    std::optional<Digest256> original_sha256;
+    /// Digests of the body as it was received, and of the input as it was applied
+    /// (core/apply/input_digest.hpp). Set if personal data was removed since.
+    struct Original {
+        Digest256 body_sha256{}, input{};
+        friend bool operator==(const Original&, const Original&) = default;
+    };
+    std::optional<Original> original;
     /// The reason of a dead letter, at most kDeadReasonBytesMax bytes. Empty for an applied input.
     std::string_view dead_reason;
+    /// The last number that the input stands for: its own (or 0), or the end of a gap that it
+    /// accepted.
+    SequenceNumber last_seq{};
+    /// Chain after the input. A block stores that of its last one; not read back with an input.
+    Digest256 chain{};
 };
 inline constexpr std::size_t kDeadReasonBytesMax = 65'535;
 /// Cuts a reason to the archive's limit.
@@ -63,6 +73,7 @@ struct BlockHead {
     std::uint32_t raw_bytes = 0;
     std::uint32_t stored_bytes = 0;  ///< Bytes of the payload, which follows the head.
     std::uint32_t payload_crc = 0;   ///< CRC32C of the payload.
+    Digest256 chain{};               ///< After the last input.
 };
 
 [[nodiscard]] std::string encode_segment_head(const SegmentHead& head);

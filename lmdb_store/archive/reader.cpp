@@ -90,8 +90,8 @@ Result<bool> ArchiveReader::State::load_block() {
 }
 
 Status ArchiveReader::State::check_follows(const ArchivedInput& input) {
-    auto [known, is_new] = last_seqs.emplace(head.queue_uuid, input.seq);
-    const SequenceNumber last = std::exchange(known->second, input.seq);
+    auto [known, is_new] = last_seqs.emplace(head.queue_uuid, input.last_seq);
+    const SequenceNumber last = std::exchange(known->second, input.last_seq);
     if (!is_new && input.seq.value != last.value + 1) {
         return Error{ErrorCode::kCorrupt,
                      "the archive is incomplete: input " + std::to_string(last.value) +
@@ -160,7 +160,7 @@ Result<std::optional<ArchivePlace>> ArchiveReader::find(std::string_view queue_u
         if (!*place || state.segment != in_segment || (*place)->input.seq > seq) {
             return std::optional<ArchivePlace>();
         }
-        if ((*place)->input.seq == seq) {
+        if ((*place)->input.last_seq >= seq) {
             return place;
         }
     }

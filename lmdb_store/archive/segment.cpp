@@ -177,6 +177,7 @@ Result<SegmentScan> scan_segment(const OpenFile& file) {
             break;
         }
         scan.last_seq = (*block)->head.last_seq;
+        scan.chain = (*block)->head.chain;
     }
     scan.sound_bytes = cursor.offset();
     scan.torn = cursor.torn();

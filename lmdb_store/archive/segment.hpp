@@ -60,6 +60,7 @@ private:
 
 struct SegmentScan {
     SequenceNumber last_seq;  ///< 0 if there is no valid block.
+    Digest256 chain{};        ///< After that input.
     std::uint64_t sound_bytes = 0;
     bool torn = false;  ///< The segment ends in an invalid block.
 };

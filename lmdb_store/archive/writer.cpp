@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "core/values/assert.hpp"
@@ -37,6 +38,8 @@ struct ArchiveWriter::State {
     BlockHead block;
     SequenceNumber last_seq;
     SequenceNumber durable_seq;
+    Digest256 chain{};          ///< After last_seq.
+    Digest256 durable_chain{};  ///< After durable_seq.
 };
 
 ArchiveWriter::ArchiveWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -90,6 +93,7 @@ Status ArchiveWriter::State::adopt_newest() {
         return adopt_last_of_queue(*segments);
     }
     last_seq = durable_seq = scan->last_seq;
+    chain = durable_chain = scan->chain;
     return Status::success();
 }
 
@@ -109,6 +113,7 @@ Status ArchiveWriter::State::adopt_last_of_queue(
         }
         if (scan->last_seq.value != 0) {
             last_seq = durable_seq = scan->last_seq;
+            chain = durable_chain = scan->chain;
             return Status::success();
         }
     }
@@ -159,6 +164,7 @@ void ArchiveWriter::State::drop_undurable() {
     raw.clear();
     block = {};
     last_seq = durable_seq;
+    chain = durable_chain;
     file_bytes = durable_bytes;
     is_truncated = !file;
     static_cast<void>(truncate_to_durable());  // if it fails, the next add() retries
@@ -174,6 +180,10 @@ Status ArchiveWriter::State::truncate_to_durable() {
 
 SequenceNumber ArchiveWriter::last_seq() const noexcept {
     return state_->last_seq;
+}
+
+const Digest256& ArchiveWriter::chain() const noexcept {
+    return state_->chain;
 }
 
 SequenceNumber ArchiveWriter::durable_seq() const noexcept {
@@ -210,7 +220,8 @@ Status ArchiveWriter::add(const ArchivedInput& input, Timestamp now) {
     if (state.block.inputs_count++ == 0) {
         state.block.first_seq = input.seq;
     }
-    state.block.last_seq = state.last_seq = input.seq;
+    state.block.last_seq = state.last_seq = std::max(input.seq, input.last_seq);
+    state.block.chain = state.chain = input.chain;
     return Status::success();
 }
 
@@ -229,6 +240,7 @@ Status ArchiveWriter::flush() {
     }
     state.durable_bytes = state.file_bytes;
     state.durable_seq = state.last_seq;
+    state.durable_chain = state.chain;
     return Status::success();
 }
 

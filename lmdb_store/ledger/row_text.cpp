@@ -144,11 +144,12 @@ bool head_text(std::string_view key, std::string_view value, RowText& text) {
     const Totals& totals = head.totals;
     Columns(text.key)("node", head.node);
     Columns(text.rest)("number", row.node)("applied_seq", head.applied_seq)(
-        "last_received", head.last_received)("next_entry", head.next_entry)(
-        "next_work", head.next_work)("programs_revision", head.programs_revision)(
-        "applied", totals.applied)("stale", totals.stale)("duplicate", totals.duplicate)(
-        "catalog", totals.catalog)("commands", totals.commands)("dead", totals.dead)(
-        "orders", totals.orders)("journal_entries", totals.journal_entries)
+        "last_received", head.last_received)("inputs_sha256", head.inputs_sha256)(
+        "next_entry", head.next_entry)("next_work", head.next_work)(
+        "programs_revision", head.programs_revision)("applied", totals.applied)(
+        "stale", totals.stale)("duplicate", totals.duplicate)("catalog", totals.catalog)(
+        "commands", totals.commands)("dead", totals.dead)("orders", totals.orders)(
+        "journal_entries", totals.journal_entries)
         .list("anomalies", totals.anomalies, [](std::uint64_t count) { return count; });
     return true;
 }

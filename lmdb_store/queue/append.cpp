@@ -4,6 +4,7 @@
 // it, which are the ones with a sequence number of this transaction.
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
@@ -332,7 +333,15 @@ int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
             return rc;
         }
     }
-    int rc = put_record(batch, item.prefix, item.body);
+    std::string_view prefix = item.prefix;
+    if (item.numbered != nullptr) {
+        try {
+            prefix = item.numbered->prefix({batch.next_seq});
+        } catch (const std::bad_alloc&) {
+            return ENOMEM;
+        }
+    }
+    int rc = put_record(batch, prefix, item.body);
     if (rc == 0 && item.claim) {
         rc = idempotency(batch.txn).put(key, {.topic = item.claim->topic,
                                               .body_sha256 = item.claim->body_sha256,

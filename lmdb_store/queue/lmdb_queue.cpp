@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/protocol/record_limits.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -20,6 +21,16 @@ std::optional<std::string_view> get(MDB_txn* txn, std::string_view key) noexcept
         return std::nullopt;
     }
     return to_view(value);
+}
+
+/// Returns nothing if the row is damaged.
+std::optional<SequenceNumber> last_assigned(MDB_txn* txn) noexcept {
+    const auto next = get(txn, kNextSeqKey);
+    if (!next || next->size() != sizeof(std::uint64_t)) {
+        return std::nullopt;
+    }
+    const auto value = get_big_endian<std::uint64_t>(next->data());
+    return value == 0 ? std::nullopt : std::optional(SequenceNumber{value - 1});
 }
 
 }  // namespace
@@ -137,9 +148,10 @@ Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size
          move = MDB_NEXT) {
         rc = cursor.read(key, value, move);
         if (rc == 0 && key.mv_size == 8) {
-            found.push_back(
-                {{get_big_endian<std::uint64_t>(key.mv_data)}, std::string(to_view(value))});
-            bytes += value.mv_size;
+            // One byte more than a record has shows that it is none.
+            const std::string_view record = to_view(value).substr(0, kRecordBytesMax + 1);
+            found.push_back({{get_big_endian<std::uint64_t>(key.mv_data)}, std::string(record)});
+            bytes += record.size();
         }
     }
     if (rc != 0 && rc != MDB_NOTFOUND) {
@@ -222,16 +234,88 @@ Result<QueueFill> LmdbQueue::measure_fill(const Txn& snapshot) {
     } else if (rc != MDB_NOTFOUND) {
         return env_->error(rc, "read");
     }
-    const auto next = get(snapshot.get(), kNextSeqKey);
-    if (!next || next->size() != 8) {
+    const auto last = last_assigned(snapshot.get());
+    if (!last) {
         return env_->error(MDB_CORRUPTED, "read");
     }
-    fill.last_seq.value = get_big_endian<std::uint64_t>(next->data()) - 1;
+    fill.last_seq = *last;
     fill.rows = stat.ms_entries;
     fill.bytes_used = use.bytes_used;
     fill.bytes_map = use.bytes_map;
     fill.bytes_high_water = admission_.high_water(use.bytes_map);
     return fill;
+}
+
+Result<SequenceNumber> LmdbQueue::last_seq() {
+    ReadTxn txn;
+    if (const int rc = txn.begin(*env_); rc != 0) {
+        return env_->error(rc, "read");
+    }
+    const auto last = last_assigned(txn.get());
+    return last ? Result<SequenceNumber>(*last) : env_->error(MDB_CORRUPTED, "read");
+}
+
+// -- Gaps -----------------------------------------------------------------------------------------
+
+int LmdbQueue::find_gap(const Txn& txn, SequenceNumber after,
+                        std::optional<SequenceRange>& gap) const noexcept {
+    const auto last = last_assigned(txn.get());
+    Cursor cursor;
+    int rc = last ? cursor.open(txn, records_) : MDB_CORRUPTED;
+    std::uint64_t next = after.value + 1;
+    KeyBytes<8> first = seq_key(next);
+    MDB_val key = to_val(first);
+    MDB_val value{};
+    for (MDB_cursor_op move = MDB_SET_RANGE; rc == 0 && !gap; move = MDB_NEXT) {
+        rc = cursor.read(key, value, move);
+        if (rc == 0 && key.mv_size == sizeof(std::uint64_t)) {
+            const auto seq = get_big_endian<std::uint64_t>(key.mv_data);
+            if (seq != next) {
+                gap = SequenceRange{{next}, {seq - 1}};
+            }
+            next = seq + 1;
+        }
+    }
+    if (rc == MDB_NOTFOUND && next <= last->value) {
+        gap = SequenceRange{{next}, *last};
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+Result<std::optional<SequenceRange>> LmdbQueue::first_gap(SequenceNumber after) {
+    ReadTxn txn;
+    std::optional<SequenceRange> gap;
+    int rc = txn.begin(*env_);
+    rc = rc == 0 ? find_gap(txn, after, gap) : rc;
+    return rc == 0 ? Result<std::optional<SequenceRange>>(gap) : env_->error(rc, "read");
+}
+
+Status LmdbQueue::fill_gap(SequenceNumber after, const SequenceRange& gap,
+                           std::string_view record) {
+    WriteTxn txn;
+    std::optional<SequenceRange> found;
+    int rc = txn.begin(*env_);
+    rc = rc == 0 ? find_gap(txn, after, found) : rc;
+    if (rc == 0 && found != gap) {
+        txn.abort();
+        return Error{ErrorCode::kConflict, found ? "the missing inputs are " +
+                                                       std::to_string(found->first.value) + "-" +
+                                                       std::to_string(found->last.value)
+                                                 : "no input is missing"};
+    }
+    if (rc == 0) {
+        KeyBytes<8> first = seq_key(gap.first.value);
+        MDB_val key = to_val(first);
+        MDB_val value = to_val(record);
+        rc = mdb_put(txn.get(), records_, &key, &value, MDB_NOOVERWRITE);
+    }
+    rc = rc == 0 ? txn.commit() : rc;
+    if (rc != 0) {
+        txn.abort();
+        static_cast<void>(failed(rc, false));
+        return env_->error(rc, "write");
+    }
+    return Status::success();
 }
 
 Result<QueueFill> LmdbQueue::fill() {

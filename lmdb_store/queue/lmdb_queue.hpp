@@ -33,6 +33,10 @@ public:
                                                          std::size_t bytes_max) override;
     [[nodiscard]] Status begin_drain(SequenceNumber applied) override;
     [[nodiscard]] Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) override;
+    [[nodiscard]] Result<SequenceNumber> last_seq() override;
+    [[nodiscard]] Result<std::optional<SequenceRange>> first_gap(SequenceNumber after) override;
+    [[nodiscard]] Status fill_gap(SequenceNumber after, const SequenceRange& gap,
+                                  std::string_view record) override;
     [[nodiscard]] Result<QueueFill> fill() override;
     [[nodiscard]] Result<QueueFill> fill_with_lanes() override;
     [[nodiscard]] const std::string& uuid() const noexcept override { return uuid_; }
@@ -87,6 +91,8 @@ private:
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
     [[nodiscard]] std::uint64_t cost_of_stored(std::span<const AppendItem> part) const noexcept;
     [[nodiscard]] Result<QueueFill> measure_fill(const Txn& snapshot);
+    [[nodiscard]] int find_gap(const Txn& txn, SequenceNumber after,
+                               std::optional<SequenceRange>& gap) const noexcept;
 
     // append(), step by step
     [[nodiscard]] bool check_in_place() noexcept;

@@ -12,6 +12,7 @@
 
 #include "core/protocol/record.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/interface.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/lanes/lane_writer.hpp"
@@ -61,15 +62,30 @@ enum class AppendOutcome : std::uint8_t {
     kTooLarge,     ///< Not stored: could never fit this store.
 };
 
+/// Makes the envelope of a record that states its own number, under the writer lock.
+class NumberedEnvelope : public Interface {
+public:
+    /// Returns RecordEnvelope::prefix(), of the same length as AppendItem::prefix or shorter, valid
+    /// until the next call. May throw std::bad_alloc.
+    virtual std::string_view prefix(SequenceNumber seq) = 0;
+};
+
 struct AppendItem {
-    std::string_view prefix;  ///< RecordEnvelope::prefix()
-    std::string_view body;    ///< The inline body, as encoded.
+    std::string_view prefix;               ///< RecordEnvelope::prefix()
+    std::string_view body;                 ///< The inline body, as encoded.
+    NumberedEnvelope* numbered = nullptr;  ///< Makes the prefix that is stored, if it is set.
     std::optional<IdempotencyClaim> claim;
     Timestamp received_at;
 
     AppendOutcome outcome = AppendOutcome::kPending;
     SequenceNumber seq;
     std::uint32_t records_count = 0;
+};
+
+/// Numbers that follow one another.
+struct SequenceRange {
+    SequenceNumber first, last;
+    friend bool operator==(const SequenceRange&, const SequenceRange&) = default;
 };
 
 /// A record copied out of the queue.
@@ -165,6 +181,14 @@ public:
     [[nodiscard]] virtual Status begin_drain(SequenceNumber applied) = 0;
     /// Deletes up to `rows_max` records with numbers up to `upto`, in one commit.
     [[nodiscard]] virtual Result<std::uint64_t> trim(SequenceNumber upto, std::size_t rows_max) = 0;
+    /// Returns the last number that was ever assigned, or 0.
+    [[nodiscard]] virtual Result<SequenceNumber> last_seq() = 0;
+    /// Returns the first numbers after `after` that were assigned and have no record, or nothing.
+    [[nodiscard]] virtual Result<std::optional<SequenceRange>> first_gap(SequenceNumber after) = 0;
+    /// Stores a record in place of those numbers, at the first of them. kConflict if they are not
+    /// the first gap after `after`.
+    [[nodiscard]] virtual Status fill_gap(SequenceNumber after, const SequenceRange& gap,
+                                          std::string_view record) = 0;
     [[nodiscard]] virtual Result<QueueFill> fill() = 0;
     /// Returns the fill with the lanes of the same snapshot, so that each record counts once.
     [[nodiscard]] virtual Result<QueueFill> fill_with_lanes() = 0;

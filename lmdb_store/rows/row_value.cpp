@@ -80,6 +80,7 @@ void row_fields(auto& fields, Is<NodeHead> auto& row) {
     fields(row.node);
     fields(head.applied_seq);
     fields(head.last_received);
+    fields(head.inputs_sha256);
     fields(head.next_entry);
     fields(head.next_work);
     fields(head.programs_revision);

@@ -31,7 +31,7 @@ private:
 [[nodiscard]] Status create_command_key(const std::filesystem::path& path, const FileOwner& owner);
 /// Puts a new key in front, once no command that the old one seals is on its way. Makes the file if
 /// it is missing.
-/// @param last_seq  Returns the last sequence number of the queue.
+/// @param last_seq  Returns the last sequence number that the old key may seal.
 [[nodiscard]] Status rotate_command_key(const std::filesystem::path& path, const FileOwner& owner,
                                         const std::function<Result<SequenceNumber>()>& last_seq);
 

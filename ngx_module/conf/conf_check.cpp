@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 
+#include "core/protocol/record_limits.hpp"
 #include "ngx_module/conf/directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/shared/zone.hpp"
@@ -98,6 +99,12 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
             cf->log, NGX_LOG_EMERG, conf.ingest_line,
             "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; set 1m for "
             "events, 128m for the catalog");
+        return false;
+    }
+    if (core.client_max_body_size > static_cast<off_t>(kBulkBytesMax)) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest with a client_max_body_size above 1g, the largest body that a store "
+               "keeps");
         return false;
     }
     if (core.client_max_body_size > main.large_memory) {

@@ -82,8 +82,9 @@ void PgTxn::take_head(const Rows& rows) {
 /// Assigns the next number to a node that is new to the ledger.
 void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
-        "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, 1, 1, "
-        "0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] FROM sluice_ledger.heads"};
+        "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, "
+        "decode(repeat('00', 32), 'hex'), 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] "
+        "FROM sluice_ledger.heads"};
     take_lock(WriterLock::kExclusive);
     connection_.send(kInsert, node_parameters(head_.node));
     send_lock_head();
@@ -168,9 +169,9 @@ void PgTxn::check_sums() const {
 void PgTxn::send_head() {
     static constexpr Statement kUpdate{
         "UPDATE sluice_ledger.heads SET applied_seq = $2, last_received_s = $3, "
-        "last_received_ns = $4, next_entry = $5, next_work = $6, applied = $7, stale = $8, "
-        "duplicate = $9, catalog = $10, commands = $11, dead = $12, orders = $13, "
-        "journal_entries = $14, anomalies = $15 WHERE number = $1 AND applied_seq = $16"};
+        "last_received_ns = $4, inputs_sha256 = $5, next_entry = $6, next_work = $7, applied = $8, "
+        "stale = $9, duplicate = $10, catalog = $11, commands = $12, dead = $13, orders = $14, "
+        "journal_entries = $15, anomalies = $16 WHERE number = $1 AND applied_seq = $17"};
     static constexpr Statement kShared{"UPDATE sluice_ledger.state SET programs_revision = $1"};
     RowWriter parameters;
     write_head(head_, parameters);

@@ -27,6 +27,7 @@ void read_fields(RowReader& row, LedgerHead& head) {
     head.number = row.u4();
     head.applied_seq = {row.u8()};
     head.last_received = row.instant();
+    head.inputs_sha256 = to_digest<Digest256>(row.next());
     head.next_entry = row.u8();
     head.next_work = row.u8();
     Totals& totals = head.totals;
@@ -60,6 +61,7 @@ LedgerHead read_head(RowReader& row) {
 void write_head(const LedgerHead& head, RowWriter& row) {
     const Totals& totals = head.totals;
     row.u4(head.number).u8(head.applied_seq.value).instant(head.last_received);
+    row.digest(head.inputs_sha256);
     row.u8(head.next_entry).u8(head.next_work);
     for (const std::uint64_t total :
          {totals.applied, totals.stale, totals.duplicate, totals.catalog, totals.commands,

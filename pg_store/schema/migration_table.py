@@ -1,4 +1,4 @@
-"""Writes the header with the migrations: migration_table.py OUT.hpp 0014_name.sql 0015_name.sql ..."""
+"""Writes the header with the migrations: migration_table.py OUT.hpp 0017_name.sql 0018_name.sql ..."""
 import pathlib
 import re
 import sys

@@ -10,7 +10,7 @@ from test_ledger import shop  # noqa: F401 (a fixture)
 
 ZSTD = ctypes.CDLL("libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
-SEGMENT_HEAD, BLOCK_HEAD = 112, 56
+SEGMENT_HEAD, BLOCK_HEAD = 112, 72
 
 
 def archived(store):

@@ -3,6 +3,7 @@ import shutil
 import stat
 
 import pytest
+from harness import queue_edit
 from program import sluice
 from test_replay import Books
 
@@ -72,3 +73,47 @@ def test_a_rebuild_says_which_seals_it_could_not_check(books, tmp_path):
     checked = sluice(*rebuild, tmp_path / "checked", "--command-key", books.store / "command.key", store=tmp_path / "none")
     assert checked.status == 0 and checked.err == "", checked
     assert books.run(*rebuild, tmp_path / "own").err == ""
+
+
+def test_numbers_set_ahead_do_not_lengthen_the_life_of_a_key(books):
+    """The old key seals nothing after the ledger's checkpoint, whatever the queue says."""
+    with queue_edit.edited(books.store) as queue:
+        queue.set_next_seq(1 << 40)
+    told = books.run("key", "rotate")
+    assert "commands among them become dead letters" in told.err
+    assert (books.store / "command.key").read_text().splitlines()[1].endswith(" 4")
+
+
+def test_a_command_of_a_time_that_was_undone_is_not_applied_again(books, tmp_path):
+    books.run("backup", tmp_path / "backup")
+    credit(books)
+    with queue_edit.edited(books.store) as queue:
+        captured = queue.get(5)
+    restored = tmp_path / "restored"
+    assert sluice("restore", tmp_path / "backup", store=restored).status == 0
+    with queue_edit.edited(restored) as queue:
+        queue.put(5, captured)
+        queue.set_next_seq(6)
+    assert sluice("worker", "--until-empty", store=restored).status == 0
+    dead = sluice("dead", "list", "--format", "json", store=restored).out
+    assert "COMMAND_NOT_SEALED: the command was sealed with a key that had been replaced by then" in dead
+    assert sluice("doctor", "--replay", store=restored).status == 0
+
+
+def test_a_gap_is_named_and_accepted(books):
+    """A record that was deleted behind the worker's back."""
+    with queue_edit.edited(books.store) as queue:
+        queue.set_next_seq(8)
+    assert "inputs 5 to 7 are missing" in books.run("worker", "--until-empty", status=1).err
+    found = books.run("doctor", "--format", "json", status=1).out
+    assert "inputs 5 to 7 are missing" in found and "accept-gap 5-7" in found
+    accept = ("queue", "accept-gap")
+    assert "is no gap" in books.run(*accept, "7-5", "--reason", "x", status=1).err
+    assert "the missing inputs are 5-7" in books.run(*accept, "5-6", "--reason", "x", status=1).err
+    assert "the archive has input 4" in books.run(*accept, "4-7", "--reason", "x", status=1).err
+    assert "inputs 5-7 are lost" in books.run(*accept, "5-7", "--reason", "a broken nginx").out
+    journal = books.run("report", "journal", "--account", "acme", "--format", "json").out
+    assert "GAP_ACCEPTED" in journal and "a broken nginx" in journal
+    credit(books)
+    assert books.replay().err == ""
+    assert "no input is missing" in books.run(*accept, "9", "--reason", "x", status=1).err

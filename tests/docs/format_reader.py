@@ -10,7 +10,7 @@ import re
 import struct
 import subprocess
 
-SEGMENT_FORMAT = 2  # as the page says
+SEGMENT_FORMAT = 3  # as the page says
 CRC_TABLE = []
 for _byte in range(256):
     for _ in range(8):
@@ -157,14 +157,14 @@ def read_segment(path):
     inputs, place = [], 112
     while place < len(data):
         magic, count, _, last, plain, stored, crc = struct.unpack_from("<4sIQQIII", data, place)
-        assert magic == b"SLB1" and struct.unpack_from("<I", data, place + 52)[0] == crc32c(data[place:place + 52])
-        packed = data[place + 56:place + 56 + stored]
+        assert magic == b"SLB1" and struct.unpack_from("<I", data, place + 68)[0] == crc32c(data[place:place + 68])
+        packed = data[place + 72:place + 72 + stored]
         assert crc == crc32c(packed)
         block = subprocess.run(["zstd", "-dc"], input=packed, check=True, capture_output=True).stdout
         assert len(block) == plain
         inputs += read_inputs(block, count)
         assert inputs[-1][0] == last
-        place += 56 + stored
+        place += 72 + stored
     return head, inputs
 
 
@@ -172,7 +172,7 @@ def read_inputs(block, count):
     found, at = [], 0
     for _ in range(count):
         seq, bulk, record_bytes, location, flags, reason = struct.unpack_from("<QQIBBH", block, at)
-        at += 24 + (32 if flags & 1 else 0)
+        at += 24 + (64 if flags & 1 else 0) + (8 if flags & 2 else 0)
         record = read_record(block[at + reason:at + reason + record_bytes])
         found.append((seq, record | {"location": location, "reason": block[at:at + reason].decode()}))
         at += reason + record_bytes + bulk

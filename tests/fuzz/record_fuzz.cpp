@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "core/protocol/record.hpp"
+#include "core/protocol/record_limits.hpp"
 #include "core/values/crc32c.hpp"
 
 namespace {
@@ -26,6 +27,11 @@ void check_record(std::string_view bytes) {
           meta.actor, record->body}) {
         FUZZ_CHECK(lies_within(bytes, text));
     }
+    // Whatever a record says, the ledger can store it.
+    FUZZ_CHECK(meta.received_at >= sluice::kFirstReceipt && meta.received_at < sluice::kReceiptEnd);
+    FUZZ_CHECK(meta.account_id.empty() || sluice::is_admin_id(meta.account_id));
+    FUZZ_CHECK(meta.shop_id.empty() || sluice::is_admin_id(meta.shop_id));
+    FUZZ_CHECK(!meta.bulk || meta.bulk->bytes <= sluice::kBulkBytesMax);
     sluice::RecordEnvelope envelope;
     envelope.encode(meta, record->body);
     const std::string again = std::string(envelope.prefix()) + std::string(record->body);

@@ -145,7 +145,8 @@ void check_inputs(std::string_view bytes) {
         const auto second = store::take_input(view);
         FUZZ_CHECK(second.ok() && view.empty() && second->record == input->record &&
                    second->bulk_body == input->bulk_body && second->seq == input->seq &&
-                   second->dead_reason == input->dead_reason);
+                   second->dead_reason == input->dead_reason &&
+                   second->last_seq == input->last_seq && second->original == input->original);
     }
 }
 

@@ -42,10 +42,7 @@ Error not_appended(store::AppendOutcome outcome) {
     }
 }
 
-Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queue,
-                              const Request& request, const CommandSender& sender) {
-    const std::string body = encode_request(request);
-    const Timestamp now = sluice::now();
+RecordMeta meta_of(const Request& request, const CommandSender& sender, Timestamp now) {
     RecordMeta meta;
     meta.topic = topic_of(request.command);
     meta.account_number = sender.account_number;
@@ -54,6 +51,44 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     meta.shop_id = sender.shop_id;
     meta.received_at = now;
     meta.actor = sender.actor;
+    return meta;
+}
+
+/// Seals a command for the number that it gets.
+class SealedEnvelope final : public store::NumberedEnvelope {
+public:
+    SealedEnvelope(const CommandKeys& keys, RecordMeta meta, std::string_view body,
+                   const std::string& queue_uuid)
+        : keys_(keys), meta_(meta), body_(body), sha256_(sha256(body)), uuid_(queue_uuid) {}
+
+    std::string_view prefix(SequenceNumber seq) override {
+        meta_.seal = keys_.seal(meta_, sha256_, uuid_, seq);
+        envelope_.encode(meta_, meta_.bulk ? std::string_view() : body_);
+        return envelope_.prefix();
+    }
+    /// Returns the last seal.
+    [[nodiscard]] const Digest256& mac() const { return meta_.seal->mac; }
+
+private:
+    const CommandKeys& keys_;
+    RecordMeta meta_;
+    std::string_view body_;
+    Digest256 sha256_;
+    const std::string& uuid_;
+    RecordEnvelope envelope_;
+};
+
+/// A command that is in the queue.
+struct Appended {
+    SequenceNumber seq;
+    Digest256 mac{};  ///< Its seal, which names it whatever its number says.
+};
+
+Result<Appended> append(const store::StorePaths& paths, store::Queue& queue, const Request& request,
+                        const CommandSender& sender) {
+    const std::string body = encode_request(request);
+    const Timestamp now = sluice::now();
+    RecordMeta meta = meta_of(request, sender, now);
     std::optional<store::BulkFile> bulk;
     if (body.size() > store::kInlineBodyBytesMax) {
         auto written = store::BulkFile::write(paths, body, sha256(body));
@@ -67,12 +102,12 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     if (!held) {
         return held.error();
     }
-    meta.seal = held->keys().seal(meta, sha256(body), queue.uuid());
+    SealedEnvelope sealed(held->keys(), meta, body, queue.uuid());
+    const std::string about(sealed.prefix({kSequenceMax}));  // as long as the one that is stored
     store::AppendItem item;
     item.body = bulk ? std::string_view() : std::string_view(body);
-    RecordEnvelope envelope;
-    envelope.encode(meta, item.body);
-    item.prefix = envelope.prefix();
+    item.prefix = about;
+    item.numbered = &sealed;
     item.received_at = now;
     queue.append({&item, 1}, now);
     if (bulk && (item.outcome == store::AppendOutcome::kStored ||
@@ -82,20 +117,30 @@ Result<SequenceNumber> append(const store::StorePaths& paths, store::Queue& queu
     if (item.outcome != store::AppendOutcome::kStored) {
         return not_appended(item.outcome);
     }
-    return item.seq;
+    return Appended{item.seq, sealed.mac()};
+}
+
+/// Returns whether the record has this seal.
+bool has_seal(std::string_view record, const Digest256& mac) {
+    const Result<RecordView> view = decode_record(record);
+    return view && view->meta.seal && view->meta.seal->mac == mac;
 }
 
 /// Returns the command's outcome, if it was applied. Work that a later input caused does not count,
-/// because the worker finishes the work of an input before it applies the next.
+/// because the worker finishes the work of an input before it applies the next. The number alone
+/// proves nothing, because nginx can set the queue's numbers back (controls K14).
 std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node,
-                                         SequenceNumber seq) {
+                                         const Appended& command) {
+    const SequenceNumber seq = command.seq;
     const auto snapshot = ledger.snapshot(node);
     if (snapshot->head().applied_seq < seq) {
         return std::nullopt;
     }
     const WorkLeft work = work_left(*snapshot);
     const std::uint64_t left = work.cause <= seq ? work.pieces : 0;
-    if (const auto row = snapshot->command(seq)) {
+    UsedSeal used{command.mac, {}};
+    const bool is_its = snapshot->load(used) && used.seq == seq;
+    if (const auto row = is_its ? snapshot->command(seq) : std::nullopt) {
         const std::string& id = row->first_command.empty() ? row->command_id : row->first_command;
         return CommandResult{
             seq, row->outcome != CommandOutcome::kRefused, row->outcome, id, row->result, left};
@@ -105,17 +150,22 @@ std::optional<CommandResult> find_result(Ledger& ledger, const std::string& node
                          false,
                          CommandOutcome::kRefused,
                          {},
-                         letter ? "it went to the dead letters: " + letter->reason
-                                : "it was applied, but its result is not in the ledger",
+                         letter && has_seal(letter->record, command.mac)
+                             ? "it went to the dead letters: " + letter->reason
+                             : "it was not applied: the ledger has applied another input under its "
+                               "number " +
+                                   std::to_string(seq.value) +
+                                   ", so the queue was set back or changed by another program. Run "
+                                   "`sluice doctor` before you repeat the command",
                          left};
 }
 
 /// Waits for a running worker, or applies the queue if none runs.
 class Waiter {
 public:
-    Waiter(const store::StorePaths& paths, store::Queue& queue, SequenceNumber seq,
+    Waiter(const store::StorePaths& paths, store::Queue& queue, const Appended& command,
            const CommandOptions& options, const std::atomic<bool>& stop)
-        : paths_(paths), queue_(queue), seq_(seq), options_(options), stop_(stop) {}
+        : paths_(paths), queue_(queue), command_(command), options_(options), stop_(stop) {}
 
     Result<CommandResult> wait() {
         while (!stop_) {
@@ -142,7 +192,8 @@ public:
 
     [[nodiscard]] Error unfinished(const std::string& why) const {
         if (!applied_) {
-            return {ErrorCode::kBusy, "the command is number " + std::to_string(seq_.value) +
+            return {ErrorCode::kBusy, "the command is number " +
+                                          std::to_string(command_.seq.value) +
                                           " in the queue and will be finished later: " + why};
         }
         return {ErrorCode::kBusy, applied_->text + "; " + work_text(applied_->work_left) +
@@ -162,7 +213,7 @@ private:
                 }
                 reading_ = std::move(*opened);
             }
-            auto found = find_result(*reading_, queue_.uuid(), seq_);
+            auto found = find_result(*reading_, queue_.uuid(), command_);
             if ((found && !applied_) || steady_now() - confirmed_ >= kConfirmEvery) {
                 reading_->confirm();
                 confirmed_ = steady_now();
@@ -193,7 +244,7 @@ private:
         const Drain* drain = nullptr;  // the events are called by its loop only
         DrainEvents events;
         events.heartbeat = [&] {
-            if (options_.progress && drain->applied_seq() >= seq_) {
+            if (options_.progress && drain->applied_seq() >= command_.seq) {
                 options_.progress(drain->work().pieces);
             }
         };
@@ -202,11 +253,11 @@ private:
             return unfinished(opened.error().message);
         }
         drain = opened->get();
-        const Status drained = (*opened)->run_up_to(seq_, options_.leaves_work, stop_);
+        const Status drained = (*opened)->run_up_to(command_.seq, options_.leaves_work, stop_);
         if (!drained) {
             return unfinished(drained.error().message);
         }
-        applied_ = find_result((*opened)->ledger(), queue_.uuid(), seq_);
+        applied_ = find_result((*opened)->ledger(), queue_.uuid(), command_);
         if (!is_finished()) {
             return unfinished("the waiting was interrupted");
         }
@@ -227,7 +278,7 @@ private:
 
     const store::StorePaths& paths_;
     store::Queue& queue_;
-    SequenceNumber seq_;
+    Appended command_;
     const CommandOptions& options_;
     const std::atomic<bool>& stop_;
     std::unique_ptr<Ledger> reading_;
@@ -239,19 +290,47 @@ private:
 
 }  // namespace
 
-Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
-                                  const Request& request, const CommandSender& sender,
-                                  const CommandOptions& options, const std::atomic<bool>& stop) {
-    const auto seq = append(paths, queue, request, sender);
-    if (!seq) {
-        return seq.error();
-    }
-    Waiter waiter(paths, queue, *seq, options, stop);
+namespace {
+
+/// Waits until the command is applied.
+Result<CommandResult> finish(const store::StorePaths& paths, store::Queue& queue,
+                             const Appended& command, const CommandOptions& options,
+                             const std::atomic<bool>& stop) {
+    Waiter waiter(paths, queue, command, options, stop);
     try {
         return waiter.wait();
     } catch (const LedgerFailure& failure) {
         return waiter.unfinished(failure.error().message);
     }
+}
+
+}  // namespace
+
+Result<CommandResult> run_command(const store::StorePaths& paths, store::Queue& queue,
+                                  const Request& request, const CommandSender& sender,
+                                  const CommandOptions& options, const std::atomic<bool>& stop) {
+    const auto appended = append(paths, queue, request, sender);
+    return appended ? finish(paths, queue, *appended, options, stop)
+                    : Result<CommandResult>(appended.error());
+}
+
+Result<CommandResult> accept_gap(const store::StorePaths& paths, store::Queue& queue,
+                                 SequenceNumber applied, const Request& request,
+                                 const CommandSender& sender, const CommandOptions& options,
+                                 const std::atomic<bool>& stop) {
+    const auto& gap = std::get<AcceptGap>(request.command);
+    const std::string body = encode_request(request);
+    const auto held = store::HeldCommandKeys::load(paths.command_key);
+    if (!held) {
+        return held.error();
+    }
+    SealedEnvelope sealed(held->keys(), meta_of(request, sender, sluice::now()), body,
+                          queue.uuid());
+    const std::string record = std::string(sealed.prefix(gap.first)) + body;
+    if (Status filled = queue.fill_gap(applied, {gap.first, gap.last}, record); !filled) {
+        return filled.error();
+    }
+    return finish(paths, queue, {gap.first, sealed.mac()}, options, stop);
 }
 
 }  // namespace sluice::worker

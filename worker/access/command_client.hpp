@@ -58,4 +58,14 @@ struct CommandOptions {
                                                 const CommandOptions& options,
                                                 const std::atomic<bool>& stop);
 
+/// Puts the command into the place of the inputs that it accepts as lost, and waits likewise.
+/// Returns kConflict if they are not the first that the queue lacks after `applied`, the ledger's
+/// checkpoint.
+/// @param request  An AcceptGap, with a reason.
+[[nodiscard]] Result<CommandResult> accept_gap(const store::StorePaths& paths, store::Queue& queue,
+                                               SequenceNumber applied, const Request& request,
+                                               const CommandSender& sender,
+                                               const CommandOptions& options,
+                                               const std::atomic<bool>& stop);
+
 }  // namespace sluice::worker

@@ -96,7 +96,8 @@ Search find_in_archive(const Frame& frame, const RecordName& name, const std::st
         if ((*place)->queue_uuid == queue && is_of(name, input.seq, input.record)) {
             return std::optional<FoundRecord>(
                 {RecordPlace::kApplied, input.seq, std::string(input.record),
-                 std::string(input.bulk_body), input.original_sha256});
+                 std::string(input.bulk_body),
+                 input.original ? std::optional(input.original->body_sha256) : std::nullopt});
         }
     }
 }
@@ -144,8 +145,10 @@ Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
                                 SequenceNumber applied) {
     std::string queue;
     auto found = find_in_queue(frame, name, applied, queue);
-    if (found.ok() && !*found) {
-        found = find_in_archive(frame, name, queue);
+    // The archive has the bytes that were applied. Those of the queue may have changed since.
+    if (found.ok() && (!*found || (*found)->place == RecordPlace::kApplied)) {
+        auto archived = find_in_archive(frame, name, queue);
+        found = archived.ok() && !*archived ? std::move(found) : std::move(archived);
     }
     if (!found.ok()) {
         return found.error();

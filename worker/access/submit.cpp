@@ -107,7 +107,18 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
     }
     const Request request{options.key.empty() ? random_hex(16) : options.key, options.reason,
                           command};
-    auto result = worker::run_command(paths, *queue.value(), request, sender.value(), how, stop);
+    const auto run = [&]() -> Result<worker::CommandResult> {
+        if (!std::holds_alternative<AcceptGap>(command)) {
+            return worker::run_command(paths, **queue, request, *sender, how, stop);
+        }
+        const auto applied =
+            with_snapshot(frame, options.ledger_url, ReadFrom::kPrimary,
+                          [](LedgerReader& ledger) { return Result(ledger.head().applied_seq); });
+        return applied.ok()
+                   ? worker::accept_gap(paths, **queue, *applied, request, *sender, how, stop)
+                   : Result<worker::CommandResult>(applied.error());
+    };
+    auto result = run();
     progress.clear();
     if (!result.ok()) {
         // The result is unknown here; repeating the command with the same key returns it.

@@ -1,14 +1,18 @@
-// sluice queue stats|peek|export|find|move|unlatch|drop-lanes
+// sluice queue stats|peek|export|find|move|unlatch|drop-lanes|accept-gap
 #include "lmdb_store/queue/queue.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "core/apply/work.hpp"
+#include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
+#include "worker/access/submit.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
@@ -256,6 +260,55 @@ Status run_drop_lanes(const Frame& frame) {
     return Status::success();
 }
 
+struct AcceptGapCommand {
+    std::string numbers;
+    SubmitOptions submit;
+};
+
+/// Parses `7` or `7-9`.
+std::optional<AcceptGap> parse_gap(std::string_view text) {
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    const auto number = [](std::string_view digits) -> std::optional<SequenceNumber> {
+        std::uint64_t value = 0;
+        const char* const end = digits.data() + digits.size();
+        const auto [at, error] = std::from_chars(digits.data(), end, value);
+        const bool fits = error == std::errc() && at == end && value > 0 && value <= kSequenceMax;
+        return fits ? std::optional(SequenceNumber{value}) : std::nullopt;
+    };
+    const auto first = number(text.substr(0, dash));
+    const auto last = dash == text.size() ? first : number(text.substr(dash + 1));
+    return first && last && *first <= *last ? std::optional(AcceptGap{*first, *last})
+                                            : std::nullopt;
+}
+
+/// The loss of inputs that are somewhere still is not accepted.
+Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
+    const auto queue = open_queue(frame);
+    const auto archive = store::ArchiveReader::open(frame.paths().archive);
+    if (!queue.ok() || !archive.ok()) {
+        return queue.ok() ? archive.error() : queue.error();
+    }
+    const auto found = archive.value()->find((*queue)->uuid(), gap.first);
+    if (found.ok() && *found) {
+        return Error{ErrorCode::kConflict,
+                     "the archive has input " + std::to_string(gap.first.value) +
+                         ": the ledger is an older copy. Make it with `sluice ledger rebuild` from "
+                         "the archive; nothing is lost"};
+    }
+    return found.ok() ? Status::success() : Status(found.error());
+}
+
+Status run_accept_gap(const Frame& frame, const AcceptGapCommand& command) {
+    const auto gap = parse_gap(command.numbers);
+    if (!gap) {
+        return Error{ErrorCode::kInvalid,
+                     "\"" + command.numbers +
+                         "\" is no gap: name its numbers as `sluice doctor` does, as in 7-9"};
+    }
+    Status lacks = check_archive_lacks(frame, *gap);
+    return lacks.ok() ? submit(frame, *gap, command.submit) : lacks;
+}
+
 }  // namespace
 
 void declare_queue(Subcommand app) {
@@ -284,6 +337,15 @@ void declare_queue(Subcommand app) {
                             run_unlatch);
     (void)group.add_command(
         "drop-lanes", "Give up lanes whose files are missing, with their records", run_drop_lanes);
+
+    auto [accept, accepted] =
+        add_command(group, "accept-gap",
+                    "Accept that inputs which the queue should have are lost, and go on after them",
+                    run_accept_gap);
+    add_text(accept, "FIRST-LAST", "", accepted.numbers,
+             "The missing numbers, as `sluice doctor` names them")
+        .required();
+    add_command_options(accept, accepted.submit, true);
 
     auto [save, saved] =
         add_command(group, "export", "Export inputs that are not applied yet, one JSON line each",

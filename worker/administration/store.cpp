@@ -2,16 +2,21 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <thread>
 
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
+#include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/commands.hpp"
+#include "worker/drain/worker_lock.hpp"
 #include "worker/system/identity.hpp"
 #include "worker/system/named_file.hpp"
 
@@ -37,26 +42,66 @@ Status run_set(const Frame& frame, const std::uint32_t& max_accounts) {
     return Status::success();
 }
 
-/// Commands that are in the queue by now keep the seal of the old key.
-Status rotate_command_key(const store::StorePaths& paths) {
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::milliseconds kPoll{50};
+
+struct RotateCommand {
+    std::string key_file, ledger_url;
+};
+
+Result<SequenceNumber> applied_by(const Frame& frame, const std::string& ledger_url) {
+    return with_snapshot(frame, ledger_url, ReadFrom::kPrimary, [](LedgerReader& ledger) {
+        return Result<SequenceNumber>(ledger.head().applied_seq);
+    });
+}
+
+/// Waits some seconds for a worker that runs to apply what is in the queue now. Returns the queue's
+/// last number.
+Result<SequenceNumber> wait_for_queue(const Frame& frame, const std::string& ledger_url) {
+    const auto queue = store::Queue::open(frame.paths(), queue_options());
+    const auto last = queue.ok() ? (*queue)->last_seq() : Result<SequenceNumber>(queue.error());
+    for (const auto end = steady_now() + kPatience; last.ok() && steady_now() < end;) {
+        const auto applied = applied_by(frame, ledger_url);
+        const auto worker = worker::WorkerLock::holder(frame.paths());
+        if (!applied.ok() || *applied >= *last || !worker.ok() || !*worker) {
+            return applied.ok() ? last : applied.error();
+        }
+        std::this_thread::sleep_for(kPoll);
+    }
+    return last;
+}
+
+/// The old key seals nothing after the ledger's checkpoint: nginx can set the queue's numbers
+/// ahead. So commands that the worker has not applied by then become dead letters.
+Status rotate_command_key(const Frame& frame, const std::string& ledger_url) {
+    const store::StorePaths paths = frame.paths();
     struct stat ledger {};
     if (::stat(paths.ledger.c_str(), &ledger) != 0) {
         return system_error(errno, "look at", paths.ledger);
     }
-    return store::rotate_command_key(paths.command_key, {ledger.st_uid, ledger.st_gid, 0400},
-                                     [&paths]() -> Result<SequenceNumber> {
-                                         const auto queue =
-                                             store::Queue::open(paths, queue_options());
-                                         if (!queue.ok()) {
-                                             return queue.error();
-                                         }
-                                         const auto fill = (*queue)->fill();
-                                         return fill.ok() ? Result<SequenceNumber>(fill->last_seq)
-                                                          : Result<SequenceNumber>(fill.error());
-                                     });
+    const auto waiting = wait_for_queue(frame, ledger_url);
+    if (!waiting.ok()) {
+        return waiting.error();
+    }
+    SequenceNumber last;
+    Status rotated = store::rotate_command_key(
+        paths.command_key, {ledger.st_uid, ledger.st_gid, 0400}, [&]() -> Result<SequenceNumber> {
+            auto applied = applied_by(frame, ledger_url);
+            last = applied.ok() ? *applied : last;
+            return applied;
+        });
+    if (rotated.ok() && *waiting > last) {
+        std::fprintf(stderr,
+                     "sluice: inputs %llu to %llu are not applied yet: commands among them become "
+                     "dead letters, and have to be repeated\n",
+                     static_cast<unsigned long long>(last.value + 1),
+                     static_cast<unsigned long long>(waiting->value));
+    }
+    return rotated;
 }
 
-Status run_rotate(const Frame& frame, const std::string& key_file) {
+Status run_rotate(const Frame& frame, const RotateCommand& command) {
+    const std::string& key_file = command.key_file;
     const auto paths = frame.paths();
     std::optional<store::MasterKey> to;
     if (!key_file.empty()) {
@@ -70,6 +115,10 @@ Status run_rotate(const Frame& frame, const std::string& key_file) {
         }
         to = given.value();
     }
+    // Before anything is changed: the command key needs the ledger's checkpoint.
+    if (const auto applied = applied_by(frame, command.ledger_url); !applied.ok()) {
+        return applied.error();
+    }
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);
     if (!registry.ok()) {
         return registry.error();
@@ -78,7 +127,7 @@ Status run_rotate(const Frame& frame, const std::string& key_file) {
         !done.ok()) {
         return done;
     }
-    if (Status done = rotate_command_key(paths); !done.ok()) {
+    if (Status done = rotate_command_key(frame, command.ledger_url); !done.ok()) {
         return done;
     }
     std::printf(
@@ -105,11 +154,12 @@ void declare_store(Subcommand app) {
         .required();
 
     const Subcommand key = app.add_group("key", "Manage the keys of tokens and commands");
-    auto [rotate, key_file] = add_command(
+    auto [rotate, rotated] = add_command(
         key, "rotate", "Encrypt every secret with a new key, and seal commands with a new key",
         run_rotate);
-    add_file(rotate, "--to", "KEYFILE", key_file, FileUse::kInput,
+    add_file(rotate, "--to", "KEYFILE", rotated.key_file, FileUse::kInput,
              "New key, copied from another node of the fleet (default: a random key)");
+    add_ledger(rotate, rotated.ledger_url);
 }
 
 }  // namespace sluice::cli

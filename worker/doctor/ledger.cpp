@@ -91,6 +91,14 @@ void check_place(const Frame& frame, Findings& findings) {
     if (Status fits = worker::check_position(*fill, applied); !fits.ok()) {
         findings.push_back({"ledger", Health::kProblem, fits.error().message,
                             "docs/operations.md, Backup and restore; the worker does not start"});
+        return;
+    }
+    const auto gap = queue.value()->first_gap(applied);
+    const auto now = applied_seq(frame);
+    if (gap.ok() && *gap && now.ok() && *now < (*gap)->first) {
+        findings.push_back(
+            {"queue", Health::kProblem, worker::missing_inputs((*gap)->first, (*gap)->last).message,
+             "docs/operations.md, Inputs are missing; the worker stops before them"});
     }
 }
 

@@ -21,7 +21,7 @@ Applying::Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOp
       opener_(std::move(open_ledger)),
       options_(options),
       searcher_(std::move(searcher)),
-      applier_(options.seals),
+      applier_(options.seals, options.senders),
       limits_(options.batch) {}
 
 Status Applying::open_ledger() {
@@ -73,11 +73,12 @@ Status Applying::read_ahead() {
     inputs_.clear();
     next_ = 0;
     auto read = read_inputs(queue_, paths_, {head_.applied_seq.value + 1}, limits_.records_max,
-                            options_.read_bytes_max);
+                            options_.read_bytes_max, skips_body_);
     if (!read) {
         return read.error();
     }
     inputs_ = std::move(*read);
+    skips_body_ = false;
     crash_point("read");
     return Status::success();
 }
@@ -88,6 +89,13 @@ Result<Applying::Step> Applying::apply_batch() {
     }
     if (inputs_.empty() && work_.pieces == 0) {
         return Step{};
+    }
+    if (next_ < inputs_.size() && inputs_[next_].seq.value > head_.applied_seq.value + 1) {
+        const Error missing =
+            missing_inputs({head_.applied_seq.value + 1}, {inputs_[next_].seq.value - 1});
+        inputs_.clear();  // the next step reads again, and may find the gap accepted
+        next_ = 0;
+        return missing;
     }
     batch_began_ = steady_now();
     auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
@@ -134,12 +142,16 @@ Status Applying::search(const ForgetNotSearched& wanted) {
     return Status::success();
 }
 
-/// Retries with smaller batches. An input that lacks memory repeatedly although it is alone in its
-/// batch becomes a dead letter.
+/// Retries with smaller batches. An input that lacks memory repeatedly, to read it or to apply it,
+/// although it is alone in its batch becomes a dead letter.
 Error Applying::no_memory() {
-    if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax && next_ < inputs_.size()) {
+    if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax) {
         no_memory_count_ = 0;
-        applier_.give_up_on(inputs_[next_].seq, "there was not enough memory to apply it");
+        if (next_ < inputs_.size()) {
+            applier_.give_up_on(inputs_[next_].seq, "there was not enough memory to apply it");
+        } else {
+            skips_body_ = true;
+        }
     }
     limits_.records_max = std::max<std::size_t>(1, limits_.records_max / 4);
     return {ErrorCode::kBusy, "not enough memory for a batch; trying a smaller one"};

@@ -28,7 +28,8 @@ public:
     struct Options {
         BatchLimits batch;
         std::size_t read_bytes_max = 0;  ///< Bytes of the queue that are copied at once.
-        SealCheck* seals = nullptr;      ///< As Applier has it.
+        SealCheck* seals = nullptr;      ///< As Applier has them.
+        SenderCheck* senders = nullptr;
     };
     /// Result of one step.
     struct Step {
@@ -82,6 +83,7 @@ private:
     std::size_t next_ = 0;  ///< Index in inputs_ of the first that is not applied yet.
     Clock::time_point batch_began_{};
     unsigned no_memory_count_ = 0;  ///< Failures in a row with a batch of one input.
+    bool skips_body_ = false;       ///< The next input's body does not fit into the memory.
 };
 
 }  // namespace sluice::worker

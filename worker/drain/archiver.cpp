@@ -1,8 +1,11 @@
 #include "worker/drain/archiver.hpp"
 
+#include <algorithm>
+#include <map>
 #include <system_error>
 #include <utility>
 
+#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/segment.hpp"
@@ -12,8 +15,6 @@
 namespace sluice::worker {
 namespace {
 
-constexpr std::size_t kCatchUpInputs = 2000;
-constexpr std::size_t kCatchUpBytes = 8U << 20;
 /// Inputs, and time, between two syncs. The queue is trimmed only up to the last sync.
 constexpr std::uint64_t kFlushInputs = 20'000;
 constexpr std::chrono::milliseconds kFlushAfter{200};
@@ -21,6 +22,8 @@ constexpr std::chrono::milliseconds kFlushAfter{200};
 store::ArchivedInput archived(const OwnedInput& input) {
     store::ArchivedInput made;
     made.seq = input.seq;
+    made.last_seq = input.last_seq;
+    made.chain = input.chain;
     made.record = input.record;
     if (input.dead_reason) {
         made.body = store::ArchivedBody::kBulkMissing;
@@ -31,8 +34,40 @@ store::ArchivedInput archived(const OwnedInput& input) {
         made.body = store::ArchivedBody::kBulk;
         made.bulk_body = input.bulk_body;
     }
-    made.dead_reason = store::cut_reason(input.not_sealed);
+    made.dead_reason = store::cut_reason(input.verdict);
     return made;
+}
+
+/// Gives inputs that were read from the queue again the verdicts of the worker that applied them. A
+/// body in a bulk file must be there still.
+Status judge_as_applied(LedgerReader& ledger, std::vector<OwnedInput>& inputs) {
+    if (inputs.empty()) {
+        return {};
+    }
+    std::map<SequenceNumber, DeadLetter> letters;
+    DeadLetter first;
+    first.seq = inputs.front().seq;
+    ledger.scan(first, {0, 1}, [&](const DeadLetter& letter) {
+        if (letter.seq <= inputs.back().seq) {
+            letters.emplace(letter.seq, letter);
+        }
+        return letter.seq < inputs.back().seq;
+    });
+    for (OwnedInput& input : inputs) {
+        const auto letter = letters.find(input.seq);
+        const bool was_lost = letter != letters.end() && claims_bulk(input.record) &&
+                              letter->second.bulk_body.empty();
+        if (was_lost) {
+            input.dead_reason = letter->second.reason;
+        } else if (input.dead_reason) {
+            return Error{ErrorCode::kCorrupt,
+                         "the body of input " + std::to_string(input.seq.value) +
+                             " is not the one that was applied: " + *input.dead_reason};
+        } else if (letter != letters.end() && is_verdict(letter->second.reason)) {
+            input.verdict = letter->second.reason;
+        }
+    }
+    return {};
 }
 
 /// Returns true if the batch is the last one of the order, or begins where that one ends.
@@ -127,8 +162,8 @@ void Archiver::count_unflushed() {
 }
 
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
-    const bool may_forget = input.not_sealed.empty() &&
-                            (!input.input_class || *input.input_class == InputClass::kCommand);
+    const bool may_forget =
+        input.verdict.empty() && (!input.input_class || *input.input_class == InputClass::kCommand);
     const Result<RecordView> record =
         may_forget ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
     Status added = record && record->meta.topic == Topic::kForget
@@ -145,8 +180,7 @@ Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
     const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
     const std::optional<CommandRow> row = ledger->command(input.seq);
     const std::optional<EditedInput> kept =
-        row ? forgotten_command({input.record, input.bulk_body, input.original_sha256}, *row)
-            : std::nullopt;
+        row ? forgotten_command({input.record, input.bulk_body, std::nullopt}, *row) : std::nullopt;
     if (!kept) {
         return writer_->add(archived(input),
                             now);  // an undecodable dead letter has no data to find
@@ -158,8 +192,10 @@ Status Archiver::add_forget(const OwnedInput& input, Timestamp now) {
     }
     store::ArchivedInput made;
     made.seq = input.seq;
+    made.last_seq = input.last_seq;
+    made.chain = input.chain;
     made.record = kept->record;
-    made.original_sha256 = kept->body_sha256;
+    made.original = {kept->body_sha256, input_digest(input.record)};
     return writer_->add(made, now);
 }
 
@@ -198,9 +234,16 @@ Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, s
         }
     }
     for (std::size_t at = first; at < first + count && !behind_; ++at) {
-        const SequenceNumber last = writer_->last_seq();
+        const SequenceNumber last = std::max(writer_->last_seq(), skipped_);
         if (inputs[at].seq <= last) {
-            continue;  // archived before the ledger was set back
+            // Archived before the ledger was set back. The queue has to have the same inputs still.
+            if (inputs[at].last_seq == last && inputs[at].chain != writer_->chain()) {
+                return Error{ErrorCode::kCorrupt,
+                             "the archive has other inputs up to " + std::to_string(last.value) +
+                                 " than the ledger has applied: the ledger was set back, and the "
+                                 "queue was changed meanwhile"};
+            }
+            continue;
         }
         if (last.value != 0 && inputs[at].seq.value != last.value + 1) {
             behind_ = true;
@@ -218,37 +261,49 @@ Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
             return read.error();
         }
     }
-    const SequenceNumber last = writer_->last_seq();
-    behind_ = behind_ && last < applied;
+    behind_ = behind_ && std::max(writer_->last_seq(), skipped_) < applied;
     if (!behind_) {
         return false;
     }
-    auto inputs =
-        read_inputs(parts_.queue, parts_.paths, {last.value + 1}, kCatchUpInputs, kCatchUpBytes);
+    if (tail_.is_at_end()) {
+        if (Status begun = begin_tail(); !begun) {
+            return begun.error();
+        }
+    }
+    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
+    auto inputs = tail_.next(*ledger);
     if (!inputs) {
         return inputs.error();
     }
-    const std::unique_ptr<LedgerReader> ledger = parts_.snapshot();
-    for (OwnedInput& input : *inputs) {
-        if (input.seq > applied) {
-            break;
-        }
-        const auto record = decode_record(input.record);
-        if (input.dead_reason || (record && is_command(record->meta.topic))) {
-            const std::optional<DeadLetter> letter = ledger->dead_letter(input.seq);
-            if (input.dead_reason) {
-                input.dead_reason = letter ? letter->reason : *input.dead_reason;
-            } else if (letter && is_not_sealed(letter->reason)) {
-                input.not_sealed = letter->reason;
-            }
-        }
+    if (Status judged = judge_as_applied(*ledger, *inputs); !judged) {
+        return judged.error();
+    }
+    for (const OwnedInput& input : *inputs) {
         if (Status added = add_one(input, now); !added) {
             return added.error();
         }
     }
-    // Nothing there: these inputs were trimmed while no archive was kept.
-    behind_ = writer_->last_seq() < applied && writer_->last_seq() != last;
+    behind_ = std::max(writer_->last_seq(), skipped_) < applied;
     return behind_;
+}
+
+/// Proves what the queue has of the inputs that the archive lacks. Where it lacks some as well, the
+/// archive was off while they were applied: it begins again where this drain began, because the
+/// chain is known there.
+Status Archiver::begin_tail() {
+    const SequenceNumber last = writer_->last_seq();
+    const auto gap = parts_.queue.first_gap(last);
+    if (!gap) {
+        return gap.error();
+    }
+    const bool begins = !*gap || (*gap)->first.value > last.value + 1;
+    const LedgerHead head = parts_.snapshot()->head();
+    if (begins) {
+        return tail_.prove(last, writer_->chain(), head, parts_.alive);
+    }
+    const LedgerHead start = parts_.start ? parts_.start() : head;
+    skipped_ = start.applied_seq;
+    return tail_.prove(start.applied_seq, start.inputs_sha256, head, parts_.alive);
 }
 
 Status Archiver::flush() {

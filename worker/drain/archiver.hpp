@@ -23,6 +23,7 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
+#include "worker/drain/input_tail.hpp"
 
 namespace sluice::worker {
 
@@ -35,6 +36,8 @@ struct ArchiverParts {
     store::ArchiveOptions options;
     SnapshotMaker snapshot;
     std::function<void()> alive;  ///< Called now and then while the archive is edited.
+    /// Returns the ledger's head when the drain began. Empty means as it is now.
+    std::function<LedgerHead()> start = {};
 };
 
 /// After an error it must be reopened. Throws LedgerFailure from its SnapshotMaker.
@@ -71,7 +74,9 @@ public:
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:
-    explicit Archiver(const ArchiverParts& parts) : parts_(parts) {}
+    explicit Archiver(const ArchiverParts& parts)
+        : parts_(parts), tail_(parts_.queue, parts_.paths) {}
+    [[nodiscard]] Status begin_tail();
     [[nodiscard]] Status open_writer();
     [[nodiscard]] Status open_order();
     [[nodiscard]] Status read_order();
@@ -88,6 +93,9 @@ private:
     std::optional<store::OrderWriter> order_;
     bool order_is_known_ = false;  ///< The order has every batch that the ledger has.
     bool behind_ = true;           ///< Inputs are missing before those that add() receives next.
+    InputTail tail_;
+    /// Inputs up to it are not archived: the archive was off when they were applied.
+    SequenceNumber skipped_;
     Clock::time_point oldest_unflushed_{};
     std::uint64_t unflushed_count_ = 0;
 };

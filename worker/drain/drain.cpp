@@ -12,6 +12,7 @@
 #include "worker/drain/housekeeping.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/drain/store_seals.hpp"
+#include "worker/drain/store_senders.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -60,8 +61,9 @@ public:
           events_(std::move(events)),
           keeper_(paths, queue),
           seals_(paths.command_key),
+          senders_(paths),
           applying_(paths, queue, std::move(opener),
-                    {options.batch, options.read_bytes_max, &seals_},
+                    {options.batch, options.read_bytes_max, &seals_, &senders_},
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
@@ -69,7 +71,7 @@ public:
                        ? std::optional(ArchiverParts{
                              paths, queue, *options.archive,
                              [this] { return applying_.ledger().snapshot(queue_.uuid()); },
-                             [this] { alive(); }})
+                             [this] { alive(); }, [this] { return start_; }})
                        : std::nullopt,
                    [this](const Error& error) { archive_failed(error); }),
           forgets_(queue, archive_),
@@ -116,6 +118,8 @@ private:
     DrainEvents events_;
     Housekeeping keeper_;
     StoreSeals seals_;
+    StoreSenders senders_;
+    LedgerHead start_;  ///< The ledger's head when the drain began.
     Applying applying_;
     ArchiveFollower archive_;
     ForgetParts forgets_;
@@ -131,7 +135,8 @@ Status Drain::Loop::open() {
     if (Status opened = applying_.open(); !opened) {
         return opened;
     }
-    const SequenceNumber applied = applying_.head().applied_seq;
+    start_ = applying_.head();
+    const SequenceNumber applied = start_.applied_seq;
     const SequenceNumber published = queue_.control().applied();
     // Published inputs are archived; the ledger may be ahead of them.
     if (Status begun = queue_.begin_drain(std::min(applied, published)); !begun) {

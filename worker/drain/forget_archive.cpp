@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
 #include "worker/system/crash_point.hpp"
@@ -14,7 +15,8 @@ namespace {
 constexpr std::uint64_t kAliveEvery = 4096;
 
 StoredInput stored(const store::ArchivedInput& input) {
-    return {input.record, input.bulk_body, input.original_sha256};
+    return {input.record, input.bulk_body,
+            input.original ? std::optional(input.original->body_sha256) : std::nullopt};
 }
 
 /// Calls `edit` for every input of the archive, and `alive` regularly.
@@ -81,7 +83,8 @@ Status edit_forgotten(const std::filesystem::path& folder, const store::ArchiveO
         }
         store::ArchivedInput made = input;
         made.record = kept->record;
-        made.original_sha256 = kept->body_sha256;
+        made.original = {kept->body_sha256,
+                         input.original ? input.original->input : input_digest(input.record)};
         if (!kept->keeps_bulk) {
             made.body = store::ArchivedBody::kInRecord;
             made.bulk_body = {};

@@ -9,6 +9,7 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "os/clock/clock.hpp"
+#include "worker/drain/target_ledger.hpp"
 #include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
@@ -46,30 +47,23 @@ void fetch_ahead(const std::string& record) {
     }
 }
 
-Error missing_inputs(SequenceNumber applied, SequenceNumber first) {
-    return {ErrorCode::kCorrupt, "inputs " + std::to_string(applied.value + 1) + " to " +
-                                     std::to_string(first.value - 1) +
-                                     " are missing: the ledger ends at input " +
-                                     std::to_string(applied.value) + " and the next one there is " +
-                                     std::to_string(first.value)};
-}
-
 }  // namespace
 
 Input OwnedInput::view() const {
-    return {seq,
-            record,
-            bulk_body,
-            dead_reason,
-            original_sha256,
-            damage,
-            forget_found ? &*forget_found : nullptr};
+    Input input{seq, record, bulk_body, dead_reason, {}, damage};
+    if (original) {
+        input.body_sha256 = original->body_sha256;
+        input.digest = original->input;
+    }
+    input.forget_found = forget_found ? &*forget_found : nullptr;
+    return input;
 }
 
 Applied BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
     Input view = input.view();
     if (const auto known = poison_.find(input.seq); known != poison_.end()) {
         (known->second.is_damage ? view.damage : view.dead_reason) = known->second.reason;
+        view.is_bare = known->second.is_bare;
     }
     try {
         return applier_.apply(view, txn);
@@ -110,6 +104,9 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         if (at == expected) {
             return;
         }
+        if (inputs[at].seq.value != txn.head().applied_seq.value + 1) {
+            return;  // the next call says which are missing
+        }
         if (++outcome.inputs_tried == 1) {
             outcome.first_tried = inputs[at].seq;
         }
@@ -119,8 +116,10 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         Applied applied = apply_one(txn, inputs[at]);
         const InputClass input_class = applied.input_class;
         inputs[at].input_class = input_class;
-        if (input_class == InputClass::kDead && is_not_sealed(applied.text)) {
-            inputs[at].not_sealed = std::move(applied.text);
+        inputs[at].last_seq = txn.head().applied_seq;
+        inputs[at].chain = txn.head().inputs_sha256;
+        if (input_class == InputClass::kDead && is_verdict(applied.text)) {
+            inputs[at].verdict = std::move(applied.text);
         }
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
@@ -131,14 +130,17 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
 }
 
 /// Halves the batch after the ledger rejected an input of it, down to the rejected input itself,
-/// which becomes a dead letter.
+/// which becomes a dead letter; one without its bytes if the ledger rejects those.
 std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailure& failure) {
     if (outcome.inputs_tried > 1) {
         return outcome.inputs_tried / 2;
     }
-    if (!poison_.try_emplace(outcome.first_tried, Poison{failure.error().message, false}).second) {
-        throw failure;  // the ledger rejects the dead letter as well
+    const auto [known, is_new] =
+        poison_.try_emplace(outcome.first_tried, Poison{failure.error().message});
+    if (!is_new && known->second.is_bare) {
+        throw failure;  // no input causes that
     }
+    known->second = {failure.error().message, false, !is_new};
     return 1;
 }
 
@@ -159,7 +161,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
             }
             const std::size_t next = first + outcome.inputs_done;
             if (next < inputs.size() && inputs[next].seq.value != applied.value + 1) {
-                return missing_inputs(applied, inputs[next].seq);
+                return missing_inputs({applied.value + 1}, {inputs[next].seq.value - 1});
             }
             work_was_pending = txn->first_work().has_value();
             if (!work_was_pending && next == inputs.size()) {
@@ -208,7 +210,7 @@ Result<BatchOutcome> BatchApplier::apply(Ledger& ledger, std::string_view node,
 namespace {
 
 /// Does nothing if the record cannot be decoded, because the applier reports that.
-Status load_bulk(const store::StorePaths& paths, OwnedInput& input) {
+Status load_bulk(const store::StorePaths& paths, bool no_memory, OwnedInput& input) {
     if (!claims_bulk(input.record)) {
         return Status::success();
     }
@@ -217,6 +219,10 @@ Status load_bulk(const store::StorePaths& paths, OwnedInput& input) {
         return Status::success();
     }
     input.bulk_file = record->meta.bulk->file_name;
+    if (no_memory) {
+        input.dead_reason = "there was not enough memory to read its body";
+        return Status::success();
+    }
     Result<std::string> body = store::read_bulk(paths, *record->meta.bulk);
     if (body) {
         input.bulk_body = std::move(*body);
@@ -234,10 +240,21 @@ Status load_bulk(const store::StorePaths& paths, OwnedInput& input) {
 
 Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue, const store::StorePaths& paths,
                                             SequenceNumber from, std::size_t inputs_max,
-                                            std::size_t bytes_max) {
+                                            std::size_t bytes_max, bool no_memory) {
+    // Read first: whatever has a number by then is in the queue.
+    const Result<SequenceNumber> last = queue.last_seq();
+    if (!last) {
+        return last.error();
+    }
+    if (last->value + 1 < from.value) {
+        return older_queue({from.value - 1}, *last);
+    }
     Result<std::vector<store::QueuedRecord>> records = queue.read(from, inputs_max, bytes_max);
     if (!records) {
         return records.error();
+    }
+    if (records->empty() && *last >= from) {
+        return missing_inputs(from, *last);
     }
     std::vector<OwnedInput> inputs;
     inputs.reserve(records->size());
@@ -246,7 +263,7 @@ Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue, const store::St
         OwnedInput& input = inputs.emplace_back();
         input.seq = record.seq;
         input.record = std::move(record.bytes);
-        if (Status loaded = load_bulk(paths, input); !loaded) {
+        if (Status loaded = load_bulk(paths, no_memory, input); !loaded) {
             inputs.pop_back();
             if (inputs.empty()) {
                 return loaded.error();

@@ -17,6 +17,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
 
@@ -27,13 +28,16 @@ struct OwnedInput {
     SequenceNumber seq;
     std::string record;
     std::string bulk_body;
-    std::string bulk_file;                     ///< Name in queue/bulk/, or empty.
-    std::optional<std::string> dead_reason;    ///< Set if its body is lost or damaged.
-    std::optional<Digest256> original_sha256;  ///< Read from the archive.
-    std::optional<InputClass> input_class;     ///< Set when it was applied here.
-    std::optional<ForgetFound> forget_found;   ///< Result of the search for a FORGET.
-    std::optional<std::string> damage;         ///< Set if a FORGET's search met damage.
-    std::string not_sealed;  ///< The reason, if it was applied here as a command without a seal.
+    std::string bulk_file;                   ///< Name in queue/bulk/, or empty.
+    std::optional<std::string> dead_reason;  ///< Set if its body is lost or damaged.
+    /// Read from the archive, if personal data was removed from the record since.
+    std::optional<store::ArchivedInput::Original> original;
+    SequenceNumber last_seq;  ///< The last number that it stands for (ArchivedInput::last_seq).
+    Digest256 chain{};        ///< LedgerHead::inputs_sha256 after it; set when it was applied here.
+    std::optional<InputClass> input_class;    ///< Set when it was applied here.
+    std::optional<ForgetFound> forget_found;  ///< Result of the search for a FORGET.
+    std::optional<std::string> damage;        ///< Set if a FORGET's search met damage.
+    std::string verdict;  ///< The reason, if it became a dead letter here by is_verdict().
 
     [[nodiscard]] Input view() const;
 };
@@ -61,18 +65,20 @@ struct BatchOutcome {
 struct Poison {
     std::string reason;
     bool is_damage = false;  ///< A row of an order that it touches is damaged.
+    bool is_bare = false;    ///< The ledger rejects the bytes as well: the letter has none.
 };
 
 class BatchApplier {
 public:
-    /// @param seals  As Applier has it.
-    explicit BatchApplier(SealCheck* seals = nullptr) : applier_(seals) {}
+    /// @param seals, senders  As Applier has them.
+    explicit BatchApplier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr)
+        : applier_(seals, senders) {}
 
     /// Applies pending work, then inputs within the limits, in one transaction. Skips inputs that
     /// the checkpoint covers, because a commit may have succeeded without its outcome being known.
-    /// Returns kCorrupt if an input is missing between the checkpoint and the first one.
-    /// Throws LedgerFailure or std::bad_alloc. Then nothing was committed; if commit() itself
-    /// failed, the outcome is unknown until the next call reads the checkpoint.
+    /// Ends before an input that does not follow the checkpoint, and returns kCorrupt if that is
+    /// the first one. Throws LedgerFailure or std::bad_alloc. Then nothing was committed; if
+    /// commit() itself failed, the outcome is unknown until the next call reads the checkpoint.
     [[nodiscard]] Result<BatchOutcome> apply(Ledger& ledger, std::string_view node,
                                              std::vector<OwnedInput>& inputs, std::size_t first,
                                              const BatchLimits& limits);
@@ -95,12 +101,10 @@ private:
 
 /// Copies inputs out of the queue, from `from` on: at most `inputs_max`, and about `bytes_max` (at
 /// least one). Leaves no transaction of the queue open. A body that is lost or damaged becomes a
-/// dead_reason. Returns kIo or kPermission if a body cannot be read now, or kCorrupt if the first
-/// input is not `from`.
-[[nodiscard]] Result<std::vector<OwnedInput>> read_inputs(store::Queue& queue,
-                                                          const store::StorePaths& paths,
-                                                          SequenceNumber from,
-                                                          std::size_t inputs_max,
-                                                          std::size_t bytes_max);
+/// dead_reason, as does any body if there is `no_memory` for it. Returns kIo or kPermission if a
+/// body cannot be read now, kConflict if the queue is older than `from` or lacks all from there on.
+[[nodiscard]] Result<std::vector<OwnedInput>> read_inputs(
+    store::Queue& queue, const store::StorePaths& paths, SequenceNumber from,
+    std::size_t inputs_max, std::size_t bytes_max, bool no_memory = false);
 
 }  // namespace sluice::worker

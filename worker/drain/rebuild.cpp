@@ -23,7 +23,8 @@ OwnedInput owned(const store::ArchivedInput& input) {
     made.seq = input.seq;
     made.record = input.record;
     made.bulk_body = input.bulk_body;
-    made.original_sha256 = input.original_sha256;
+    made.last_seq = input.last_seq;
+    made.original = input.original;
     if (!input.dead_reason.empty()) {
         made.dead_reason = std::string(input.dead_reason);
     }
@@ -175,7 +176,7 @@ Status Rebuild::apply(std::optional<std::uint64_t> slices) {
     }
     inputs_count_ += batch_.size();
     if (!batch_.empty()) {
-        applied_[node_] = batch_.back().seq;
+        applied_[node_] = std::max(batch_.back().seq, batch_.back().last_seq);
     }
     batch_.clear();
     batch_bytes_ = 0;
@@ -183,6 +184,10 @@ Status Rebuild::apply(std::optional<std::uint64_t> slices) {
         options_.progress(inputs_count_);
     }
     return Status::success();
+}
+
+Digest256 Rebuild::chain(const std::string& node) {
+    return ledger_->snapshot(node)->head().inputs_sha256;
 }
 
 SequenceNumber Rebuild::applied(const std::string& node) {

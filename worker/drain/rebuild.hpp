@@ -68,6 +68,8 @@ public:
     [[nodiscard]] Status do_work(const std::string& node, std::optional<std::uint64_t> slices);
     /// Returns the last input of the node that was replayed.
     [[nodiscard]] SequenceNumber applied(const std::string& node);
+    /// Returns the chain after that input.
+    [[nodiscard]] Digest256 chain(const std::string& node);
     /// Compares with a ledger that may be in use: replays the inputs that it has applied meanwhile,
     /// and reads one snapshot. Waits some seconds for a lagging archive and for a running forget.
     /// Requires: begin() made it, of one archive.

@@ -16,8 +16,6 @@ LedgerOpener embedded_ledger(const store::StorePaths& paths, store::EmbeddedLedg
     };
 }
 
-namespace {
-
 Error older_queue(SequenceNumber applied, SequenceNumber given_out) {
     return {ErrorCode::kConflict,
             "the ledger has applied input " + std::to_string(applied.value) +
@@ -26,14 +24,7 @@ Error older_queue(SequenceNumber applied, SequenceNumber given_out) {
                 "applied. Put the queue and the ledger back from the same backup"};
 }
 
-Error gap(SequenceNumber applied, SequenceNumber first) {
-    return {ErrorCode::kConflict,
-            "inputs " + std::to_string(applied.value + 1) + " to " +
-                std::to_string(first.value - 1) +
-                " are not in the queue any more and were never applied to this ledger: the ledger "
-                "is an older copy, or not the one of this queue. Nothing was applied. Put back the "
-                "newest ledger, or make it with `sluice ledger rebuild` from the archive"};
-}
+namespace {
 
 std::string said(const ShopId& shop, const AccountId& account, ShopNumber number) {
     return "shop " + shop.str() + " of account " + account.str() + " has number " +
@@ -76,6 +67,19 @@ Status check_shops(store::Registry& registry, LedgerReader& ledger) {
     return {};
 }
 
+Error missing_inputs(SequenceNumber first, SequenceNumber last) {
+    const std::string numbers = std::to_string(first.value) + " to " + std::to_string(last.value);
+    return {ErrorCode::kConflict,
+            "inputs " + numbers +
+                " are missing: the queue does not have them, and the ledger has not applied them. "
+                "Either the ledger is an older copy: put back the newest one, or make it with "
+                "`sluice ledger rebuild` from the archive. Or another program deleted them from "
+                "the queue: put back ledger and queue from one backup, or accept the loss with "
+                "`sluice queue accept-gap " +
+                std::to_string(first.value) + "-" + std::to_string(last.value) +
+                " --reason TEXT`. Nothing after them is applied before that"};
+}
+
 Status check_position(const store::QueueFill& queue, SequenceNumber applied) {
     if (applied > queue.last_seq) {
         return older_queue(applied, queue.last_seq);
@@ -83,7 +87,9 @@ Status check_position(const store::QueueFill& queue, SequenceNumber applied) {
     // An empty queue continues after the last sequence number that it assigned.
     const SequenceNumber first =
         queue.rows == 0 ? SequenceNumber{queue.last_seq.value + 1} : queue.first_seq;
-    return first.value > applied.value + 1 ? Status(gap(applied, first)) : Status::success();
+    return first.value > applied.value + 1
+               ? Status(missing_inputs({applied.value + 1}, {first.value - 1}))
+               : Status::success();
 }
 
 }  // namespace sluice::worker

@@ -22,6 +22,11 @@ using LedgerOpener = std::function<Result<std::unique_ptr<Ledger>>()>;
     const store::StorePaths& paths,
     store::EmbeddedLedger::Mode mode = store::EmbeddedLedger::Mode::kReadWrite);
 
+/// The ledger has applied inputs that the queue never gave a number to.
+[[nodiscard]] Error older_queue(SequenceNumber applied, SequenceNumber given_out);
+/// The queue lacks these inputs, and the ledger has not applied them (controls K14).
+[[nodiscard]] Error missing_inputs(SequenceNumber first, SequenceNumber last);
+
 /// Returns kConflict if the ledger has applied inputs that this queue never assigned, or if the
 /// queue lacks inputs that the ledger has not applied. One of the two is then from elsewhere, and
 /// applying more would lose or repeat inputs.

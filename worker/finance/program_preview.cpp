@@ -90,7 +90,7 @@ void WhatIf::edit(worker::OwnedInput& input) {
     whole += body;
     input.record = std::move(whole);
     input.bulk_body.clear();
-    input.original_sha256.reset();
+    input.original.reset();
 }
 
 /// Replays all archives into one new ledger.

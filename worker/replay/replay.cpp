@@ -12,6 +12,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/copy/snapshot.hpp"
+#include "worker/drain/input_tail.hpp"
 #include "worker/drain/rebuild.hpp"
 #include "worker/replay/stored_ledger.hpp"
 
@@ -22,8 +23,6 @@ namespace {
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::chrono::milliseconds kPoll{100};
 constexpr unsigned kTriesMax = 3;
-constexpr std::size_t kTailInputs = 2000;
-constexpr std::size_t kTailBytes = 8U << 20;
 
 // ---- How far the ledger is ----------------------------------------------------------------------
 
@@ -318,7 +317,8 @@ private:
             std::this_thread::sleep_for(kPoll);
         }
     }
-    /// Applies what the own queue still has of the inputs that the archive lacks.
+    /// Applies what the own queue still has of the inputs that the archive lacks, if they are what
+    /// the ledger has applied.
     [[nodiscard]] Status replay_queue() {
         if (!options_.own) {
             return {};
@@ -332,15 +332,20 @@ private:
         if (state == end_.nodes.end() || replayed_->applied(node) >= state->second.applied) {
             return {};
         }
-        while (replayed_->applied(node) < state->second.applied) {
-            const SequenceNumber next{replayed_->applied(node).value + 1};
-            auto inputs = read_inputs(**queue, *options_.own, next, kTailInputs, kTailBytes);
-            if (!inputs || inputs->empty()) {
-                return {};  // they were trimmed: the archive has them
+        const SequenceNumber after = replayed_->applied(node);
+        stored_->reader().turn_to(node);
+        InputTail tail(**queue, *options_.own);
+        if (Status proved = tail.prove(after, replayed_->chain(node), stored_->reader().head());
+            !proved) {
+            const auto gap = (*queue)->first_gap(after);
+            const bool is_trimmed = gap && *gap && (*gap)->first.value == after.value + 1;
+            return is_trimmed ? Status() : proved;  // the archive has them by now
+        }
+        while (!tail.is_at_end()) {
+            auto inputs = tail.next(stored_->reader());
+            if (!inputs) {
+                return inputs.error();
             }
-            std::erase_if(*inputs, [&](const OwnedInput& input) {
-                return input.seq > state->second.applied;
-            });
             if (Status applied = replayed_->append(node, std::move(*inputs)); !applied) {
                 return applied;
             }

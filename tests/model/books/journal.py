@@ -51,6 +51,7 @@ MEMOS = {
     "PAYEE_CHANGED": 79,
     "ANOMALY": 80,
     "WITHDRAWN": 81,
+    "GAP_ACCEPTED": 82,
 }
 EARNED = ("ACCRUAL", "ATTRIBUTION")
 NO_HASH = bytes(32)

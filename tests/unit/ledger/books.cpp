@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/journal/journal.hpp"
@@ -179,6 +180,7 @@ void Books::finish_forget(Kept command) {
         ForgetEdit edit(*job, *txn);
         for (Kept& kept : archive_) {
             if (auto edited = edit.edit({kept.record, kept.bulk_body, kept.body_sha256})) {
+                kept.digest = kept.digest ? *kept.digest : input_digest(kept.record);
                 kept.record = std::move(edited->record);
                 kept.body_sha256 = edited->body_sha256;
                 kept.bulk_body.clear();
@@ -193,7 +195,8 @@ void Books::finish_forget(Kept command) {
         txn->commit();
     }
     const std::optional<EditedInput> left = forgotten_command({command.record, {}}, row);
-    archive_.push_back({command.seq, left->record, {}, {}, left->body_sha256});
+    archive_.push_back(
+        {command.seq, left->record, {}, {}, left->body_sha256, input_digest(command.record)});
 }
 
 void Books::rebuild_from(const std::vector<Kept>& archive) {
@@ -218,6 +221,7 @@ Applied Books::forget(ForgetBy by, std::string_view value) {
 /// Again, as the worker does, when another node was in the way, or once a FORGET was looked for.
 Applied Books::apply_and_commit(const Kept& kept) {
     Input input{kept.seq, kept.record, kept.bulk_body, kept.dead_reason, kept.body_sha256, {}};
+    input.digest = kept.digest;
     ForgetFound found;
     for (;;) {
         try {

@@ -83,6 +83,7 @@ struct Kept {
     std::string record, bulk_body;
     std::optional<std::string> dead_reason;
     std::optional<Digest256> body_sha256;
+    std::optional<Digest256> digest{};  ///< As it was applied, if it was edited since.
 };
 
 /// A program that pays 10 % net, covers every shop of acme, holds for 0 days.

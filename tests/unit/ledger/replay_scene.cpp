@@ -52,7 +52,7 @@ void sealed(Books& books) {
     meta.account_id = "acme";
     meta.received_at = instant("2026-02-20T00:00:00Z");
     meta.actor = "eve";
-    meta.seal = keys.seal(meta, sha256(body), Books::kNode);
+    meta.seal = keys.seal(meta, sha256(body), Books::kNode, {books.last_seq().value + 1});
     RecordEnvelope envelope;
     envelope.encode(meta, body);
     books.input(std::string(envelope.prefix()) + body);
@@ -141,7 +141,9 @@ ReplayScene::ReplayScene() : folder_(cli::TemporaryFolder::make("sluice-replay-t
         store::ArchivedInput input;
         input.seq = kept.seq;
         input.record = kept.record;
-        input.original_sha256 = kept.body_sha256;
+        if (kept.body_sha256) {
+            input.original = {*kept.body_sha256, kept.digest.value_or(Digest256{})};
+        }
         EXPECT_TRUE((*writer)->add(input, {}).ok());
     }
     EXPECT_TRUE((*writer)->flush().ok());

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/protocol/record_limits.hpp"
 #include "core/values/crc32c.hpp"
 
 using namespace std::string_view_literals;
@@ -94,13 +95,13 @@ TEST(RecordRules, BulkReferenceIsReadBack) {
     meta.topic = Topic::kProductUpsert;
     meta.idempotency_key = std::string_view("key\0with nul", 12);
     meta.records_count = 1000;
-    meta.bulk = BulkRef{"00000000000000aa.body", std::uint64_t{1} << 40, sha256("body")};
+    meta.bulk = BulkRef{"00000000000000aa.body", kBulkBytesMax, sha256("body")};
     const std::string record = encoded(meta, {});
     const Result<RecordView> view = decode_record(record);
     ASSERT_TRUE(view.ok());
     ASSERT_TRUE(view->meta.bulk);
     EXPECT_EQ(view->meta.bulk->file_name, "00000000000000aa.body");
-    EXPECT_EQ(view->meta.bulk->bytes, std::uint64_t{1} << 40);
+    EXPECT_EQ(view->meta.bulk->bytes, kBulkBytesMax);
     EXPECT_EQ(view->meta.bulk->sha256, sha256("body"));
     EXPECT_EQ(view->meta.idempotency_key, std::string_view("key\0with nul", 12));
     EXPECT_EQ(view->meta.records_count, 1000U);
@@ -120,6 +121,55 @@ TEST(RecordRules, ABulkFileNameHoldsNoNul) {
     RecordMeta meta = order_meta();
     meta.bulk = BulkRef{"name\0.bulk"sv, 1, {}};
     EXPECT_EQ(decode_error(encoded(meta, {})), ErrorCode::kCorrupt);
+}
+
+/// nginx can write any record: what one says must be what intake could have written.
+TEST(RecordRules, K14_AFieldThatIntakeCouldNotHaveWrittenIsDamage) {
+    const auto error_of = [](auto change) {
+        RecordMeta meta = order_meta();
+        change(meta);
+        const Result<RecordView> view = decode_record(encoded(meta, meta.bulk ? "" : "{}"));
+        return view.ok() ? std::string("none") : view.error().message;
+    };
+    const auto at = [&](std::int64_t seconds) {
+        return error_of([&](RecordMeta& meta) { meta.received_at.seconds = seconds; });
+    };
+    const std::string time = "record is damaged: its time of receipt";
+    EXPECT_EQ(at(0), "none");
+    EXPECT_EQ(at(kReceiptEnd.seconds - 1), "none");
+    for (const std::int64_t seconds :
+         {std::int64_t{-1}, kReceiptEnd.seconds, std::int64_t{1'000'000'000'000},
+          std::int64_t{1} << 62, -(std::int64_t{1} << 62)}) {
+        EXPECT_EQ(at(seconds), time) << seconds;
+    }
+    const std::string long_id(129, 'a');
+    const std::string id = "record is damaged: the id of its account or shop";
+    for (const std::string_view wrong : {std::string_view("a b"), std::string_view("\xff\xfe"),
+                                         "a\0b"sv, std::string_view(long_id)}) {
+        EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.shop_id = wrong; }), id);
+        EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.account_id = wrong; }), id);
+    }
+    const std::string long_text(256, 'a');
+    const std::string request = "record is damaged: the id of its request";
+    EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.request_id = long_text; }), request);
+    EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.idempotency_key = long_text; }), request);
+    for (const std::string_view wrong :
+         {std::string_view("\xc3\x28"), "root\n"sv, "a\0b"sv, std::string_view(long_text)}) {
+        EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.actor = wrong; }),
+                  "record is damaged: its actor");
+    }
+    EXPECT_EQ(error_of([](RecordMeta& meta) { meta.actor = "J\xc3\xbcrgen"; }), "none");
+    for (const std::uint32_t count : {0U, 1001U}) {
+        EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.records_count = count; }),
+                  "record is damaged: its number of products");
+    }
+    EXPECT_EQ(error_of([](RecordMeta& meta) {
+                  meta.bulk = BulkRef{"00000000000000aa.body", kBulkBytesMax + 1, sha256("body")};
+              }),
+              "record is damaged: the size of its body");
+    EXPECT_EQ(
+        decode_record(encoded(order_meta(), std::string(kRecordBytesMax, ' '))).error().message,
+        "record is damaged: longer than any record");
 }
 
 TEST(RecordRules, AnInstantHasLessThanASecondOfNanoseconds) {

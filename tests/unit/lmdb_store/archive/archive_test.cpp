@@ -96,8 +96,8 @@ TEST_F(ArchiveTest, AddedInputsAreReadBackInOrder) {
 TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     auto to = writer();
     const std::string bulk(3'000'000, 'b');
-    const Digest256 digest = sha256("before it was forgotten");
-    ASSERT_TRUE(to->add({{1}, "head only", ArchivedBody::kBulk, bulk, digest, {}}, kNow).ok());
+    const ArchivedInput::Original original{sha256("its body"), sha256("before it was forgotten")};
+    ASSERT_TRUE(to->add({{1}, "head only", ArchivedBody::kBulk, bulk, original, {}}, kNow).ok());
     ASSERT_TRUE(
         to->add({{2}, "lost", ArchivedBody::kBulkMissing, {}, {}, "it is gone"}, kNow).ok());
     ASSERT_TRUE(to->flush().ok());
@@ -107,11 +107,11 @@ TEST_F(ArchiveTest, BulkBodiesAndForgottenDigestsTravelAlong) {
     EXPECT_EQ((*first)->queue_uuid, kQueue);
     EXPECT_EQ((*first)->input.record, "head only");
     EXPECT_EQ((*first)->input.bulk_body, bulk);
-    EXPECT_EQ((*first)->input.original_sha256, digest);
+    EXPECT_EQ((*first)->input.original, original);
     auto second = (*reader)->next();
     ASSERT_TRUE(second.ok() && *second);
     EXPECT_EQ((*second)->input.body, ArchivedBody::kBulkMissing);
-    EXPECT_FALSE((*second)->input.original_sha256);
+    EXPECT_FALSE((*second)->input.original);
     EXPECT_EQ((*second)->input.dead_reason, "it is gone");
     EXPECT_EQ((*first)->input.dead_reason, "");
 }
@@ -210,21 +210,31 @@ std::string changed_under_crc(std::string head, std::size_t at) {
 TEST(ArchiveFormat, BytesAreTheSameOnEveryProcessor) {
     const std::string segment = encode_segment_head({7, {42}, kNow.seconds, kQueue});
     EXPECT_EQ(to_hex(sha256(segment)),
-              "dd7a86c408fb6fd15db5b90ae84ff7afb25c06cb1a6a27011fce1628e762d576");
-    const std::string block = encode_block_head({2, {42}, {43}, 1000, 500, 0x01020304});
+              "b2fbc19b8328d8a562029bb09e5bb2c5106da06c0a7199b035ccf3b4240c4d6d");
+    const std::string block =
+        encode_block_head({2, {42}, {43}, 1000, 500, 0x01020304, sha256("chain")});
     EXPECT_EQ(to_hex(sha256(block)),
-              "0928a93ee8f7247d5c4ab16d07badab44e936b19105e9658ff587dcf07d56eed");
+              "52b2c4f70236f315c46456e4a6cc06f6c000fcd70a08c17f7724274717103387");
     std::string raw;
-    append_input(raw, {{42}, "record", ArchivedBody::kBulk, "bulk", sha256("body"), "reason"});
+    append_input(raw, {{42},
+                       "record",
+                       ArchivedBody::kBulk,
+                       "bulk",
+                       ArchivedInput::Original{sha256("body"), sha256("input")},
+                       "reason",
+                       {45}});
     EXPECT_EQ(to_hex(sha256(raw)),
-              "30f41867810236808e0b0d3990d671510ac412524b59474d3bab6e49262737a9");
+              "1357327b578896e9c4ede5e0ee8b66e516c1b3095dbf81816526726abf9eac51");
     for (std::size_t shift = 0; shift < 16; ++shift) {
         const std::string bytes = std::string(shift, 'x') + segment + block + raw;
         const std::string_view all = std::string_view(bytes).substr(shift);
         EXPECT_EQ(decode_segment_head(all.substr(0, segment.size()))->first_seq.value, 42U);
         EXPECT_EQ(decode_block_head(all.substr(segment.size(), block.size()))->last_seq.value, 43U);
         std::string_view rest = all.substr(segment.size() + block.size());
-        EXPECT_EQ(take_input(rest)->dead_reason, "reason") << shift;
+        const auto input = take_input(rest);
+        EXPECT_EQ(input->dead_reason, "reason") << shift;
+        EXPECT_EQ(input->last_seq.value, 45U);
+        EXPECT_EQ(input->original->input, sha256("input"));
     }
 }
 
@@ -421,7 +431,7 @@ TEST_F(ArchiveTest, AnEditChangesOnlyTheNamedInputs) {
             }
             ArchivedInput other = input;
             other.record = "nothing to see";
-            other.original_sha256 = digest;
+            other.original = {digest, digest};
             return other;
         },
         options_);
@@ -432,9 +442,38 @@ TEST_F(ArchiveTest, AnEditChangesOnlyTheNamedInputs) {
         auto place = (*reader)->next();
         ASSERT_TRUE(place.ok() && *place);
         EXPECT_EQ((*place)->input.record, seq == 400 ? "nothing to see" : record_of(seq));
-        EXPECT_EQ((*place)->input.original_sha256.has_value(), seq == 400);
+        EXPECT_EQ((*place)->input.original.has_value(), seq == 400);
     }
     EXPECT_EQ(writer()->last_seq().value, 1000U);
+}
+
+TEST_F(ArchiveTest, K14_AnInputThatAcceptedAGapStandsForIt) {
+    {
+        auto to = writer();
+        add(*to, 1, 3);
+        ArchivedInput gap;
+        gap.seq = {4};
+        const std::string record = record_of(4);
+        gap.record = record;
+        gap.last_seq = {9};
+        gap.chain = sha256("after the gap");
+        ASSERT_TRUE(to->add(gap, kNow).ok());
+        EXPECT_EQ(to->last_seq().value, 9U);
+        ASSERT_TRUE(to->flush().ok());
+    }
+    auto to = writer();
+    EXPECT_EQ(to->last_seq().value, 9U) << "another process goes on after it";
+    EXPECT_EQ(to->chain(), sha256("after the gap"));
+    add(*to, 10, 12);
+    ASSERT_TRUE(to->flush().ok());
+    std::string error;
+    EXPECT_EQ(read_all(&error).size(), 7U) << error;
+    for (std::uint64_t seq = 4; seq <= 9; ++seq) {
+        auto reader = ArchiveReader::open(folder_);
+        const auto place = (*reader)->find(kQueue, {seq});
+        ASSERT_TRUE(place.ok() && *place) << seq;
+        EXPECT_EQ((*place)->input.seq.value, 4U);
+    }
 }
 
 TEST_F(ArchiveTest, AMissingFolderIsNamed) {

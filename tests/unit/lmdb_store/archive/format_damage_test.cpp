@@ -20,9 +20,9 @@ struct RowKind {
 
 /// Reads and writes an input of an archive's block.
 RowKind input_kind() {
-    static const Digest256 digest = sha256("body");
+    static const ArchivedInput::Original digests{sha256("body"), sha256("input")};
     std::string bytes;
-    append_input(bytes, {{9}, "record", ArchivedBody::kBulk, "bulk", digest, "reason"});
+    append_input(bytes, {{9}, "record", ArchivedBody::kBulk, "bulk", digests, "reason"});
     return {"archived input", bytes, [](std::string_view raw) -> std::optional<std::string> {
                 const auto input = take_input(raw);
                 if (!input.ok()) {

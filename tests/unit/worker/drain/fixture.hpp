@@ -13,6 +13,7 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 #include "worker/drain/drain.hpp"
@@ -55,7 +56,22 @@ inline Program spring_program() {
 
 class DrainStore {
 public:
-    DrainStore() { open_queue(); }
+    DrainStore() {
+        register_shop("shop-1");
+        open_queue();
+    }
+
+    /// The next shop of account acme, in the registry.
+    void register_shop(const std::string& id) {
+        auto registry = store::Registry::open(paths(), store::Registry::Mode::kReadWrite);
+        ASSERT_TRUE(registry.ok()) << registry.error().message;
+        const AccountId acme("acme");
+        const auto known = (*registry)->account(acme);
+        if (known.ok() && !*known) {
+            ASSERT_TRUE((*registry)->create_account(acme, std::nullopt, kReceived).ok());
+        }
+        ASSERT_TRUE((*registry)->create_shop(ShopId(id), acme, kReceived).ok());
+    }
 
     void open_queue() {
         queue_.reset();
@@ -102,10 +118,12 @@ public:
         envelope.encode(meta, body);
         return append_raw(envelope.prefix(), body);
     }
+    /// Seals for the number that the next record gets.
     CommandSeal seal_of(const RecordMeta& meta, std::string_view body) {
         const auto held = store::HeldCommandKeys::load(paths().command_key);
         EXPECT_TRUE(held.ok()) << held.error().message;
-        return held->keys().seal(meta, sha256(body), queue_->uuid());
+        return held->keys().seal(meta, sha256(body), queue_->uuid(),
+                                 {queue_->last_seq()->value + 1});
     }
     SequenceNumber order(const std::string& id, int version, const std::string& refund = "",
                          const std::string& code = "SPRING") {
@@ -151,7 +169,7 @@ public:
     }
 
     std::unique_ptr<Drain> drain(const DrainOptions& options = {}) {
-        auto opened = Drain::open(paths(), *queue_, embedded_ledger(paths()), options, events_);
+        auto opened = Drain::open(paths(), *queue_, opener(), options, events_);
         if (!opened) {
             refused_ = opened.error();
             return nullptr;
@@ -173,8 +191,13 @@ public:
     }
     LedgerHead head() { return ledger()->snapshot(queue_->uuid())->head(); }
     [[nodiscard]] const Error& refused() const { return refused_; }
+    /// The ledger that the worker writes: the embedded one, if `opener_` is empty.
+    [[nodiscard]] LedgerOpener opener() const {
+        return opener_ ? opener_ : embedded_ledger(paths());
+    }
 
     DrainEvents events_;
+    LedgerOpener opener_;
     std::atomic<bool> stop_ = false;
 
 private:

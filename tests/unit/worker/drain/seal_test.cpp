@@ -54,7 +54,7 @@ TEST_F(SealTest, K5_ACommandWithoutASealIsADeadLetter) {
 }
 
 TEST_F(SealTest, K5_ASealOfAnythingElseIsADeadLetter) {
-    const std::string wrong = "the seal is not that of this command in this queue";
+    const std::string wrong = "the seal is not that of this command at this place of this queue";
     RecordMeta record = sealed();
     record.actor = "mallory";
     expect_dead(record, body(), wrong);
@@ -81,7 +81,7 @@ TEST_F(SealTest, K5_ASealOfAnotherQueueIsADeadLetter) {
                                std::filesystem::copy_options::overwrite_existing);
     RecordMeta record = meta();
     record.seal = other.seal_of(record, body());
-    expect_dead(record, body(), "the seal is not that of this command in this queue");
+    expect_dead(record, body(), "the seal is not that of this command at this place of this queue");
 }
 
 TEST_F(SealTest, K5_ACapturedCommandIsNotAppliedAgain) {
@@ -90,15 +90,43 @@ TEST_F(SealTest, K5_ACapturedCommandIsNotAppliedAgain) {
     EXPECT_TRUE(is_applied());
     const SequenceNumber copy = store_.append(record, body());
     store_.drain_all();
-    EXPECT_EQ(dead_reason(copy), "COMMAND_NOT_SEALED: the command is a copy of input 1");
-    // A command that was refused has not used up its key, but its seal.
+    const std::string elsewhere =
+        "COMMAND_NOT_SEALED: the seal is not that of this command at this place of this queue";
+    EXPECT_EQ(dead_reason(copy), elsewhere);
+    // A command that was refused has not used up its key, but its place.
     const std::string refused = encode_request({"k-2", "as agreed", Reverse{"C0"}});
     RecordMeta reverse = DrainStore::meta_of(Topic::kReverse);
     reverse.seal = store_.seal_of(reverse, refused);
     store_.append(reverse, refused);
     const SequenceNumber again = store_.append(reverse, refused);
     store_.drain_all();
-    EXPECT_EQ(dead_reason(again), "COMMAND_NOT_SEALED: the command is a copy of input 3");
+    EXPECT_EQ(dead_reason(again), elsewhere);
+}
+
+/// Its person repeats it, as the message says.
+TEST_F(SealTest, K14_ACommandThatWasTakenOutOfTheQueueIsNotAppliedLater) {
+    const RecordMeta taken = sealed();
+    store_.order("in its place", 1);
+    store_.drain_all();
+    const SequenceNumber late = store_.append(taken, body());
+    EXPECT_FALSE(is_applied());
+    EXPECT_EQ(dead_reason(late),
+              "COMMAND_NOT_SEALED: the seal is not that of this command at this place of this "
+              "queue");
+    store_.command(DeadReplay{});
+    EXPECT_FALSE(is_applied()) << "a replay judges no seal again";
+}
+
+/// Without the keys a rebuild cannot judge the seal of a dead letter.
+TEST_F(SealTest, K14_ARebuildAppliesNoUnsealedCommandThatWasReplayed) {
+    store_.append(meta(), body());
+    store_.command(DeadReplay{});
+    store_.drain_all();
+    auto rebuild = Rebuild::begin({store_.paths().archive}, store_.paths().root / "again", {});
+    ASSERT_TRUE((*rebuild)->replay().ok());
+    const auto ledger = store_.ledger();
+    EXPECT_EQ((*rebuild)->compare(*ledger, store_.queue().uuid())->text,
+              "after 2 inputs the ledgers are equal");
 }
 
 TEST_F(SealTest, K5_AfterARotationTheOldKeySealsNothingNew) {

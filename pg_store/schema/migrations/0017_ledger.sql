@@ -1,7 +1,7 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
 -- The first migration of this format. migrate() refuses a database with a schema of an earlier
--- format (numbers 1 to 13).
+-- format (numbers 1 to 16).
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
 -- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's
@@ -22,6 +22,7 @@ CREATE TABLE sluice_ledger.heads (
     applied_seq         bigint NOT NULL,                -- the checkpoint
     last_received_s     bigint NOT NULL,                -- receipt of the last applied input
     last_received_ns    integer NOT NULL,
+    inputs_sha256       bytea NOT NULL,                 -- chain over the digests of all inputs
     next_entry          bigint NOT NULL,
     next_work           bigint NOT NULL,
     applied             bigint NOT NULL,
