@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from harness import orders
 from harness.edge import Edge
+from program import sluice
 from test_ledger import ACME, HTTP, Shop, until_now
 
 WHY = ("--reason", "as agreed")
@@ -138,10 +139,52 @@ def test_csv_has_every_posting_with_the_codes_of_the_map(history, tmp_path):
     assert len(rows) == len(postings) > 0
     for row in rows:
         posting = postings[row["node"], row["entry"]]
-        assert (row["amount"], row["currency"], row["reason"]) == (
-            posting["amount"], posting["currency"], posting["reason"])
+        amount = decimal.Decimal(posting["amount"])
+        assert (decimal.Decimal(row["amount"]), row["currency"], row["reason"]) == (
+            abs(amount), posting["currency"], posting["reason"])
+        sides = ("debit", "credit") if amount > 0 else ("credit", "debit")
         named = {"expense": "6300", "owed": "1740-eur" if row["currency"] == "EUR" else "1740:" + row["program_id"].replace(":", "%3A")}
-        for side in ("debit", "credit"):
-            book = posting[f"{side}_account"].split(":")[0]
+        for side, account in zip(sides, ("debit_account", "credit_account")):
+            book = posting[account].split(":")[0]
             assert row[side] == named.get(book, row[side])
             assert row[side].startswith(("6300", "1740", "Liabilities:Payouts:", "Assets:Paid:"))
+
+
+# ---- Two months in one file ---------------------------------------------------------------------
+
+def months(history, form, *more):
+    """The export cut in two by an instant between its postings."""
+    times = sorted({row["accounting_date"] for row in history.json("report", "journal", *ACME) if row["amount"]})
+    cut = times[len(times) // 2]
+    return export(history, form, "--until", cut, *more) + export(history, form, "--from", cut, *more)
+
+
+def test_two_months_in_one_file_open_each_name_once(history, tmp_path):
+    file = tmp_path / "books.beancount"
+    for open_, right in (("once", True), ("always", False), ("never", False)):
+        file.write_text(months(history, "beancount", "--open", open_))
+        checked = subprocess.run(["bean-check", file], capture_output=True, text=True)
+        assert (checked.returncode == 0) == right, checked.stderr
+    assert "Duplicate open directive" in months_fault(history, tmp_path, "always")
+    assert months(history, "beancount") == months(history, "beancount", "--open", "once")
+
+
+def months_fault(history, tmp_path, open_):
+    file = tmp_path / "books.beancount"
+    file.write_text(months(history, "beancount", "--open", open_))
+    return subprocess.run(["bean-check", file], capture_output=True, text=True).stderr
+
+
+@pytest.mark.parametrize("open_, right", [("once", True), ("always", True), ("never", False)])
+def test_hledger_strict_finds_every_name_and_currency_declared(history, tmp_path, open_, right):
+    file = tmp_path / "books.journal"
+    file.write_text(months(history, "hledger", "--open", open_))
+    line = ["hledger", "--strict", "-f", file, "balance"]
+    checked = subprocess.run(line, capture_output=True, text=True)
+    assert (checked.returncode == 0) == right, checked.stderr
+
+
+def test_declarations_are_no_part_of_csv(history):
+    refused = sluice("export", "journal", "--form", "csv", "--open", "once", *ACME, store=history.store)
+    assert (refused.status, "--form hledger or beancount, for --open," in refused.err) == (2, True)
+    assert not [row for row in csv.DictReader(io.StringIO(export(history, "csv"))) if row["amount"].startswith("-")]

@@ -48,10 +48,20 @@ void declare_export_journal(Subcommand group) {
               "Start of the period by accounting date, inclusive (RFC 3339)");
     add_value(journal, "--until", "T", command.journal.to, parse_time,
               "End of the period by accounting date, exclusive (RFC 3339)");
+    const Option open =
+        add_value(journal, "--open", "once|never|always", command.journal.open, parse_declarations,
+                  "Declarations of accounts and currencies: those that no posting before --from "
+                  "has, none, or "
+                  "all of the period (default: once)");
     add_file(journal, "--map", "FILE", command.map, FileUse::kInput,
              "Names in the general ledger: a CSV file with columns ledger_account (expense, owed, "
              "payout, paid) and code, optionally account_id, program_id and currency; a code may "
              "contain {account}, {program}, {creator} and {currency}");
+    journal.require([&given = command, open]() -> std::string {
+        return open.is_given() && given.journal.form == JournalForm::kCsv
+                   ? "--form hledger or beancount, for --open,"
+                   : "";
+    });
     add_ledger(journal, command.ledger);
 }
 

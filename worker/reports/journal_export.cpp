@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "core/journal/journal.hpp"
 #include "core/reports/names.hpp"
@@ -145,7 +146,8 @@ Status check_code(std::string_view code, JournalForm form) {
     return Status::success();
 }
 
-/// Writes transactions. beancount also wants every name opened, which may come last.
+/// Writes transactions. beancount wants every name opened, and hledger's --strict every name and
+/// currency declared. That may come last.
 class JournalExporter {
 public:
     JournalExporter(const JournalExport& of, std::FILE* out) : of_(of), out_(out) {}
@@ -161,20 +163,64 @@ public:
         }
     }
     void add(const JournalGroup& group, const std::string& account, const std::string& creator);
-    void finish() {
-        for (const std::string& name : opened_) {
-            std::fprintf(out_, "1970-01-01 open %s\n", name.c_str());
-        }
-    }
+    /// Leaves the names of a posting before the period undeclared.
+    void skip(const JournalGroup& group, const std::string& account, const std::string& creator);
+    void finish();
 
 private:
+    struct Names {
+        std::string debit, credit;
+    };
+    [[nodiscard]] Names names_of(const JournalEntry& entry, const AccountMap::Place& place) const;
     void add_posting(const JournalGroup& group, std::size_t index, const AccountMap::Place& place);
     void add_head(const JournalGroup& group, const JournalEntry& first);
 
     const JournalExport& of_;
     std::FILE* out_;
-    std::set<std::string> opened_;
+    std::set<std::string> declared_,
+        known_;  ///< Names; `known_` are declared by an earlier export.
+    std::set<Currency> currencies_, known_currencies_;
 };
+
+JournalExporter::Names JournalExporter::names_of(const JournalEntry& entry,
+                                                 const AccountMap::Place& place) const {
+    const DebitCredit accounts = debit_credit_of(entry.reason);
+    return {of_.map.name_of(accounts.debit, place, of_.form),
+            of_.map.name_of(accounts.credit, place, of_.form)};
+}
+
+void JournalExporter::skip(const JournalGroup& group, const std::string& account,
+                           const std::string& creator) {
+    for (const JournalEntry& entry : group.entries) {
+        if (!is_memo(entry.reason)) {
+            const Names names = names_of(
+                entry, {account, group.program.str(), creator, std::string(entry.currency.code())});
+            known_.insert({names.debit, names.credit});
+            known_currencies_.insert(entry.currency);
+        }
+    }
+}
+
+void JournalExporter::finish() {
+    const bool is_beancount = of_.form == JournalForm::kBeancount;
+    if (of_.form == JournalForm::kCsv || of_.open == Declarations::kNever) {
+        return;
+    }
+    for (const Currency& currency : currencies_) {
+        if (!is_beancount && !known_currencies_.contains(currency)) {
+            std::string amount = zero_amount(currency).to_string();
+            amount += currency.minor_units() == 0 ? "." : "";
+            std::fprintf(out_, "commodity %s %.*s\n", amount.c_str(),
+                         static_cast<int>(currency.code().size()), currency.code().data());
+        }
+    }
+    for (const std::string& name : declared_) {
+        if (!known_.contains(name)) {
+            std::fprintf(out_, is_beancount ? "1970-01-01 open %s\n" : "account %s\n",
+                         name.c_str());
+        }
+    }
+}
 
 void JournalExporter::add(const JournalGroup& group, const std::string& account,
                           const std::string& creator) {
@@ -218,17 +264,19 @@ void JournalExporter::add_head(const JournalGroup& group, const JournalEntry& fi
 void JournalExporter::add_posting(const JournalGroup& group, std::size_t index,
                                   const AccountMap::Place& place) {
     const JournalEntry& entry = group.entries[index];
-    const DebitCredit accounts = debit_credit_of(entry.reason);
-    const std::string debit = of_.map.name_of(accounts.debit, place, of_.form);
-    const std::string credit = of_.map.name_of(accounts.credit, place, of_.form);
+    Names names = names_of(entry, place);
+    Decimal amount = entry.amount;
     if (of_.form != JournalForm::kCsv) {
-        if (of_.form == JournalForm::kBeancount) {
-            opened_.insert({debit, credit});
-        }
-        std::fprintf(out_, "    %s  %s %s\n    %s  %s %s\n", debit.c_str(),
-                     entry.amount.to_string().c_str(), place.currency.c_str(), credit.c_str(),
-                     (-entry.amount).to_string().c_str(), place.currency.c_str());
+        declared_.insert({names.debit, names.credit});
+        currencies_.insert(entry.currency);
+        std::fprintf(out_, "    %s  %s %s\n    %s  %s %s\n", names.debit.c_str(),
+                     amount.to_string().c_str(), place.currency.c_str(), names.credit.c_str(),
+                     (-amount).to_string().c_str(), place.currency.c_str());
         return;
+    }
+    if (amount.is_negative()) {  // programs that read debit and credit refuse a sign
+        std::swap(names.debit, names.credit);
+        amount = -amount;
     }
     const std::array<std::string, 14> cells{day_of(group),
                                             group.node,
@@ -240,10 +288,10 @@ void JournalExporter::add_posting(const JournalGroup& group, std::size_t index,
                                             std::string(to_string(entry.reason)),
                                             group.order_id.str(),
                                             group.payout_id,
-                                            debit,
-                                            credit,
+                                            names.debit,
+                                            names.credit,
                                             place.currency,
-                                            entry.amount.to_string()};
+                                            amount.to_string()};
     std::string line;
     for (const std::string& cell : cells) {
         line += (line.empty() ? "" : ",") + csv_field(cell);
@@ -264,6 +312,19 @@ Result<JournalForm> parse_journal_form(std::string_view text) {
         return JournalForm::kCsv;
     }
     return Error{ErrorCode::kInvalid, "expected hledger, beancount or csv"};
+}
+
+Result<Declarations> parse_declarations(std::string_view text) {
+    if (text == "once") {
+        return Declarations::kOnce;
+    }
+    if (text == "never") {
+        return Declarations::kNever;
+    }
+    if (text == "always") {
+        return Declarations::kAlways;
+    }
+    return Error{ErrorCode::kInvalid, "expected once, never or always"};
 }
 
 AccountMap::AccountMap() {
@@ -316,12 +377,22 @@ void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FI
         if (of.account && *of.account != id) {
             continue;
         }
-        ledger.scan_account_journal(
-            number, of.from.value_or(kFirstInstant), of.to.value_or(kEndOfTime),
-            [&, account = number, name = id.str()](const JournalGroup& group) {
-                exporter.add(group, name, names.shown(account, group.creator).str());
-                return true;
-            });
+        const auto shown = [&, account = number](const JournalGroup& group) {
+            return names.shown(account, group.creator).str();
+        };
+        if (of.from && of.open == Declarations::kOnce && of.form != JournalForm::kCsv) {
+            ledger.scan_account_journal(number, kFirstInstant, *of.from,
+                                        [&, name = id.str()](const JournalGroup& group) {
+                                            exporter.skip(group, name, shown(group));
+                                            return true;
+                                        });
+        }
+        ledger.scan_account_journal(number, of.from.value_or(kFirstInstant),
+                                    of.to.value_or(kEndOfTime),
+                                    [&, name = id.str()](const JournalGroup& group) {
+                                        exporter.add(group, name, shown(group));
+                                        return true;
+                                    });
     }
     exporter.finish();
 }

@@ -18,6 +18,11 @@ namespace sluice::cli {
 enum class JournalForm : std::uint8_t { kHledger, kBeancount, kCsv };
 [[nodiscard]] Result<JournalForm> parse_journal_form(std::string_view text);
 
+/// Which names of accounts and currencies an export declares: those that no posting before its
+/// period has, none, or all that it has. Ledgers that open a name twice are refused by beancount.
+enum class Declarations : std::uint8_t { kOnce, kNever, kAlways };
+[[nodiscard]] Result<Declarations> parse_declarations(std::string_view text);
+
 /// Names of the ledger accounts in the general ledger, such as `1740` or
 /// `Liabilities:Commission:{program}:{creator}`.
 class AccountMap {
@@ -50,6 +55,7 @@ struct JournalExport {
     AccountMap map;
     std::optional<AccountId> account;  ///< Absent means every account.
     std::optional<Timestamp> from, to;
+    Declarations open = Declarations::kOnce;
 };
 
 /// Writes the postings by account, creator and accounting date, one transaction for each group of
