@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -28,18 +29,22 @@ class Site:
         self.sluice("export", folder, *options)
         return folder
 
-    def load(self, database, folder, query):
+    def load(self, database, folder, query, **environment):
         """Loads an export with its script as it is, and returns the rows of a query."""
-        return self.load_all(database, [folder], query)
+        return self.load_all(database, [folder], query, **environment)
 
-    def load_all(self, database, folders, query):
+    def query(self, database, folder, query, **environment):
+        """The rows of a query that runs in the folder of an export, without its script."""
+        run = subprocess.run(["node", self.programs / f"{database}.mjs"], input=query, text=True, cwd=folder,
+                             env={**os.environ, **environment}, capture_output=True, timeout=300)
+        assert run.returncode == 0, run.stderr
+        return json.loads(run.stdout)
+
+    def load_all(self, database, folders, query, **environment):
         """Loads several exports, one after the other."""
         scripts = [re.sub(r"'(\w+-\d{4}\.)", rf"'{folder}/\1", (folder / f"{database}.sql").read_text()) if folder != folders[0]
                    else (folder / f"{database}.sql").read_text() for folder in folders]
-        run = subprocess.run(["node", self.programs / f"{database}.mjs"], input="\n".join([*scripts, query]), text=True,
-                             cwd=folders[0], capture_output=True, timeout=300)
-        assert run.returncode == 0, run.stderr
-        return json.loads(run.stdout)
+        return self.query(database, folders[0], "\n".join([*scripts, query]), **environment)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,11 @@
 """DuckDB and ClickHouse load an export with the scripts that come with it, and have the sums of the reports."""
 
 import decimal
+import json
+import re
 
 import pytest
+from harness import paths
 
 from export.conftest import LARGEST, ODD
 
@@ -86,3 +89,47 @@ def test_duckdb_writes_a_parquet_file_that_it_reads_back(site):
                                          "EXCEPT ALL FROM orders)) AS other FROM 'orders.parquet';")
     assert (int(row["n"]), int(row["more"]), int(row["other"])) == (len(site.sluice.json("report", "orders")), 0, 0)
     assert (folder / "orders.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_the_documented_query_cuts_months_in_utc_whatever_the_zone_of_the_analyst(site):
+    """A late entry of January in New York is one of February in the ledger."""
+    folder = site.export("zones")
+    file = folder / "journal-0001.ndjson"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    dates = ["2026-02-01T03:00:00.5Z", "2026-02-28T23:59:59.999999999Z"]
+    file.write_text("".join(json.dumps({**row, "accounting_date": dates[number % 2]}) + "\n" for number, row in enumerate(rows)))
+    blocks = re.findall("```sql\n(.*?)```", (paths.ROOT / "docs" / "export.md").read_text(), re.S)
+    (documented,) = (block for block in blocks if "date_trunc" in block)
+    setting, query = documented.split(";\n", 1)
+    assert setting == "SET TimeZone = 'UTC'"
+    months = f"SELECT DISTINCT strftime(month, '%Y-%m') AS month FROM ({query.strip().rstrip(';')}) ORDER BY month;"
+    for zone in ("America/New_York", "Pacific/Kiritimati"):
+        cut = site.load("duckdb", folder, f"{setting};\n{months}", TZ=zone)
+        assert [row["month"] for row in cut] == ["2026-02"], zone
+        unset = site.load("duckdb", folder, months, TZ=zone)
+        assert len(unset) == 2, "without the setting the zone moves entries into another month"
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "csv"), ("--zstd",)])
+def test_duckdb_sniffs_every_file_and_finds_every_row(site, options):
+    folder = site.export("sniffed", *options)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    tables = [file for file in manifest["files"] if file["rows"] is not None]
+    assert len(tables) >= 12
+    for file in tables:
+        (row,) = site.query("duckdb", folder, f"SELECT count(*) AS n FROM '{file['name']}';")
+        assert int(row["n"]) == file["rows"], file["name"]
+
+
+def test_sniffing_destroys_amounts_of_csv_and_times_of_ndjson(site):
+    """docs/export.md says so; `duckdb.sql` keeps both."""
+    folder = site.export("sniffed", "--format", "csv")
+    (row,) = site.query("duckdb", folder, "SELECT typeof(any_value(amount)) AS kind, CAST(max(amount) AS VARCHAR) AS most FROM 'orders-0001.csv';")
+    assert row["kind"] == "DOUBLE" and row["most"] != LARGEST
+    folder = site.export("sniffed")
+    (row,) = site.query("duckdb", folder, "SELECT typeof(any_value(amount)) AS amount, typeof(any_value(ordered_at)) AS time "
+                                          "FROM 'orders-0001.ndjson';")
+    assert (row["amount"], row["time"]) == ("VARCHAR", "VARCHAR")
+    (folder / "ids.csv").write_text("id\n1.10\n1.1\n")
+    (row,) = site.query("duckdb", folder, "SELECT count(DISTINCT id) AS n FROM 'ids.csv';")
+    assert int(row["n"]) == 1
