@@ -216,6 +216,15 @@ def test_a_rejection_of_our_message_needs_no_amount(paid):
     paid.refused(pain002(status(paid.ben, "RJCT"), message="SALARY-1"), "the bank states no amount")
 
 
+@pytest.mark.parametrize("code, says", [
+    ("RCVC", "match"), ("RVMC", "close match"), ("RVNM", "no match"), ("RVNA", "not possible"),
+])
+def test_the_verification_of_a_payee_is_shown(paid, code, says):
+    rows = paid.bank(pain002(status(paid.ann, code, "8.00", text="Anne Example")))
+    assert rows[paid.ann]["outcome"] == "PENDING"
+    assert (rows[paid.ann]["note"], rows[paid.ann]["reason"]) == (f"payee verification: {says} ({code})", "Anne Example")
+
+
 @pytest.mark.parametrize("encoding, stated", [
     ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("utf-16-be", "UTF-16"), ("utf-8-sig", "UTF-8"), ("utf-8", "UTF-16"),
     ("latin-1", "iso-8859-1"), ("iso8859-15", "ISO-8859-15"), ("cp1252", "windows-1252"),

@@ -78,15 +78,75 @@ def test_the_same_key_writes_the_same_files(run):
 
 
 def test_every_file_is_checked_before_the_first_is_sent(run):
-    """pain.001 takes EUR only, and lists the others."""
-    usd = sorted(row["payout_id"] for row in run.json("payout", "list", *ACME, "--currency", "USD"))
+    """pain.001 requires an IBAN, and ben has none, so ann is not paid either."""
     refused = export(run, "--debtor", run.file("debtor.csv", DEBTOR), form="pain.001")
-    assert refused.status == 1 and f"pain.001 takes EUR only; in USD: {', '.join(usd)}" in refused.err
+    assert refused.status == 1 and "payee ref-ben has no iban, which pain.001 requires" in refused.err
     assert states(run) == [("EUR", "APPROVED"), ("USD", "APPROVED"), ("USD", "APPROVED")]
     assert list(run.folder.glob("may*")) == []
     one = export(run, "--currency", "EUR", "--debtor", run.file("debtor.csv", DEBTOR), form="pain.001", out="may.xml")
     assert one.status == 0 and "5.00" in (run.folder / "may.xml").read_text()
     assert states(run) == [("EUR", "SENT"), ("USD", "APPROVED"), ("USD", "APPROVED")]
+
+
+def test_pain_of_two_currencies_is_two_files(run):
+    payees = ("payee,name,iban,town,country\n" f"ref-ann,Änn,{IBAN},Köln,DE\n" "ref-ben,Ben,NO9386011117947,,\n")
+    debtor = f"name,iban,street,building,postcode,town,country\nAcme,{IBAN},Straße,1,10115,Berlin,DE\n"
+    done = export(run, "--debtor", run.file("debtor.csv", debtor), "--batch-booking", "no", form="pain.001", payees=payees,
+                  out="may.xml")
+    assert done.status == 0, done.err
+    euros, dollars = ((run.folder / f"may-{currency}.xml").read_text() for currency in ("EUR", "USD"))
+    assert ("<ChrgBr>SLEV</ChrgBr>" in euros, "<Cd>SEPA</Cd>" in euros) == (True, True)
+    assert ("<ChrgBr>SHAR</ChrgBr>" in dollars, "SvcLvl" in dollars, 'Ccy="USD"' in dollars) == (True, False, True)
+    for text in (euros, dollars):
+        assert "<Nm>Ann</Nm>" in text and "<TwnNm>Koln</TwnNm>" in text and "<StrtNm>Strase</StrtNm>" in text
+        assert "<BtchBookg>false</BtchBookg>" in text and text.isascii()
+    assert sorted(re.findall("<PstlAdr>", dollars)) == ["<PstlAdr>"] * 2, "ben has no address"
+
+
+@pytest.mark.parametrize("name, text", [("ЮРИЙ", "{payout}"), ("Ann", "Provision \U0001f600 {payout}")])
+def test_a_character_that_banks_refuse_stops_the_export(run, name, text):
+    refused = export(run, "--debtor", run.file("debtor.csv", DEBTOR), "--currency", "EUR", "--remittance", text, form="pain.001",
+                     payees=f"payee,name,iban\nref-ann,{name},{IBAN}\n")
+    assert refused.status == 1 and "which banks refuse" in refused.err and "(U+" in refused.err
+    assert set(states(run)) == {("EUR", "APPROVED"), ("USD", "APPROVED")}
+
+
+def test_wise_gets_references_that_it_passes_on_whole(run):
+    """10 characters in USD, with the part first that differs."""
+    payees = "payee,name,email\nref-ann,Ann,a@x.test\nref-ben,Ben,b@x.test\n"
+    refused = export(run, "--columns", "wise", "--remittance", "Commission {month}", payees=payees)
+    assert refused.status == 1 and "its reference has 18 characters, Wise passes on 10 in USD" in refused.err
+    assert set(states(run)) == {("EUR", "APPROVED"), ("USD", "APPROVED")}
+    assert export(run, "--columns", "wise", payees=payees).status == 0
+    found = {name: [row["paymentReference"] for row in csv.DictReader((run.folder / f"may-{name}.csv").open())]
+             for name in ("EUR", "USD")}
+    ids = {row["payout_id"].split("-")[2] + row["payout_id"].split("-")[1] for row in run.json("payout", "list", *ACME, "--currency", "USD")}
+    assert set(found["USD"]) == ids and len(ids) == 2
+    assert len(found["EUR"][0]) == 25
+
+
+def test_more_payments_than_the_reader_takes_are_more_files(tmp_path):
+    """1,000 payments of Wise, of two currencies; nothing is sent if there is no name for the files."""
+    with Edge(HTTP, workers=1) as edge:
+        shop = Shop(edge.start(), tmp_path)
+        names = [f"c{number:04}" for number in range(1001)]
+        shop.run("creator", "import", shop.file("many.csv", "creator_id,program_id,payee\n" + "".join(
+            f"{name},spring,ref-{name}\n" for name in names)))
+        rows = [f"{name},spring,EUR,5.00\n" for name in names] + ["c0000,spring,USD,5.00\n"]
+        shop.run("opening", "import", shop.file("old.csv", "creator_id,program_id,currency,amount\n" + "".join(rows)), *ACME,
+                 "--at", "2024-01-01T00:00:00Z", *WHY)
+        shop.payout_run = shop.json("payout", "close", *ACME, *until_now())["payouts"][0]["payout_run"]
+        payees = "payee,name,email\n" + "".join(f"ref-{name},{name},{name}@x.test\n" for name in names)
+        refused = export(shop, "--columns", "wise", "--currency", "EUR", payees=payees, out="/dev/stdout")
+        assert refused.status == 1 and "need 2 files of at most 1000 payments" in refused.err
+        assert {state for _, state in states(shop)} == {"APPROVED"}
+        done = export(shop, "--columns", "wise", "--key", "may", payees=payees)
+        assert done.status == 0, done.err
+        found = {path.name: list(csv.DictReader(path.open())) for path in tmp_path.glob("may-*.csv")}
+        assert {name: len(rows) for name, rows in found.items()} == {"may-EUR-1.csv": 1000, "may-EUR-2.csv": 1, "may-USD.csv": 1}
+        assert len({row["recipientEmail"] for name in ("may-EUR-1.csv", "may-EUR-2.csv") for row in found[name]}) == 1001
+        again = export(shop, "--columns", "wise", "--key", "may", payees=payees, out="again.csv")
+        assert again.status == 0 and (tmp_path / "again-EUR-2.csv").read_text() == (tmp_path / "may-EUR-2.csv").read_text()
 
 
 def test_all_wrong_lines_of_a_payees_file_are_listed(run):

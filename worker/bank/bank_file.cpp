@@ -48,6 +48,15 @@ private:
     std::optional<std::size_t> account_;  ///< The account of the statement that is read.
 };
 
+/// Statuses of a verification of payee, from ISO 20022's external codes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kVerifications{
+    {{"RCVC", "match"},
+     {"RVMC", "close match"},
+     {"RVNM", "no match"},
+     {"RVNA", "not possible"},
+     {"RVCM", "done, with names that do not match"},
+     {"RVNC", "not done yet"}}};
+
 /// Joins the code and the text of a reason.
 std::string reason_text(Node information) {
     std::string text = text_at(information, {"Rsn", "Cd"});
@@ -149,8 +158,13 @@ void BankFileReader::set_status(const std::string& status, BankLine& line) {
     } else if (is_final(status)) {
         line.event = BankEvent::kSettled;
     } else if (!status.empty()) {
+        const auto verified = std::ranges::find(
+            kVerifications, status, &std::pair<std::string_view, std::string_view>::first);
         line.event = BankEvent::kPending;
-        line.note = "status " + status + " is not final";
+        line.note =
+            verified == kVerifications.end()
+                ? "status " + status + " is not final"
+                : "payee verification: " + std::string(verified->second) + " (" + status + ")";
     } else {
         line.note = "the file states no status";
     }

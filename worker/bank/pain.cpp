@@ -4,12 +4,11 @@
 
 #include "core/values/assert.hpp"
 #include "core/values/money.hpp"
+#include "worker/bank/bank_text.hpp"
 #include "worker/bank/payment.hpp"
 
 namespace sluice::cli {
 namespace {
-
-constexpr std::size_t kListedMax = 10;
 
 /// Returns the most that one SEPA credit transfer carries: 999999999.99.
 Decimal most() {
@@ -109,20 +108,45 @@ private:
         }
     }
 
+    void write_party(std::string_view element, const BankAccount& party) {
+        const PostalAddress& address = party.address;
+        xml_.open(element);
+        xml_.text({"Nm"}, party.name);
+        if (!address.empty()) {
+            xml_.open("PstlAdr");
+            for (const auto& [name, value] : {std::pair{"StrtNm", &address.street},
+                                              {"BldgNb", &address.building},
+                                              {"PstCd", &address.postcode},
+                                              {"TwnNm", &address.town},
+                                              {"Ctry", &address.country}}) {
+                if (!value->empty()) {
+                    xml_.text({name}, *value);
+                }
+            }
+            xml_.close();
+        }
+        xml_.close();
+    }
+
     void write_payments() {
         constexpr std::size_t kDateBytes = 10;
         xml_.open("PmtInf");
         xml_.text({"PmtInfId"}, message_.message_id);
         xml_.text({"PmtMtd"}, "TRF");
+        if (message_.batch_booking) {
+            xml_.text({"BtchBookg"}, *message_.batch_booking ? "true" : "false");
+        }
         write_totals();
-        xml_.text({"PmtTpInf", "SvcLvl", "Cd"}, "SEPA");
+        if (is_sepa_) {
+            xml_.text({"PmtTpInf", "SvcLvl", "Cd"}, "SEPA");
+        }
         xml_.text({"ReqdExctnDt", "Dt"}, message_.execution_date.empty()
                                              ? message_.created_at.to_string().substr(0, kDateBytes)
                                              : message_.execution_date);
-        xml_.text({"Dbtr", "Nm"}, message_.debtor->name);
+        write_party("Dbtr", *message_.debtor);
         xml_.text({"DbtrAcct", "Id", "IBAN"}, message_.debtor->iban);
         write_agent("DbtrAgt", message_.debtor->bic);
-        xml_.text({"ChrgBr"}, "SLEV");
+        xml_.text({"ChrgBr"}, is_sepa_ ? "SLEV" : "SHAR");
         for (const Payment& payment : message_.payments) {
             write_payment(payment);
         }
@@ -132,48 +156,106 @@ private:
     void write_payment(const Payment& payment) {
         xml_.open("CdtTrfTxInf");
         xml_.text({"PmtId", "EndToEndId"}, payment.payout_id);
-        xml_.text({"Amt", "InstdAmt"}, payment.amount.to_string(), R"(Ccy="EUR")");
+        xml_.text({"Amt", "InstdAmt"}, payment.amount.to_string(),
+                  "Ccy=\"" + std::string(message_.currency.code()) + "\"");
         if (!payment.to.bic.empty()) {
             write_agent("CdtrAgt", payment.to.bic);
         }
-        xml_.text({"Cdtr", "Nm"}, payment.to.name);
+        write_party("Cdtr", payment.to);
         xml_.text({"CdtrAcct", "Id", "IBAN"}, payment.to.iban);
         xml_.text({"RmtInf", "Ustrd"}, payment.remittance);
         xml_.close();
     }
 
     const PaymentMessage& message_;
+    bool is_sepa_ = message_.currency.code() == "EUR";
     std::string sum_;
     std::string text_;
     XmlWriter xml_{text_};
 };
 
-}  // namespace
+// ---- Checks -------------------------------------------------------------------------------------
 
-Status check_pain(const PaymentMessage& message) {
-    if (message.currency.code() != "EUR") {
-        std::string listed;
-        for (std::size_t i = 0; i < message.payments.size() && i < kListedMax; ++i) {
-            listed += (i == 0 ? "" : ", ") + message.payments[i].payout_id;
-        }
-        listed += message.payments.size() > kListedMax ? ", ..." : "";
-        return Error{ErrorCode::kInvalid, "pain.001 takes EUR only; in " +
-                                              std::string(message.currency.code()) + ": " + listed};
+/// Writes the text as banks take it.
+/// @param most  Characters that the element holds.
+Status prepare_text(const std::string& whose, std::size_t most, std::string& text) {
+    auto form = bank_text(text);
+    if (!form.ok()) {
+        return Error{ErrorCode::kInvalid, whose + " has " + form.error().message +
+                                              ", which banks refuse; write it in Latin letters"};
     }
-    for (const Payment& payment : message.payments) {
-        if (payment.to.iban.empty()) {
-            return Error{ErrorCode::kInvalid, "payout " + payment.payout_id + ": payee " +
-                                                  payment.payee +
-                                                  " has no iban, which pain.001 "
-                                                  "requires"};
-        }
-        if (payment.amount > most()) {
-            return Error{ErrorCode::kInvalid,
-                         "payout " + payment.payout_id + " of " + payment.amount.to_string() +
-                             " EUR: one transfer carries at most " + most().to_string()};
+    if (form->size() > most) {
+        return Error{ErrorCode::kInvalid, whose + " has more than " + std::to_string(most) +
+                                              " characters, as banks write it: " + *form};
+    }
+    text = std::move(form).value();
+    return {};
+}
+
+/// An address has a town and a country at least: banks refuse unstructured ones.
+Status prepare_party(const std::string& whose, BankAccount& party) {
+    constexpr std::size_t kNameMax = 70, kStreetMax = 70, kNumberMax = 16, kTownMax = 35;
+    PostalAddress& address = party.address;
+    if (!address.empty() && (address.town.empty() || !is_iso3166_alpha2(address.country))) {
+        return Error{ErrorCode::kInvalid,
+                     whose + ": expected an address with a town and a country such as DE"};
+    }
+    struct Part {
+        const char* name;
+        std::string& text;
+        std::size_t most;
+    };
+    for (const Part& part : {Part{"name", party.name, kNameMax},
+                             {"street", address.street, kStreetMax},
+                             {"building", address.building, kNumberMax},
+                             {"postcode", address.postcode, kNumberMax},
+                             {"town", address.town, kTownMax}}) {
+        if (Status done = prepare_text(whose + ": " + part.name, part.most, part.text);
+            !done.ok()) {
+            return done;
         }
     }
     return {};
+}
+
+Status prepare_payment(const PaymentMessage& message, Payment& payment) {
+    constexpr std::size_t kRemittanceMax = 140;
+    const std::string where = "payout " + payment.payout_id;
+    if (payment.to.iban.empty()) {
+        return Error{ErrorCode::kInvalid,
+                     where + ": payee " + payment.payee + " has no iban, which pain.001 requires"};
+    }
+    if (message.currency.code() == "EUR" && payment.amount > most()) {
+        return Error{ErrorCode::kInvalid, where + " of " + payment.amount.to_string() +
+                                              " EUR: one transfer carries at most " +
+                                              most().to_string()};
+    }
+    if (Status done = prepare_party("payee " + payment.payee, payment.to); !done.ok()) {
+        return done;
+    }
+    return prepare_text(where + ": --remittance", kRemittanceMax, payment.remittance);
+}
+
+}  // namespace
+
+Status prepare_pain(PaymentMessage& message) {
+    if (Status done = prepare_party("debtor", *message.debtor); !done.ok()) {
+        return done;
+    }
+    std::vector<Status> faults;
+    for (Payment& payment : message.payments) {
+        if (Status done = prepare_payment(message, payment); !done.ok()) {
+            faults.push_back(std::move(done));
+        }
+    }
+    if (faults.empty()) {
+        return {};
+    }
+    return Error{ErrorCode::kInvalid,
+                 faults.front().error().message +
+                     (faults.size() == 1 ? std::string()
+                                         : ", and " + std::to_string(faults.size() - 1) +
+                                               " more of the payments; nothing was sent")};
 }
 
 std::string pain_file(const PaymentMessage& message) {

@@ -48,6 +48,16 @@ Result<BankAccount> account_of(const std::string& name, const std::string& iban,
     return account;
 }
 
+/// Returns the field of an address that the column has, or nullptr.
+std::string* address_field(PostalAddress& address, std::string_view column) {
+    return column == "street"     ? &address.street
+           : column == "building" ? &address.building
+           : column == "postcode" ? &address.postcode
+           : column == "town"     ? &address.town
+           : column == "country"  ? &address.country
+                                  : nullptr;
+}
+
 /// A column of the payees must not take the place of a field of the payment.
 Status check_names(const std::vector<std::string>& columns) {
     std::set<std::string> taken{"message_id", "payout_id", "creator_id", "currency", "amount",
@@ -128,6 +138,9 @@ Result<Payees> read_payees(const std::string& file) {
                 return fits;
             }
             account->more.push_back(row.fields[kKnown + i]);
+            if (std::string* field = address_field(account->address, payees.columns[i])) {
+                *field = row.fields[kKnown + i];
+            }
         }
         if (row.fields[0].empty()) {
             return Status(Error{ErrorCode::kInvalid, "payee: expected a text that is not empty"});
@@ -143,11 +156,20 @@ Result<Payees> read_payees(const std::string& file) {
 
 Result<Debtors> read_debtors(const std::string& file) {
     Debtors debtors;
-    const CsvColumns columns{{"name", "iban"}, {"bic", "currency"}};
+    constexpr std::size_t kAddressAt = 4;
+    const CsvColumns columns{
+        {"name", "iban"}, {"bic", "currency", "street", "building", "postcode", "town", "country"}};
     const Status read = read_rows(file, columns, [&](const CsvRow& row) {
         auto account = account_of(row.fields[0], row.fields[1], row.fields[2], true);
         if (!account.ok()) {
             return Status(account.error());
+        }
+        for (std::size_t i = kAddressAt; i < row.fields.size(); ++i) {
+            const std::string& column = columns.optional[i - columns.required.size()];
+            if (Status fits = check_text(column, row.fields[i]); !fits.ok()) {
+                return fits;
+            }
+            *address_field(account->address, column) = row.fields[i];
         }
         const std::string& currency = row.fields[3];
         if (!currency.empty() && !Currency::parse(currency)) {

@@ -14,11 +14,23 @@
 
 namespace sluice::cli {
 
+/// The parts of an address that a payment has. Empty without one.
+struct PostalAddress {
+    std::string street, building, postcode, town;
+    std::string country;  ///< ISO 3166-1 alpha-2, unless it is text of the payees' file.
+
+    [[nodiscard]] bool empty() const {
+        return street.empty() && building.empty() && postcode.empty() && town.empty() &&
+               country.empty();
+    }
+};
+
 struct BankAccount {
     std::string name;  ///< 1 to 70 characters of UTF-8, the limit of SEPA.
     std::string iban;  ///< Without spaces, in capitals, with valid check digits; or empty.
     std::string bic;   ///< 8 or 11 letters and digits, or empty.
     std::vector<std::string> more{};  ///< Fields of Payees::columns.
+    PostalAddress address{};
 };
 
 /// The payees of a file, and the names of its columns that sluice does not know.
@@ -27,13 +39,15 @@ struct Payees {
     std::vector<std::string> columns;
 };
 
-/// Reads the columns payee and name, optionally iban and bic, and any others. Returns kInvalid as
+/// Reads the columns payee and name, optionally iban and bic, and any others, of which street,
+/// building, postcode, town and country are the address too. Returns kInvalid as
 /// `file:line: column: expected`.
 [[nodiscard]] Result<Payees> read_payees(const std::string& file);
 
 /// The accounts that pay, by currency; the account of an empty currency pays the rest.
 using Debtors = std::map<std::string, BankAccount, std::less<>>;
-/// Reads the columns name and iban, optionally bic and currency; one row for each currency.
+/// Reads the columns name and iban, optionally bic, currency and those of an address; one row for
+/// each currency.
 [[nodiscard]] Result<Debtors> read_debtors(const std::string& file);
 /// Returns the account that pays in the currency, or nullptr.
 [[nodiscard]] const BankAccount* debtor_in(const Debtors& debtors, std::string_view currency);

@@ -1,6 +1,7 @@
 #include "worker/bank/payment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "worker/cli/output.hpp"
@@ -11,6 +12,26 @@ namespace {
 constexpr std::string_view kFields[] = {"message_id", "payout_id", "creator_id", "payee",
                                         "name",       "iban",      "bic",        "currency",
                                         "amount",     "remittance"};
+
+constexpr std::size_t kWiseRowsMax = 1000;
+constexpr std::size_t kPaypalRowsMax = 5000;
+
+/// Most characters of a reference, by currency, from Wise's help (docs/month.md).
+constexpr std::array<std::pair<std::string_view, std::size_t>, 24> kWiseReferences{
+    {{"AUD", 18}, {"BGN", 35}, {"CAD", 50}, {"CHF", 50}, {"CZK", 25}, {"DKK", 35},
+     {"EUR", 35}, {"GBP", 18}, {"GEL", 35}, {"HKD", 50}, {"HUF", 35}, {"IDR", 35},
+     {"INR", 16}, {"KRW", 35}, {"MYR", 35}, {"NOK", 35}, {"NZD", 12}, {"PHP", 35},
+     {"PLN", 35}, {"RON", 30}, {"SEK", 12}, {"SGD", 25}, {"THB", 50}, {"USD", 10}}};
+
+/// P260131140509-7KQ4M9-0001 becomes 00017KQ4M9: the part that differs within a payout run comes
+/// first, because readers cut references at the end.
+std::string short_id(const std::string& payout_id) {
+    const std::size_t number = payout_id.rfind('-');
+    const std::size_t run = number == std::string::npos ? number : payout_id.rfind('-', number - 1);
+    return run == std::string::npos
+               ? payout_id
+               : payout_id.substr(number + 1) + payout_id.substr(run + 1, number - run - 1);
+}
 
 /// The columns of the payees' file come last, under their own names.
 PaymentColumns all_columns(const PaymentMessage& message) {
@@ -28,13 +49,13 @@ PaymentColumns all_columns(const PaymentMessage& message) {
 
 std::string value_of(const PaymentMessage& message, const Payment& payment,
                      const PaymentColumn& column) {
-    if (column.field.empty()) {
-        return column.text;
-    }
     for (std::size_t i = 0; i < message.more.size(); ++i) {
         if (message.more[i] == column.field) {
             return payment.to.more[i];
         }
+    }
+    if (!column.text.empty()) {
+        return column.text;  // the payees' file lacks the column
     }
     const std::map<std::string_view, std::string> fields{
         {"message_id", message.message_id},
@@ -134,11 +155,14 @@ Result<PaymentColumns> parse_payment_columns(std::string_view text) {
         return PaymentColumns{{{"name", "name", {}},
                                {"recipientEmail", "email", {}},
                                {"paymentReference", "remittance", {}},
+                               {"receiverType", "receiverType", "PERSON"},
                                {"amountCurrency", {}, "target"},
                                {"amount", "amount", {}},
                                {"sourceCurrency", "currency", {}},
                                {"targetCurrency", "currency", {}},
                                {"type", {}, "EMAIL"}},
+                              true,
+                              kWiseRowsMax,
                               true};
     }
     if (text == "paypal") {
@@ -148,6 +172,8 @@ Result<PaymentColumns> parse_payment_columns(std::string_view text) {
                                {"customer_id", "payout_id", {}},
                                {"note", "remittance", {}},
                                {"wallet", {}, "PayPal"}},
+                              false,
+                              kPaypalRowsMax,
                               false};
     }
     PaymentColumns parsed;
@@ -165,14 +191,38 @@ Result<PaymentColumns> parse_payment_columns(std::string_view text) {
 
 Status check_columns(const PaymentColumns& columns, const PaymentMessage& message) {
     for (const PaymentColumn& column : columns.columns) {
-        if (!column.field.empty() && std::ranges::count(kFields, column.field) == 0 &&
+        if (!column.field.empty() && column.text.empty() &&
+            std::ranges::count(kFields, column.field) == 0 &&
             std::ranges::count(message.more, column.field) == 0) {
             return Error{ErrorCode::kInvalid,
                          "column " + column.header + ": neither a field of " +
                              "the payment nor a column of the payees' file: " + column.field};
         }
     }
+    const std::size_t most = columns.is_wise ? wise_reference_max(message.currency.code()) : 0;
+    for (const Payment& payment : message.payments) {
+        const std::size_t length = characters_of(payment.remittance).value_or(0);
+        if (most != 0 && length > most) {
+            return Error{ErrorCode::kInvalid,
+                         "payout " + payment.payout_id + ": its reference has " +
+                             std::to_string(length) + " characters, Wise passes on " +
+                             std::to_string(most) + " in " + std::string(message.currency.code()) +
+                             "; choose a shorter --remittance, such as '{short}'"};
+        }
+    }
     return Status::success();
+}
+
+std::size_t wise_reference_max(std::string_view currency) {
+    const auto found = std::ranges::find(kWiseReferences, currency,
+                                         &std::pair<std::string_view, std::size_t>::first);
+    return found == kWiseReferences.end() ? 0 : found->second;
+}
+
+std::string_view default_remittance(const PaymentColumns& columns, Currency currency) {
+    constexpr std::size_t kIdBytes = 25;  // P260131140509-7KQ4M9-0001
+    const std::size_t most = columns.is_wise ? wise_reference_max(currency.code()) : 0;
+    return most != 0 && most < kIdBytes ? "{short}" : "{payout}";
 }
 
 Result<std::string> remittance_text(std::string_view pattern, const Payment& payment,
@@ -182,6 +232,7 @@ Result<std::string> remittance_text(std::string_view pattern, const Payment& pay
     const std::map<std::string_view, std::string> values{
         {"month", until.plus_seconds(-1).to_string().substr(0, kMonthBytes)},
         {"payout", payment.payout_id},
+        {"short", short_id(payment.payout_id)},
         {"creator", payment.creator_id}};
     std::string text;
     while (!pattern.empty()) {
@@ -196,7 +247,8 @@ Result<std::string> remittance_text(std::string_view pattern, const Payment& pay
                                : values.find(pattern.substr(open + 1, close - open - 1));
         if (found == values.end()) {
             return Error{ErrorCode::kInvalid,
-                         "--remittance: expected {month}, {payout} or {creator} in braces"};
+                         "--remittance: expected {month}, {payout}, {short} or {creator} in "
+                         "braces"};
         }
         text += found->second;
         pattern.remove_prefix(close + 1);

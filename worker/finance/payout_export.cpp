@@ -37,6 +37,7 @@ struct ExportCommand {
     std::string out_suffix;  ///< -EUR, of one currency of several.
     PaymentColumns columns;
     std::string execution_date;
+    std::optional<bool> batch_booking;
     std::optional<std::string> remittance;
     SubmitOptions submit;
 };
@@ -136,6 +137,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     message.account_id = command.submit.account->str();
     message.currency = payouts.front().currency;
     message.execution_date = command.execution_date;
+    message.batch_booking = command.batch_booking;
     message.more = files.payees.columns;
     message.names_remittance = command.remittance.has_value();
     if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
@@ -160,8 +162,9 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
                                                   payout.payee + ", of creator " + creator};
         }
         Payment payment{payout.payout_id, creator, payout.payee, payout.amount, to->second, {}};
-        auto remittance =
-            remittance_text(command.remittance.value_or("{payout}"), payment, payout.until);
+        const std::string pattern = command.remittance.value_or(
+            std::string(default_remittance(command.columns, message.currency)));
+        auto remittance = remittance_text(pattern, payment, payout.until);
         if (!remittance.ok()) {
             return remittance.error();
         }
@@ -176,7 +179,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
             return Error{ErrorCode::kInvalid, command.debtor + ": expected a row for " +
                                                   std::string(message.currency.code())};
         }
-        if (Status fits = check_pain(message); !fits.ok()) {
+        if (Status fits = prepare_pain(message); !fits.ok()) {
             return fits.error();
         }
     }
@@ -309,10 +312,10 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     return sent.ok() ? Status(Error{ErrorCode::kConflict, sent->text}) : Status(sent.error());
 }
 
-/// Returns one command for each currency of the named payouts: each has a file and a key of its
-/// own.
-Result<std::vector<ExportCommand>> by_currency(const Frame& frame, const ExportCommand& command,
-                                               AccountNumber account) {
+/// Returns one command for each file: one for each currency of the named payouts, or more if the
+/// file's reader has a limit. Each has a key of its own.
+Result<std::vector<ExportCommand>> by_file(const Frame& frame, const ExportCommand& command,
+                                           AccountNumber account) {
     const auto named = with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kConfirmed,
         [&](LedgerReader& ledger) { return named_payouts(ledger, account, command); });
@@ -321,25 +324,33 @@ Result<std::vector<ExportCommand>> by_currency(const Frame& frame, const ExportC
     }
     std::map<Currency, std::vector<std::string>> ids;
     for (const Payout& payout : *named) {
-        ids[payout.currency].push_back(payout.payout_id);
+        ids[command.currency.value_or(payout.currency)].push_back(payout.payout_id);
     }
-    if (ids.size() > 1 && !command.currency &&
-        (command.out == "-" || command.out.starts_with("/dev/"))) {
-        return Error{ErrorCode::kInvalid,
-                     "the payouts have several currencies, a file each: expected "
-                     "--currency, or a name of files in --out"};
-    }
+    const std::size_t most =
+        command.columns.rows_max == 0 ? named->size() : command.columns.rows_max;
     std::vector<ExportCommand> commands;
-    for (auto& [currency, payouts] : ids) {
-        ExportCommand& one = commands.emplace_back(command);
-        if (ids.size() > 1 && !command.currency) {
-            const std::string suffix = "-" + std::string(currency.code());
-            one.ids = std::move(payouts);
-            one.out_suffix = suffix;
-            one.submit.key += one.submit.key.empty() ? "" : suffix;
+    for (const auto& [currency, payouts] : ids) {
+        for (std::size_t first = 0; first < payouts.size(); first += most) {
+            ExportCommand& one = commands.emplace_back(command);
+            const std::size_t last = std::min(first + most, payouts.size());
+            one.ids.assign(payouts.begin() + static_cast<std::ptrdiff_t>(first),
+                           payouts.begin() + static_cast<std::ptrdiff_t>(last));
+            one.out_suffix = (ids.size() > 1 ? "-" + std::string(currency.code()) : "") +
+                             (payouts.size() > most ? "-" + std::to_string(first / most + 1) : "");
+            one.submit.key += one.submit.key.empty() ? "" : one.out_suffix;
         }
     }
-    commands.resize(command.currency ? 1 : commands.size());
+    if (commands.size() == 1) {
+        return std::vector<ExportCommand>{command};
+    }
+    if (command.out == "-" || command.out.starts_with("/dev/")) {
+        return Error{ErrorCode::kInvalid,
+                     ids.size() > 1 ? "the payouts have several currencies, a file each: expected "
+                                      "--currency, or a name of files in --out"
+                                    : "the payouts need " + std::to_string(commands.size()) +
+                                          " files of at most " + std::to_string(most) +
+                                          " payments: expected a name of files in --out"};
+    }
     return commands;
 }
 
@@ -389,8 +400,15 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     if (!files.ok()) {
         return files.error();
     }
-    const auto commands = by_currency(frame, command, *account);
+    const auto commands = by_file(frame, command, *account);
     return commands.ok() ? send_all(frame, *commands, *account, *files) : Status(commands.error());
+}
+
+Result<bool> parse_yes_no(std::string_view text) {
+    if (text != "yes" && text != "no") {
+        return Error{ErrorCode::kInvalid, "expected yes or no"};
+    }
+    return text == "yes";
 }
 
 Result<std::string> parse_date(std::string_view text) {
@@ -416,27 +434,34 @@ void declare_export(Subcommand group) {
         "Only the payouts in this currency of the payout runs (default: a file per currency)");
     const Option form =
         add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
-                  "File format; pain.001 means pain.001.001.09, EUR only");
+                  "File format; pain.001 means pain.001.001.09");
     add_file(
         app, "--payees", "FILE", command.payees, FileUse::kInput,
         "Payout destinations: a CSV file with columns payee,name, optionally iban,bic (pain.001 "
-        "requires the IBAN), and any others, which csv and json pass through");
+        "requires the IBAN), and any others, which csv and json pass through; street, building, "
+        "postcode, town and country are the address in pain.001");
     add_file(
         app, "--debtor", "FILE", command.debtor, FileUse::kInput,
         "Debtor's account, required for pain.001: a CSV file with columns name,iban, optionally "
-        "bic and currency (one row per currency)");
+        "bic, currency (one row per currency), and an address as in --payees");
     const Option columns =
         add_value(app, "--columns", "LIST|wise|paypal", command.columns, parse_payment_columns,
                   "Columns of --form csv: HEADER=FIELD or HEADER='TEXT', with a comma between, or "
-                  "the batch file of Wise or PayPal, which need a payees column email");
+                  "the batch file of Wise or PayPal, which need a payees column email (more files "
+                  "above 1000 and 5000 payments)");
     add_value(
         app, "--execution-date", "DATE", command.execution_date, parse_date,
         "Day on which the bank is to pay, YYYY-MM-DD, in pain.001 (default: the day of export)");
+    add_value(app, "--batch-booking", "yes|no", command.batch_booking, parse_yes_no,
+              "Whether the bank is to post the payments of pain.001 as one sum (default: as agreed "
+              "with the bank)");
     add_text(app, "--remittance", "TEXT", command.remittance,
-             "Text for the payee's statement; {month}, {payout} and {creator} are replaced "
-             "(default: {payout}). Given, csv and json have a column remittance");
+             "Text for the payee's statement; {month}, {payout}, {short} and {creator} are "
+             "replaced (default: {payout}; {short}, such as 00017KQ4M9, where Wise takes less). "
+             "Given, csv and json have a column remittance");
     add_file(app, "--out", "FILE", command.out, FileUse::kOutputs,
-             "Output file; of several currencies OUT.csv becomes OUT-EUR.csv, OUT-USD.csv")
+             "Output file; of several currencies OUT.csv becomes OUT-EUR.csv, OUT-USD.csv, and of "
+             "several files OUT-1.csv, OUT-2.csv")
         .required();
     add_id(app, "--again", "ID", command.again,
            "Write the kept bytes of this message again; nothing is marked as sent")
@@ -447,6 +472,9 @@ void declare_export(Subcommand group) {
         }
         if (!given.execution_date.empty() && given.form != PaymentForm::kPain) {
             return "--form pain.001, for --execution-date,";
+        }
+        if (given.batch_booking && given.form != PaymentForm::kPain) {
+            return "--form pain.001, for --batch-booking,";
         }
         if (!given.again.empty()) {
             return {};
