@@ -93,11 +93,11 @@ def test_feed_verify_counts_changes_that_were_cut_and_proves_whole_ones(shop, fe
     assert shop.edge.sluice.run("feed", "verify", file).returncode == 1
 
 
-def followed(shop, path, member, **parameters):
+def followed(reader, path, member, **parameters):
     """Every item of a list of an object."""
     items, after = [], {}
     while True:
-        answer = shop.reader.get(path, **parameters, **after)
+        answer = reader.get(path, **parameters, **after)
         assert answer.status == 200 and len(answer.body) <= MOST, answer
         found = answer.json()
         items += found[member]
@@ -113,7 +113,7 @@ def test_an_order_of_12000_lines_is_shown_whole(shop):
     first = shop.reader.object("order", shop="shop-1", order="large")
     assert first["answer"]["sentence"].startswith("1200.00 USD for ann") and first["cut"]
     for member in ("lines", "journal", "events", "accruals"):
-        assert followed(shop, "order", member, shop="shop-1", order="large") == explained[member], member
+        assert followed(shop.reader, "order", member, shop="shop-1", order="large") == explained[member], member
     cursor = first["cut"][0]["next"]
     answer = shop.reader.get("order", shop="shop-1", order="small", after=cursor)
     assert (answer.status, answer.code) == (400, "cursor_invalid")
@@ -124,7 +124,7 @@ def test_a_statement_of_36000_postings_is_shown_whole_in_each_format(shop):
     whole_one = shop.edge.sluice.json("report", "statement", "--account", "acme", "--creator", "ann", "--month", parameters["month"])
     statement = whole_one[0] if isinstance(whole_one, list) else whole_one
     assert len(statement["rows"]) > 3 * LINES
-    assert followed(shop, "statement", "rows", **parameters) == statement["rows"]
+    assert followed(shop.reader, "statement", "rows", **parameters) == statement["rows"]
     lines, target = [], target_of("statement", {**parameters, "format": "csv"})
     while target:
         answer = asked(shop, target)
