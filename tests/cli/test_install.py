@@ -1,4 +1,4 @@
-"""`make install` and `make uninstall`: the manual page, and nothing that stays."""
+"""`make install` and `make uninstall`: programs without symbols, the manual page, and nothing that stays."""
 import os
 import pathlib
 import subprocess
@@ -10,6 +10,14 @@ def make(*arguments):
     subprocess.run(["make", "-s", "-C", str(ROOT), *arguments], check=True, capture_output=True, text=True)
 
 
+def symbols(file):
+    return subprocess.run(["nm", str(file)], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def sanitized(file):
+    return "libasan" in subprocess.run(["readelf", "-d", str(file)], check=True, capture_output=True, text=True).stdout
+
+
 def test_what_is_installed_can_be_removed(tmp_path):
     build, prefix = PROGRAM.parents[1], tmp_path / "prefix"
     subprocess.run(["cmake", "--install", str(build), "--prefix", str(prefix)], check=True, capture_output=True)
@@ -17,7 +25,14 @@ def test_what_is_installed_can_be_removed(tmp_path):
     shown = subprocess.run(["man", "-l", str(page)], check=True, capture_output=True, text=True,
                            env={**os.environ, "MANPAGER": "cat", "MANWIDTH": "100"}).stdout
     assert "sluice backup" in shown and "sluice restore" in shown
-    assert (prefix / "bin" / "sluice").exists()
+    for file in (prefix / "bin" / "sluice", prefix / "lib" / "nginx" / "modules" / "ngx_http_sluice_module.so"):
+        assert not symbols(file) and len(symbols(file.with_name(file.name + ".debug"))) > 1000
+        link = subprocess.run(["readelf", "--string-dump=.gnu_debuglink", str(file)], check=True, capture_output=True, text=True)
+        assert f"{file.name}.debug" in link.stdout
+    installed = prefix / "bin" / "sluice"
+    assert "sluice" in subprocess.run([installed, "--version"], check=True, capture_output=True, text=True).stdout
+    if not sanitized(installed):
+        assert installed.stat().st_size < 15_000_000
     manifest = build / "install_manifest.txt"
     listed = {pathlib.Path(line) for line in manifest.read_text().splitlines()}
     assert {path for path in prefix.rglob("*") if path.is_file()} == listed
