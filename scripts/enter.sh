@@ -6,9 +6,14 @@ lay_release() {
     local root=$1
     shift
     [ ! -e "$root/ready" ] || return 0
-    rm -rf "$root"
+    rm -rf --one-file-system "$root"
     mkdir -p "$root"
-    debootstrap --variant=minbase "$@" > "$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; echo "see $root.log" >&2; return 1; }
+    # What debootstrap mounts ends with it, also if it is killed.
+    if ! unshare --mount --propagation private debootstrap --variant=minbase "$@" > "$root.log" 2>&1; then
+        tail -n 20 "$root.log" >&2
+        echo "debootstrap failed, see $root.log" >&2
+        return 1
+    fi
     printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d"  # a package that starts a server must not
     chmod 755 "$root/usr/sbin/policy-rc.d"
     echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/fast"
