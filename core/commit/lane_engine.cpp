@@ -9,6 +9,7 @@ namespace sluice {
 void LaneEngine::opened(std::uint64_t size, std::uint64_t end, std::uint64_t floor) noexcept {
     SLUICE_ASSERT(used_ == 0 && !open_);
     size_ = size;
+    batch_bytes_max_ = lane_batch_bytes_max(size);
     floor_ = floor;
     end_ = durable_ = answered_ = moved_ = end;
     open_ = true;
@@ -26,20 +27,11 @@ void LaneEngine::close(Actions& actions) noexcept {
     }
 }
 
-/// A batch of at most an eighth of the ring finds room as soon as any batch was moved.
-std::uint64_t LaneEngine::batch_bytes_max() const noexcept {
-    return std::min(kLaneBatchBytesMax, size_ / 8);
-}
-
-std::uint64_t LaneEngine::record_bytes_max() const noexcept {
-    return batch_bytes_max() - kLaneBatchHeadBytes - kLaneRecordHeadBytes;
-}
-
 bool LaneEngine::arrived(Waiter& waiter, Actions& actions) noexcept {
     if (!open_ || hangs(writing().batches > 0, waiter.joined_ms)) {
         return false;
     }
-    SLUICE_ASSERT(waiter.bytes <= record_bytes_max());
+    SLUICE_ASSERT(lane_batch_bytes(waiter.bytes, 1) <= batch_bytes_max_);
     waiting_.push(waiter);
     if (writing().batches > 0 || waiting_.count() > 1) {
         update_wait_timer(waiter.joined_ms, actions);
@@ -63,7 +55,7 @@ LaneEngine::Writing LaneEngine::writing() const noexcept {
 void LaneEngine::iteration_ended(Now now, Actions& actions) noexcept {
     if (open_ && !full_ && !waiting_.empty() && used_ < kSlots) {
         const Writing busy = writing();
-        const bool is_full = waiting_.bytes() >= batch_bytes_max();
+        const bool is_full = waiting_.bytes() >= batch_bytes_max_;
         if (pace_.begins(waiting_.count(), busy.requests, busy.batches, is_full)) {
             begin(now, actions);
         }
@@ -73,7 +65,7 @@ void LaneEngine::iteration_ended(Now now, Actions& actions) noexcept {
 
 WaiterChain LaneEngine::take_batch(std::uint64_t& bytes) noexcept {
     const std::uint64_t room = floor_ + size_ - end_;
-    const std::uint64_t most = std::min(batch_bytes_max(), room);
+    const std::uint64_t most = std::min(batch_bytes_max_, room);
     std::uint64_t record_bytes = 0;
     std::uint64_t count = 0;
     const WaiterChain taken = waiting_.take([&](const Waiter& waiter) {

@@ -65,8 +65,10 @@ public:
     /// Ends writing. Batches in flight are still answered.
     void close(Actions& actions) noexcept;
     [[nodiscard]] bool is_open() const noexcept { return open_; }
-    /// Returns the largest record that a batch can hold, in bytes.
-    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept;
+    /// Returns the largest record that the lane takes, in bytes. Larger ones bypass it.
+    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept {
+        return lane_record_bytes_max(size_);
+    }
 
     /// Queues a request for the next batch. Returns false if the lane is closed or a write hangs.
     /// Requires: waiter.joined_ms is now; waiter.bytes <= record_bytes_max().
@@ -113,7 +115,6 @@ private:
 
     [[nodiscard]] Slot& nth(std::size_t n) noexcept { return slots_[(oldest_ + n) % kSlots]; }
     [[nodiscard]] Writing writing() const noexcept;
-    [[nodiscard]] std::uint64_t batch_bytes_max() const noexcept;
     void begin(Now now, Actions& actions) noexcept;
     [[nodiscard]] WaiterChain take_batch(std::uint64_t& bytes) noexcept;
     void set_move_timer(std::uint64_t now_ms, std::uint64_t after_ms, Actions& actions) noexcept;
@@ -126,7 +127,7 @@ private:
     std::array<Slot, kSlots> slots_{};
     std::size_t oldest_ = 0;
     std::size_t used_ = 0;  ///< Slots in use, from the oldest on.
-    std::uint64_t size_ = 0, floor_ = 0;
+    std::uint64_t size_ = 0, batch_bytes_max_ = 0, floor_ = 0;
     std::uint64_t end_ = 0;       ///< Offset of the next batch.
     std::uint64_t durable_ = 0;   ///< Everything below is durable.
     std::uint64_t answered_ = 0;  ///< Everything below is answered.

@@ -65,6 +65,19 @@ struct LaneBatchHead {
     return (bytes + kLaneBlockBytes - 1) / kLaneBlockBytes * kLaneBlockBytes;
 }
 
+/// Returns the largest batch of a ring, in bytes. A batch is whole blocks, and at most an eighth of
+/// the ring, so that it finds room as soon as any batch was moved. 0 if the ring is too small.
+[[nodiscard]] constexpr std::uint64_t lane_batch_bytes_max(std::uint64_t ring_bytes) noexcept {
+    const std::uint64_t most = ring_bytes / 8 / kLaneBlockBytes * kLaneBlockBytes;
+    return most < kLaneBatchBytesMax ? most : kLaneBatchBytesMax;
+}
+
+/// Returns the largest record that a batch of a ring holds, in bytes. 0 if the ring is too small.
+[[nodiscard]] constexpr std::uint64_t lane_record_bytes_max(std::uint64_t ring_bytes) noexcept {
+    const std::uint64_t most = lane_batch_bytes_max(ring_bytes);
+    return most == 0 ? 0 : most - kLaneBatchHeadBytes - kLaneRecordHeadBytes;
+}
+
 /// Fills a buffer with a batch. Call add() for each record, then finish().
 class LaneBatchWriter {
 public:

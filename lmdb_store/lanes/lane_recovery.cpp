@@ -118,13 +118,14 @@ Result<bool> LaneRecovery::holds_earlier_boot() {
     return false;
 }
 
-Result<std::optional<ClaimedLane>> LaneRecovery::claim() {
+Result<std::optional<ClaimedLane>> LaneRecovery::claim(std::uint64_t bytes_min) {
     const Result<std::vector<LaneRow>> rows = read_rows_();
     if (!rows) {
         return rows.error();
     }
     for (const LaneRow& row : *rows) {
-        if (!is_settled(row) || lanes_.known_of(row).durable != row.moved) {
+        if (row.bytes < bytes_min || !is_settled(row) ||
+            lanes_.known_of(row).durable != row.moved) {
             continue;
         }
         Result<LaneFile> file = lanes_.open_file(row);

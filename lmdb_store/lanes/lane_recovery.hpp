@@ -44,7 +44,8 @@ public:
     /// Returns true if a settled lane holds batches of an earlier boot; see the function in core.
     [[nodiscard]] Result<bool> holds_earlier_boot();
     /// Returns a settled lane whose records are all moved, locked for the caller, or nullopt.
-    [[nodiscard]] Result<std::optional<ClaimedLane>> claim();
+    /// @param bytes_min  Of its ring.
+    [[nodiscard]] Result<std::optional<ClaimedLane>> claim(std::uint64_t bytes_min = 0);
 
     /// Returns true if the lane's end was found and no process has written to it since.
     [[nodiscard]] bool is_settled(const LaneRow& row) const noexcept;

@@ -60,8 +60,8 @@ Result<bool> LmdbQueue::has_room_for_lane() {
 }
 
 /// Claims a lane without an owner whose records are all in the queue, if there is one.
-Result<std::optional<ClaimedLane>> LmdbQueue::claim_empty_lane() {
-    Result<std::optional<ClaimedLane>> free = recovery_->claim();
+Result<std::optional<ClaimedLane>> LmdbQueue::claim_empty_lane(std::uint64_t bytes_min) {
+    Result<std::optional<ClaimedLane>> free = recovery_->claim(bytes_min);
     if (!free) {
         lane_failure(free.error());
     }
@@ -79,12 +79,15 @@ Status LmdbQueue::move_earlier_boots() {
 
 /// Claims or creates a lane. Records of this boot may wait for their move, because moves go by
 /// stamp and the stamps of this process will be higher, so a large backlog is moved first only if
-/// there is no room for another lane. Returns none if there is no room then.
+/// there is no room for another lane. Returns none if there is no room then. A lane of less than
+/// half the present size, which is left of a smaller map or of more workers, is used only if there
+/// is no room for another one.
 Result<std::optional<ClaimedLane>> LmdbQueue::claim_lane() {
     if (Status moved = move_earlier_boots(); !moved) {
         return moved.error();
     }
-    Result<std::optional<ClaimedLane>> found = claim_empty_lane();
+    const std::uint64_t bytes_min = lane_bytes() / 2;
+    Result<std::optional<ClaimedLane>> found = claim_empty_lane(bytes_min);
     if (!found || *found) {
         return found;
     }
@@ -97,13 +100,13 @@ Result<std::optional<ClaimedLane>> LmdbQueue::claim_lane() {
         if (Status moved = move_all(monotonic_ns()); !moved) {
             return moved.error();
         }
-        found = claim_empty_lane();
+        found = claim_empty_lane(bytes_min);
         if (!found || *found) {
             return found;
         }
     }
     if (!*room) {
-        return found;
+        return claim_empty_lane(0);
     }
     found = create_lane();
     if (!found) {

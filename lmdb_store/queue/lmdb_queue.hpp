@@ -142,7 +142,7 @@ private:
     /// @param rc  LMDB's code, if LMDB failed.
     const Error& lane_failure(const Error& error, int rc = 0) noexcept;
     [[nodiscard]] Result<bool> has_room_for_lane();
-    [[nodiscard]] Result<std::optional<ClaimedLane>> claim_empty_lane();
+    [[nodiscard]] Result<std::optional<ClaimedLane>> claim_empty_lane(std::uint64_t bytes_min);
     [[nodiscard]] Status move_earlier_boots();
     [[nodiscard]] Result<std::optional<ClaimedLane>> claim_lane();
     [[nodiscard]] Result<std::optional<ClaimedLane>> create_lane();

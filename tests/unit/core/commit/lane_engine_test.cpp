@@ -100,6 +100,23 @@ TEST(LaneEngineRules, L2ABatchBeginsAtTheEndOfATurnWithAllThatWait) {
     EXPECT_EQ(bench.engine.head_of(0).answered, kLaneBlockBytes);
 }
 
+/// A record of any size is either refused by the limit or finds room: the limit is rounded as
+/// batches are.
+TEST(LaneEngineRules, L5TheLargestRecordOfEveryRingIsWritten) {
+    for (std::uint64_t blocks = 1; blocks < 600; ++blocks) {
+        Bench bench(blocks * kLaneBlockBytes);
+        const std::uint64_t most = bench.engine.record_bytes_max();
+        EXPECT_EQ(most == 0, blocks < 8) << blocks;
+        const std::uint64_t eighth = std::min(blocks * kLaneBlockBytes / 8, kLaneBatchBytesMax);
+        EXPECT_GT(lane_batch_bytes(most + 1, 1), eighth) << blocks;
+        if (most > 0) {
+            ASSERT_TRUE(bench.arrive(5, most));
+            ASSERT_EQ(bench.turn(5), std::vector{Do::kWrite}) << blocks;
+            EXPECT_LE(bench.engine.head_of(0).bytes, eighth) << blocks;
+        }
+    }
+}
+
 TEST(LaneEngineRules, L3TheOffsetIsPublishedBeforeTheAnswers) {
     Bench bench;
     EXPECT_TRUE(bench.arrive(5));

@@ -9,7 +9,7 @@ World::World(std::uint64_t seed) : random_(seed) {
     const auto either = [this](unsigned in_1000) { return below(2) == 0 ? 0 : in_1000; };
     faults_ = {either(12), either(4), either(6), either(4), either(4), either(60)};
     slowest_us_ = std::uint64_t{1} << (4 + below(10));
-    lane_bytes_ = kLaneBlockBytes * (16 + below(3) * 24);
+    lane_bytes_ = kLaneBlockBytes * (8 + below(80));  // mostly no multiple of the largest batch
     cached_ = below(2) == 0;
     processes_wanted_ = 1 + below(5);
     clients_busy_.resize(1 + below(12));
