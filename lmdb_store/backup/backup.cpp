@@ -329,12 +329,6 @@ Status copy_data(const fs::path& from, std::size_t map_bytes, const fs::path& to
     return set_owner(to / "data.mdb", {});
 }
 
-Status copy_registry(const StorePaths& from, const StorePaths& to) {
-    const Status copied = copy_data(from.registry, kRegistryMapBytes, to.registry);
-    // The check opens the copy. LMDB sets up a lock file that no process uses.
-    return copied ? replace_file(to.registry / "lock.mdb", std::string_view("\0", 1)) : copied;
-}
-
 /// Copies a file of the store's root, if it exists and this process may read it.
 Status copy_small(const fs::path& from, const fs::path& to) {
     // With the effective user: the real one may be the person who ran the command.
@@ -342,6 +336,38 @@ Status copy_small(const fs::path& from, const fs::path& to) {
         return Status::success();
     }
     return copy_file(from, to, kWholeFile, {});
+}
+
+/// Returns true if the copied key is not the one of the copied registry.
+bool has_other_key(const StorePaths& copy) {
+    const Result<MasterKey> key = MasterKey::load(copy.master_key);
+    const Result<RegistryTables> tables = RegistryTables::open_copy(copy);
+    if (!key || !tables) {
+        return false;  // no key was copied, or the check of the copy reports the registry
+    }
+    const auto found = attempt([&]() -> Result<MasterKey> {
+        ReadTxn txn;
+        check(txn.begin(*tables->environment), *tables->environment, "read");
+        return tables->key_in_force(txn, *key);
+    });
+    return !found;
+}
+
+/// Copies the registry with its key. While `sluice key rotate` runs, the key's file holds the next
+/// key as well, so the two do not fit only if a rotation began and ended between the copies.
+Status copy_registry(const StorePaths& from, const StorePaths& to) {
+    constexpr int kKeyTriesMax = 3;  // the store itself may have another key: the check reports it
+    Status ok = Status::success();
+    for (int tries = 0; ok && tries < kKeyTriesMax; ++tries) {
+        ::unlink((to.registry / "data.mdb").c_str());
+        ok = copy_small(from.master_key, to.master_key);
+        ok = ok ? copy_data(from.registry, kRegistryMapBytes, to.registry) : ok;
+        if (!ok || !has_other_key(to)) {
+            break;
+        }
+    }
+    // The check opens the copy. LMDB sets up a lock file that no process uses.
+    return ok ? replace_file(to.registry / "lock.mdb", std::string_view("\0", 1)) : ok;
 }
 
 /// Copies the destinations of notifications, if any were ever added. They are read before the
@@ -397,7 +423,6 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
     ok = ok ? copy_exports(source.paths.exports, to.exports) : ok;
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;
-    ok = ok ? copy_small(source.paths.master_key, to.master_key) : ok;
     ok = ok ? copy_small(source.paths.command_key, to.command_key) : ok;
     ok = ok ? copy_file(source.paths.format, to.format, kWholeFile, {}) : ok;
     backup.queue_uuid = taken.state.uuid;

@@ -133,7 +133,7 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
 
 void RegistryMerge::adopt_key() {
     check(check_snapshot_key(from_, key_));
-    const Status own = tables_.check_key(txn_, key_);
+    const Result<MasterKey> own = tables_.key_in_force(txn_, key_);
     if (own) {
         return;
     }
@@ -141,7 +141,7 @@ void RegistryMerge::adopt_key() {
     scan(txn_, tables_.tokens, "",
          [&](std::string_view, std::string_view) { return empty = false; });
     if (!empty) {
-        check(own);
+        throw StoreFailure(own.error());
     }
     put(txn_, tables_.main, kKeyCheckKey, key_.seal(kKeyCheckText, kKeyCheckKey));
     key_adopted_ = true;

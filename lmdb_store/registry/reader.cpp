@@ -104,8 +104,9 @@ public:
         return attempt([&]() -> Status {
             const Snapshot snapshot = take_snapshot();
             checked_snapshot_ = current_.opened();
+            key_ = checked(tables_.key_in_force(txn_, key_));
             decoy_ = make_decoy(key_);
-            return tables_.check_key(txn_, key_);
+            return Status::success();
         });
     }
 
@@ -161,7 +162,7 @@ public:
                  return tokens.size() < count;
              });
         for (std::size_t i = tokens.size(); i < count; ++i) {
-            static_cast<void>(tables_.check_key(txn_, key_));  // takes as long as a token
+            static_cast<void>(tables_.key_in_force(txn_, key_));  // takes as long as a token
         }
         return tokens;
     }
@@ -176,10 +177,11 @@ public:
 
     bool use_key(const MasterKey& key) override {
         const Snapshot snapshot = take_snapshot();
-        if (!tables_.check_key(txn_, key)) {
+        const Result<MasterKey> in_force = tables_.key_in_force(txn_, key);
+        if (!in_force) {
             return false;
         }
-        key_ = key;
+        key_ = *in_force;
         decoy_ = make_decoy(key_);
         ++keys_used_;
         is_key_outdated_ = false;
@@ -228,7 +230,7 @@ private:
     void check_key_once() {
         if (checked_snapshot_ != current_.opened()) {
             checked_snapshot_ = current_.opened();
-            is_key_outdated_ = !tables_.check_key(txn_, key_);
+            is_key_outdated_ = !tables_.key_in_force(txn_, key_).ok();
         }
     }
 

@@ -38,16 +38,17 @@ public:
     /// Returns the number of slots in use; every slot is below it. One uncached read.
     [[nodiscard]] virtual std::uint64_t slots_used() = 0;
 
-    /// Uses `key` from now on, also for secrets that could not be decrypted before. Returns false,
-    /// and changes nothing, if the registry's secrets were not encrypted with it.
-    [[nodiscard]] virtual bool use_key(const MasterKey& key) = 0;
+    /// Uses the one of the file's keys that is in force from now on, also for secrets that could
+    /// not be decrypted before. Returns false, and changes nothing, if the registry's secrets were
+    /// encrypted with none of them.
+    [[nodiscard]] virtual bool use_key(const MasterKey& file) = 0;
 
     /// Returns false once the page that tells of changes was removed or replaced. Any thread.
     [[nodiscard]] virtual bool still_in_place() const noexcept = 0;
 
-    /// Returns kCorrupt if the registry's secrets were not encrypted with `key`.
+    /// Returns kCorrupt if the registry's secrets were encrypted with none of the keys in `file`.
     [[nodiscard]] static Result<std::unique_ptr<RegistryReader>> open(const StorePaths& paths,
-                                                                      const MasterKey& key);
+                                                                      const MasterKey& file);
 };
 
 }  // namespace sluice::store

@@ -95,8 +95,11 @@ public:
     /// Encrypts every secret with another key, in one transaction. rotate_master_key() also
     /// replaces the file.
     [[nodiscard]] Status rotate_key(const MasterKey& from, const MasterKey& to);
-    /// Returns kCorrupt if the secrets were not encrypted with this key.
-    [[nodiscard]] Status check_key(const MasterKey& key);
+    /// Returns the key with which the secrets were encrypted, one of those in `file`, or kCorrupt
+    /// if it is none of them.
+    [[nodiscard]] Result<MasterKey> key_in_force(const MasterKey& file);
+    /// Returns kCorrupt if the secrets were encrypted with none of the keys in `file`.
+    [[nodiscard]] Status check_key(const MasterKey& file);
 
     /// Exports the registry. kConflict in a registry that follows another.
     [[nodiscard]] Result<RegistrySnapshot> snapshot(Timestamp now);
@@ -129,9 +132,11 @@ private:
     std::unique_ptr<RegistryAccess> access_;
 };
 
-/// Performs `sluice key rotate`: replaces the key in `key_file` by `to`, or by a random one. After
-/// an interruption, the next call finishes or restarts it; until then `key_file`.next holds the new
-/// key. Overwrites the file in place, because nginx's workers have it open and read the new key.
+/// Performs `sluice key rotate`: replaces the key in `key_file` by `to`, or by a random one. The
+/// file holds both keys before the registry changes, and until the change is published, so that
+/// every reader finds the one in force whenever this process is killed. The next call finishes a
+/// rotation that was interrupted after the change. Overwrites the file in place, because nginx's
+/// workers have it open and read the new key. Waits for a rotation that another process runs.
 [[nodiscard]] Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                                        const std::optional<MasterKey>& to = std::nullopt);
 

@@ -48,6 +48,15 @@ Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
     return Error{ErrorCode::kBusy, "\"" + options.folder.string() + "\" is replaced all the time"};
 }
 
+Result<RegistryTables> RegistryTables::open_copy(const StorePaths& copy) {
+    auto environment = Environment::open({.folder = copy.registry / "data.mdb",
+                                          .map_bytes = kRegistryMapBytes,
+                                          .databases_max = kDatabasesMax,
+                                          .read_only = true,
+                                          .is_copy = true});
+    return environment ? of(copy, std::move(*environment)) : environment.error();
+}
+
 Status CurrentRegistry::refresh() {
     constexpr std::int64_t kRetryAfterMs = 1000;
     const std::uint64_t generation = generation_.current();
@@ -101,19 +110,26 @@ Result<RegistryTables> RegistryTables::of(const StorePaths& paths,
     });
 }
 
-Status RegistryTables::check_key(const Txn& txn, const MasterKey& key) const {
+Result<MasterKey> RegistryTables::key_in_force(const Txn& txn, const MasterKey& file) const {
     const auto sealed = find(txn, main, kKeyCheckKey);
     if (!sealed) {
         return damaged("key check");
     }
-    const Result<std::string> text = key.open(*sealed, kKeyCheckKey);
-    if (!text || *text != kKeyCheckText) {
-        return Error{ErrorCode::kCorrupt,
-                     "the master key is not the one of \"" + environment->folder().string() +
-                         "\": a restored store needs its own master.key; if the file was "
-                         "replaced, reload nginx"};
+    const auto opens = [&](const MasterKey& key) {
+        const Result<std::string> text = key.open(*sealed, kKeyCheckKey);
+        return text && *text == kKeyCheckText;
+    };
+    const std::optional<MasterKey> next = file.next();
+    if (opens(file)) {
+        return file.first();
     }
-    return Status::success();
+    if (next && opens(*next)) {
+        return *next;
+    }
+    return Error{ErrorCode::kCorrupt,
+                 "the master key is not the one of \"" + environment->folder().string() +
+                     "\": a restored store needs its own master.key; if the file was "
+                     "replaced, reload nginx"};
 }
 
 Error RegistryTables::damaged(std::string_view row_kind) const {

@@ -51,8 +51,11 @@ struct RegistryTables {
     /// Opens the published copy, for reading. Returns kCorrupt if it is older than `generation`.
     [[nodiscard]] static Result<RegistryTables> open_published(const StorePaths& paths,
                                                                std::uint64_t generation);
-    /// Returns kCorrupt if this registry's secrets were not encrypted with `key`.
-    [[nodiscard]] Status check_key(const Txn& txn, const MasterKey& key) const;
+    /// Opens the registry of a backup, which no process writes to, without a lock file.
+    [[nodiscard]] static Result<RegistryTables> open_copy(const StorePaths& copy);
+    /// Returns the key with which this registry's secrets were encrypted, one of those in `file`,
+    /// or kCorrupt if it is none of them.
+    [[nodiscard]] Result<MasterKey> key_in_force(const Txn& txn, const MasterKey& file) const;
     /// Returns the error of a row that cannot be decoded.
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
     /// Returns a decoded row. Throws that error if there is none.

@@ -1,6 +1,7 @@
 // The registry's tokens. Their secrets are encrypted, and found by their SHA-256.
+#include <fcntl.h>
 #include <openssl/crypto.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
@@ -94,14 +95,14 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
     const Status stored = access_->write([&](WriteTxn& txn) {
         const AccountRow account = access_->known_account(txn, request.account_id);
         access_->check_independent(txn);
-        check(access_->tables().check_key(txn, key));
+        const MasterKey in_force = checked(access_->tables().key_in_force(txn, key));
         check_token_count(*access_, txn, account, request.scopes, now);
         StoredToken token;
         token.row = {created.token_id,   request.account_id, request.scopes, now,
                      request.expires_at, std::nullopt};
         token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
-        token.sealed_secret = key.seal(created.secret, created.token_id.view());
+        token.sealed_secret = in_force.seal(created.secret, created.token_id.view());
         if (find(txn, access_->tables().bearers, to_view(token.secret_sha256)) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
             throw StoreFailure({ErrorCode::kConflict,
@@ -138,7 +139,7 @@ Status Registry::revoke_token(const TokenId& id, Timestamp now) {
 
 Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
     return access_->write([&](WriteTxn& txn) {
-        check(access_->tables().check_key(txn, from));
+        static_cast<void>(checked(access_->tables().key_in_force(txn, from)));
         for (StoredToken& token : access_->tokens(txn)) {
             Result<std::string> secret = from.open(token.sealed_secret, token.row.token_id.view());
             if (!secret) {
@@ -152,50 +153,43 @@ Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
     });
 }
 
-Status Registry::check_key(const MasterKey& key) {
-    return attempt([&]() -> Status {
+Result<MasterKey> Registry::key_in_force(const MasterKey& file) {
+    return attempt([&]() -> Result<MasterKey> {
         ReadTxn txn;
         access_->begin(txn);
-        return access_->tables().check_key(txn, key);
+        return access_->tables().key_in_force(txn, file);
     });
+}
+
+Status Registry::check_key(const MasterKey& file) {
+    const Result<MasterKey> key = key_in_force(file);
+    return key ? Status::success() : Status(key.error());
 }
 
 Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                          const std::optional<MasterKey>& to) {
-    const std::filesystem::path next_file = key_file.string() + ".next";
-    const auto put_in_force = [&](const MasterKey& key) -> Status {
-        if (Status ok = key.overwrite(key_file); !ok) {
-            return ok;
-        }
-        if (::unlink(next_file.c_str()) != 0) {
-            return system_error(errno, "remove", next_file);
-        }
-        return sync_folder(key_file.parent_path());
-    };
-    const Result<MasterKey> waiting = MasterKey::load(next_file);
-    if (waiting && registry.check_key(*waiting)) {
-        Status finished =
-            put_in_force(*waiting);  // an earlier call was interrupted after its transaction
-        if (!finished || !to) {
-            return finished;
-        }
+    const Result<Fd> held = open_plain(key_file, O_RDONLY);
+    if (!held) {
+        return held.error();
     }
-    const Result<MasterKey> current = MasterKey::load(key_file);
+    if (::flock(held->get(), LOCK_EX) != 0) {
+        return system_error(errno, "lock", key_file);
+    }
+    const Result<MasterKey> file = MasterKey::load(held->get(), key_file);
+    const Result<MasterKey> current = file ? registry.key_in_force(*file) : file;
     if (!current) {
         return current.error();
     }
+    const std::optional<MasterKey> second = file->next();
+    if (second && !to && registry.check_key(*second)) {
+        return current->overwrite(key_file);  // an earlier call was interrupted after its change
+    }
     const MasterKey next = to ? *to : MasterKey::random();
-    Status ok = current->overwrite(key_file);  // fails now if the file cannot be written
-    ok = ok ? next.save(next_file) : ok;
-    if (!ok) {
-        return ok;
+    if (Status both = current->overwrite(key_file, &next); !both) {
+        return both;
     }
     const Status rotated = registry.rotate_key(*current, next);
-    if (!rotated && !registry.check_key(next)) {
-        return rotated;
-    }
-    const Status used = put_in_force(next);  // it is stored, even if it could not be published
-    return used ? rotated : used;
+    return rotated ? next.overwrite(key_file) : rotated;
 }
 
 Result<std::vector<TokenRow>> Registry::tokens(std::optional<AccountId> account) {

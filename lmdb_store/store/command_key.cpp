@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lmdb_store/store/master_key.hpp"
 #include "os/random/random_bytes.hpp"
@@ -22,6 +23,18 @@ Digest256 random_key() {
     Digest256 key{};
     fill_random(key);
     return key;
+}
+
+/// Removes the temporary files of rotations that were killed, because they hold keys. Requires: the
+/// lock of the key's file, which a rotation has while it writes one.
+void sweep_unfinished(const std::filesystem::path& path) {
+    const std::filesystem::path folder = path.parent_path();
+    const Result<std::vector<std::string>> names = names_in(folder.empty() ? "." : folder);
+    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+        if (name.starts_with(path.filename().string() + ".new.")) {
+            ::unlink((folder / name).c_str());
+        }
+    }
 }
 
 /// Opens the file and locks it. A rotation puts another file in its place.
@@ -38,6 +51,7 @@ Result<Fd> open_locked(const std::filesystem::path& path, int lock) {
         struct stat named {};
         if (::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
             opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+            sweep_unfinished(path);
             return fd;
         }
     }

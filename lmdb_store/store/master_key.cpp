@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kNonceBytes = 12;
 constexpr std::size_t kTagBytes = 16;
-constexpr std::size_t kFileBytesMax = 128;
+constexpr std::size_t kLineBytes = 65;
+constexpr std::size_t kFileBytesMax = 2 * kLineBytes + 1;  ///< One more shows a longer file.
 
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
 
@@ -35,6 +36,15 @@ CipherContext new_context() {
 
 const unsigned char* bytes_of(std::string_view text) noexcept {
     return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+/// Parses a line of a key file, whose newline the last one may lack. Returns nullopt for another
+/// text.
+std::optional<Digest256> parse_line(std::string_view line) noexcept {
+    if (!line.empty() && line.back() == '\n') {
+        line.remove_suffix(1);
+    }
+    return parse_hex_digest(line, HexCase::kEither);
 }
 
 unsigned char* bytes_of(std::string& text) noexcept {
@@ -66,6 +76,9 @@ Status check_key_mode(int fd, const std::filesystem::path& path, std::string_vie
 
 MasterKey::~MasterKey() {
     OPENSSL_cleanse(key_.data(), key_.size());
+    if (next_) {
+        OPENSSL_cleanse(next_->data(), next_->size());
+    }
 }
 
 Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
@@ -94,17 +107,19 @@ Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
     if (got < 0) {
         return system_error(static_cast<int>(-got), "read", path);
     }
-    std::string_view hex(text.data(), static_cast<std::size_t>(got));
-    if (!hex.empty() && hex.back() == '\n') {
-        hex.remove_suffix(1);
-    }
-    const std::optional<Digest256> key = parse_hex_digest(hex, HexCase::kEither);
+    std::string_view lines(text.data(), static_cast<std::size_t>(got));
+    // A power cut may leave the length of a second line without its bytes.
+    lines = lines.substr(0, lines.find_last_not_of('\0') + 1);
+    const std::optional<Digest256> key = parse_line(lines.substr(0, kLineBytes));
+    const std::string_view rest = lines.size() > kLineBytes ? lines.substr(kLineBytes) : "";
+    const std::optional<Digest256> next = parse_line(rest);
     OPENSSL_cleanse(text.data(), text.size());
-    if (!key) {
+    if (!key || (!rest.empty() && !next)) {
         return Error{ErrorCode::kCorrupt,
                      "\"" + path.string() + "\" is not a master key (64 hex digits)"};
     }
     MasterKey loaded(*key);
+    loaded.next_ = next;
     // OpenSSL loads its ciphers on first use, and crashes if that runs out of memory. So use it
     // now.
     static_cast<void>(loaded.seal({}, {}));
@@ -130,7 +145,7 @@ Status MasterKey::save(const std::filesystem::path& path) const {
     return saved;
 }
 
-Status MasterKey::overwrite(const std::filesystem::path& path) const {
+Status MasterKey::overwrite(const std::filesystem::path& path, const MasterKey* next) const {
     // If its owner is not root, 0400 keeps the owner from writing.
     const Result<Fd> readable = open_plain(path, O_RDONLY);
     if (!readable) {
@@ -144,8 +159,9 @@ Status MasterKey::overwrite(const std::filesystem::path& path) const {
         return writable.error();
     }
     const Fd& fd = *writable;
-    std::string text = to_hex(key_) + "\n";
-    // One write of less than a sector, so that a reader sees the old key or the new one.
+    std::string text = to_hex(key_) + "\n" + (next != nullptr ? to_hex(next->key_) + "\n" : "");
+    // One write of less than a sector, so that a reader sees the old keys or the new ones. A file
+    // that is yet to be truncated holds this key and the one that was second.
     const bool written =
         ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
         ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0 && ::fsync(fd.get()) == 0 &&

@@ -1,12 +1,15 @@
 // MasterKey: encrypts token secrets at rest (AES-256-GCM, with the token's id as associated data).
 //
-// Its file holds 64 hexadecimal digits and a newline. Threads: any. Blocking: functions with a path
-// wait for the disk.
+// Its file holds a line of 64 hexadecimal digits. It holds two such lines while `sluice key rotate`
+// runs, and after it was interrupted: the key that was in force when it began, then the next one.
+// The registry tells which of them is in force (RegistryTables::key_in_force), so the rotation may
+// end at any instant. Threads: any. Blocking: functions with a path wait for the disk.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,8 +42,19 @@ public:
     /// Writes a key file atomically, with mode 0400.
     [[nodiscard]] Status save(const std::filesystem::path& path) const;
     /// Overwrites an existing key file durably, so that a process that has it open reads the new
-    /// key.
-    [[nodiscard]] Status overwrite(const std::filesystem::path& path) const;
+    /// contents: this key, and behind it the one of `next`, if any. A process that is killed, or a
+    /// power cut, leaves the old contents or the new ones.
+    [[nodiscard]] Status overwrite(const std::filesystem::path& path,
+                                   const MasterKey* next = nullptr) const;
+
+    /// Returns the second key of the file, if it holds two.
+    [[nodiscard]] std::optional<MasterKey> next() const {
+        return next_ ? std::optional(MasterKey(*next_)) : std::nullopt;
+    }
+    /// Returns the first key alone.
+    [[nodiscard]] MasterKey first() const { return MasterKey(key_); }
+
+    // The functions below use the first key.
 
     /// Encrypts a secret. Returns nonce | ciphertext | tag.
     [[nodiscard]] std::string seal(std::string_view secret, std::string_view token_id) const;
@@ -50,6 +64,7 @@ public:
 
 private:
     std::array<std::uint8_t, 32> key_{};
+    std::optional<std::array<std::uint8_t, 32>> next_;
 };
 
 }  // namespace sluice::store

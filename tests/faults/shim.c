@@ -1,7 +1,8 @@
 /* Makes real processes meet trouble: LD_PRELOAD it. What it does is in a page that all processes
  * share and that faults/shim.py writes; nothing happens until something is armed there.
  *
- * Faults: the n-th matching call below SLUICE_FAULT_DIR fails, comes back short, or is slow.
+ * Faults: the n-th matching call below SLUICE_FAULT_DIR fails, comes back short, is slow, or is
+ *        not made, because the process is killed.
  * Points: a process that comes to an armed point for the n-th time is killed by SIGKILL.
  * Watch: counts what nginx's event loop itself writes, syncs, makes, renames or removes on disks;
  *        logs (O_APPEND) apart.
@@ -43,7 +44,8 @@
 enum call { CALLS(CALL) CALL_COUNT };
 enum point { POINTS(POINT) POINT_COUNT };
 
-enum { MODE_SHORT = 1001, MODE_DELAY = 1002, MODE_JITTER = 1003 }; /* else an errno */
+/* Else an errno. */
+enum { MODE_SHORT = 1001, MODE_DELAY = 1002, MODE_JITTER = 1003, MODE_KILL = 1004 };
 enum { ROLE_NGINX = 1, ROLE_SLUICE = 2 };
 
 typedef _Atomic unsigned long word;
@@ -205,6 +207,10 @@ static int fault(enum call call) {
     int mode = (int)page->mode;
     if (page->injected++ == 0)
         page->first = call;
+    if (mode == MODE_KILL) {
+        kill(getpid(), SIGKILL);
+        pause();
+    }
     if (mode == MODE_DELAY || mode == MODE_JITTER) {
         slow(page->delay_us);
         return 0;

@@ -9,7 +9,7 @@ import subprocess
 from harness import paths
 
 SOURCE = pathlib.Path(__file__).with_name("shim.c")
-SHORT, DELAY, JITTER = 1001, 1002, 1003  # else an errno
+SHORT, DELAY, JITTER, KILL = 1001, 1002, 1003, 1004  # else an errno
 NGINX, SLUICE = 1, 2
 PAGE_BYTES = 4096
 (CALL_MASK, ROLES, PID, NTH, STICKY, MODE, DELAY_US, SEEN, INJECTED, FIRST, WATCH_LOOP, LOOP_CALLS) = range(12)

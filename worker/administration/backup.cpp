@@ -12,6 +12,7 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
+#include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/commands.hpp"
@@ -40,6 +41,7 @@ public:
             return queue.error();
         }
         Status checked = backup.has_ledger ? check_ledger(copy, backup, *queue) : Status::success();
+        checked = checked.ok() ? check_key(copy) : checked;
         if (checked.ok()) {
             read_archive(copy);
         }
@@ -71,6 +73,23 @@ private:
         } catch (const LedgerFailure& failure) {
             return failure.error();
         }
+    }
+
+    /// Without its key, a registry's tokens sign nothing.
+    Status check_key(const store::StorePaths& copy) {
+        if (::access(copy.master_key.c_str(), F_OK) != 0) {
+            return Status::success();  // run_backup() says that the key is missing
+        }
+        auto registry = store::Registry::open(copy, store::Registry::Mode::kReadOnly);
+        if (!registry.ok()) {
+            return registry.error();
+        }
+        const auto key = store::MasterKey::load(copy.master_key);
+        if (Status fits = key.ok() ? registry.value()->check_key(*key) : Status(key.error());
+            !fits.ok()) {
+            faults_.push_back(fits.error().message);
+        }
+        return Status::success();
     }
 
     void read_archive(const store::StorePaths& copy) {

@@ -51,14 +51,15 @@ Result<Exported> export_text(const Frame& frame) {
     if (!registry.ok()) {
         return registry.error();
     }
-    if (Status known = registry.value()->check_key(key.value()); !known.ok()) {
-        return known.error();
+    const auto in_force = registry.value()->key_in_force(key.value());
+    if (!in_force.ok()) {
+        return in_force.error();
     }
     auto snapshot = registry.value()->snapshot(now_ms());
     if (!snapshot.ok()) {
         return snapshot.error();
     }
-    std::string text = encode_registry(snapshot.value(), key.value());
+    std::string text = encode_registry(snapshot.value(), *in_force);
     return Exported{std::move(snapshot).value(), std::move(text)};
 }
 
@@ -138,13 +139,17 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
     if (!key.ok()) {
         return key.error();
     }
-    auto snapshot = decode_registry(text, key.value());
-    if (!snapshot.ok()) {
-        return about(origin, snapshot.error());
-    }
     auto registry = Registry::open(paths, Registry::Mode::kReadWrite);
     if (!registry.ok()) {
         return registry.error();
+    }
+    // A registry without tokens may be of another key, and adopts that of the file.
+    if (auto in_force = registry.value()->key_in_force(key.value()); in_force.ok()) {
+        key = std::move(in_force);
+    }
+    auto snapshot = decode_registry(text, key.value());
+    if (!snapshot.ok()) {
+        return about(origin, snapshot.error());
     }
     auto changes = registry.value()->merge(snapshot.value(), key.value(), command.from);
     if (!changes.ok()) {

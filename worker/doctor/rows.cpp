@@ -184,8 +184,12 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     if (auto key = store::MasterKey::load(paths.master_key); key.ok()) {
         if (Status fits = registry.value()->check_key(key.value()); !fits.ok()) {
             findings.push_back({"key", Health::kProblem, fits.error().message,
-                                "run `sluice key rotate` again if it was interrupted, else restore "
-                                "the key from the backup"});
+                                "restore the key from the backup of this registry"});
+        } else if (key->next()) {
+            findings.push_back({"key", Health::kProblem,
+                                "a rotation of the master key was interrupted; its file holds the "
+                                "old key and the new one, and nginx finds the right one",
+                                "sluice key rotate"});
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/intake/registry_view.hpp"
+#include "lmdb_store/registry/reader.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -278,18 +279,38 @@ TEST_F(RegistryTest, TokensAreListedByAccount) {
     EXPECT_EQ(registry_->tokens(AccountId("nobody")).error().code, ErrorCode::kNotFound);
 }
 
+/// The states of a rotation that can be interrupted: the file holds both keys, and the registry
+/// still has the old one, or has the new one.
+TEST_F(RegistryTest, OfTwoKeysInTheFileTheOneInForceIsUsed) {
+    ASSERT_TRUE(account("a").ok());
+    ASSERT_TRUE(token("a", kWriteOrders).ok());
+    const fs::path file = store_.paths().master_key;
+    const MasterKey next = MasterKey::random();
+    ASSERT_TRUE(key_.overwrite(file, &next).ok());
+    const MasterKey both = *MasterKey::load(file);
+    for (const MasterKey& in_force : {key_, next}) {
+        ASSERT_TRUE(registry_->key_in_force(both).ok());
+        EXPECT_TRUE(registry_->check_key(*registry_->key_in_force(both)).ok());
+        const auto made =
+            registry_->create_token({AccountId("a"), kReadOrders, {}, {}}, both, kNow);
+        ASSERT_TRUE(made.ok());
+        EXPECT_TRUE(RegistryReader::open(store_.paths(), both).ok());
+        ASSERT_TRUE(registry_->rotate_key(in_force, next).ok());  // opens every secret
+    }
+}
+
 TEST_F(RegistryTest, AnInterruptedRotationToAGivenKeyIsFinishedAndThenDone) {
     ASSERT_TRUE(account("a").ok());
     ASSERT_TRUE(token("a", kWriteOrders).ok());
     const fs::path file = store_.paths().master_key;
-    const MasterKey waiting = MasterKey::random();
-    ASSERT_TRUE(waiting.save(file.string() + ".next").ok());
-    ASSERT_TRUE(registry_->rotate_key(key_, waiting).ok());
+    const MasterKey interrupted = MasterKey::random();
+    ASSERT_TRUE(key_.overwrite(file, &interrupted).ok());
+    ASSERT_TRUE(registry_->rotate_key(key_, interrupted).ok());
     const MasterKey given = MasterKey::random();
     ASSERT_TRUE(rotate_master_key(file, *registry_, given).ok());
     EXPECT_TRUE(registry_->check_key(given).ok());
     EXPECT_TRUE(registry_->check_key(*MasterKey::load(file)).ok());
-    EXPECT_FALSE(fs::exists(file.string() + ".next"));
+    EXPECT_FALSE(MasterKey::load(file)->next());
 }
 
 TEST_F(RegistryTest, RotatingTheMasterKeySealsEverySecretAgain) {
@@ -300,23 +321,28 @@ TEST_F(RegistryTest, RotatingTheMasterKeySealsEverySecretAgain) {
     EXPECT_NE(read_text(store_.paths().master_key), before);
     EXPECT_FALSE(registry_->check_key(key_).ok());
     EXPECT_TRUE(registry_->check_key(*MasterKey::load(store_.paths().master_key)).ok());
-    EXPECT_FALSE(fs::exists(store_.paths().master_key.string() + ".next"));
+    EXPECT_FALSE(MasterKey::load(store_.paths().master_key)->next());
 }
 
 TEST_F(RegistryTest, AnInterruptedRotationIsFinishedByTheNext) {
     ASSERT_TRUE(account("a").ok());
     ASSERT_TRUE(token("a", kWriteOrders).ok());
-    const fs::path waiting = store_.paths().master_key.string() + ".next";
-    // Died before the transaction: the waiting key is worth nothing.
-    ASSERT_TRUE(MasterKey::random().save(waiting).ok());
-    ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
-    // Died behind the transaction: the waiting key is the one.
+    const fs::path file = store_.paths().master_key;
+    // Killed before the transaction: the second key is worth nothing, and another one follows.
+    const MasterKey lost = MasterKey::random();
+    ASSERT_TRUE(key_.overwrite(file, &lost).ok());
+    ASSERT_TRUE(rotate_master_key(file, *registry_).ok());
+    EXPECT_FALSE(registry_->check_key(lost).ok());
+    EXPECT_FALSE(registry_->check_key(key_).ok());
+    // Killed behind the transaction: the second key is the one.
+    const MasterKey current = *MasterKey::load(file);
     const MasterKey next = MasterKey::random();
-    ASSERT_TRUE(next.save(waiting).ok());
-    ASSERT_TRUE(registry_->rotate_key(*MasterKey::load(store_.paths().master_key), next).ok());
-    ASSERT_TRUE(rotate_master_key(store_.paths().master_key, *registry_).ok());
-    EXPECT_TRUE(registry_->check_key(*MasterKey::load(store_.paths().master_key)).ok());
-    EXPECT_FALSE(fs::exists(waiting));
+    ASSERT_TRUE(current.overwrite(file, &next).ok());
+    ASSERT_TRUE(registry_->rotate_key(current, next).ok());
+    ASSERT_TRUE(rotate_master_key(file, *registry_).ok());
+    EXPECT_TRUE(registry_->check_key(next).ok());
+    EXPECT_TRUE(registry_->check_key(*MasterKey::load(file)).ok());
+    EXPECT_FALSE(MasterKey::load(file)->next());
 }
 
 TEST_F(RegistryTest, AKeyFileThatCannotBeWrittenIsFoundOutBeforeAnythingChanges) {

@@ -67,6 +67,39 @@ TEST(MasterKeyRules, AnOpenFileReadsTheKeyThatOverwritesIt) {
     EXPECT_EQ(after.st_size, before.st_size);
 }
 
+/// `sluice key rotate` writes both keys, then the new one in front, then truncates the file.
+/// Whatever part of that is on the disk after a power cut, the file opens, and its first key is one
+/// of them.
+TEST(MasterKeyRules, AFileOfTwoKeysIsReadAtEveryStepOfItsChange) {
+    const TempFolder folder;
+    const auto path = folder.path() / "master.key";
+    const MasterKey old = MasterKey::random();
+    const MasterKey next = MasterKey::random();
+    const std::string sealed_old = old.seal("secret", "t");
+    const std::string sealed_next = next.seal("secret", "t");
+    ASSERT_TRUE(next.save(path).ok());
+    const std::string next_line = read_text(path);
+    ASSERT_TRUE(old.overwrite(path).ok());
+    const std::string old_line = read_text(path);
+    ASSERT_TRUE(old.overwrite(path, &next).ok());
+    EXPECT_EQ(read_text(path), old_line + next_line);
+    const std::string zeros(next_line.size(), '\0');
+    for (const std::string& text :
+         {old_line, old_line + zeros, old_line + next_line, next_line + next_line, next_line}) {
+        const auto step = folder.path() / "step";
+        std::filesystem::remove(step);
+        write_text(step, text);
+        ASSERT_EQ(::chmod(step.c_str(), 0400), 0);
+        const auto read = MasterKey::load(step);
+        ASSERT_TRUE(read.ok());
+        EXPECT_EQ(
+            read->first().open(text.starts_with(old_line) ? sealed_old : sealed_next, "t").ok(),
+            true);
+        EXPECT_EQ(read->next().has_value(), text.ends_with(next_line) && text != next_line);
+        EXPECT_TRUE(!read->next() || read->next()->open(sealed_next, "t").ok());
+    }
+}
+
 TEST(MasterKeyRules, OverwritingMakesNoFile) {
     const TempFolder folder;
     const auto path = folder.path() / "master.key";
@@ -90,8 +123,10 @@ TEST(MasterKeyRules, AFileThatOthersMayReadIsRefused) {
 TEST(MasterKeyRules, AFileThatIsNoKeyIsRefusedWithoutShowingIt) {
     const TempFolder folder;
     const auto path = folder.path() / "master.key";
-    for (const std::string& text : {std::string(), std::string("abc\n"), std::string(64, 'g'),
-                                    std::string(65, 'a'), std::string(200, 'a')}) {
+    for (const std::string& text :
+         {std::string(), std::string("abc\n"), std::string(64, 'g'), std::string(65, 'a'),
+          std::string(200, 'a'), std::string(64, 'a') + "\nabc\n",
+          std::string(64, 'a') + "\n" + std::string(64, 'b') + "\nc"}) {
         write_text(path, text);
         ASSERT_EQ(::chmod(path.c_str(), 0400), 0);
         const auto loaded = MasterKey::load(path);
