@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -160,6 +161,12 @@ public:
     /// the batch in smaller parts, so that one large record does not fail its neighbours.
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
+    /// Hands over the items of a batch, on the thread that asks for them.
+    using TakeItems = std::function<std::span<AppendItem>()>;
+    /// As append(), with the items that `take` hands over once this process has LMDB's writer lock,
+    /// so that the caller may withdraw requests while another process holds it. Calls `take` once,
+    /// in any case, and also while admission is closed.
+    virtual void append_taken(const TakeItems& take) noexcept = 0;
 
     /// Checks, without the writer lock, whether the item's key was used. Sets kReplayed, kConflict
     /// or kFull (no room for a key), or leaves the item pending. append() checks again. May read
