@@ -68,13 +68,23 @@ Result<std::optional<ClaimedLane>> LmdbQueue::claim_empty_lane(std::uint64_t byt
     return free;
 }
 
-/// Moves what lanes hold from before this boot of the machine.
+/// Moves what lanes hold from before this boot of the machine. One process looks for it, because
+/// that reads a batch of each lane, and later batches are of this boot.
+/// Requires: every lane without an owner is settled.
 Status LmdbQueue::move_earlier_boots() {
+    std::atomic<std::uint64_t>& lanes_boot = page_.words().lanes_boot;
+    if (lanes_boot.load() == latch_boot_) {
+        return Status::success();
+    }
     const Result<bool> earlier = recovery_->holds_earlier_boot();
     if (!earlier) {
         return lane_failure(earlier.error());
     }
-    return *earlier ? move_all(monotonic_ns()) : Status::success();
+    Status moved = *earlier ? move_all(monotonic_ns()) : Status::success();
+    if (moved) {
+        lanes_boot.store(latch_boot_);
+    }
+    return moved;
 }
 
 /// Claims or creates a lane. Records of this boot may wait for their move, because moves go by

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -72,26 +71,44 @@ std::string named(pid_t pid) {
     return "process " + std::to_string(pid) + (name.empty() ? "" : " (" + name + ")");
 }
 
-/// Returns the process with a lock of an open file that covers `byte`, or 0. /proc shows it to the
-/// same user only.
-pid_t owner_of_open_file(ino_t inode, std::uint64_t byte) {
-    std::error_code ignored;
-    for (const fs::directory_entry& process : fs::directory_iterator("/proc", ignored)) {
-        const long pid = std::strtol(process.path().filename().c_str(), nullptr, 10);
-        if (pid <= 0 || pid == ::getpid()) {
+/// Returns true if a descriptor of the process has a lock that covers `byte` of the file. /proc
+/// shows it to the same user only.
+bool has_lock(const fs::path& process, const fs::path& path, ino_t inode, std::uint64_t byte) {
+    std::error_code denied;
+    for (const fs::directory_entry& file : fs::directory_iterator(process / "fd", denied)) {
+        std::error_code gone;
+        if (fs::read_symlink(file.path(), gone) != path) {
             continue;
         }
-        std::error_code denied;
-        for (const fs::directory_entry& file :
-             fs::directory_iterator(process.path() / "fdinfo", denied)) {
-            std::ifstream info(file.path());
-            for (std::string line; std::getline(info, line);) {
-                LockLine lock;
-                if (line.starts_with("lock:") && parse(line.substr(5), lock) &&
-                    lock.inode == inode && lock.first <= byte && byte <= lock.last) {
-                    return static_cast<pid_t>(pid);
-                }
+        std::ifstream info(process / "fdinfo" / file.path().filename());
+        for (std::string line; std::getline(info, line);) {
+            LockLine lock;
+            if (line.starts_with("lock:") && parse(line.substr(5), lock) && lock.inode == inode &&
+                lock.first <= byte && byte <= lock.last) {
+                return true;
             }
+        }
+    }
+    return false;
+}
+
+/// Returns the process with a lock of an open file that covers `byte`, or 0.
+/// @param likely  The process that is tried first, or 0.
+/// @param searches  Then tries all others.
+pid_t owner_of_open_file(const fs::path& path, std::uint64_t byte, pid_t likely, bool searches) {
+    const ino_t inode = inode_of(path);
+    std::error_code ignored;
+    const fs::path real = fs::canonical(path, ignored);
+    if (likely != 0 && has_lock("/proc/" + std::to_string(likely), real, inode, byte)) {
+        return likely;
+    }
+    if (!searches) {
+        return 0;
+    }
+    for (const fs::directory_entry& process : fs::directory_iterator("/proc", ignored)) {
+        const long pid = std::strtol(process.path().filename().c_str(), nullptr, 10);
+        if (pid > 0 && pid != ::getpid() && has_lock(process.path(), real, inode, byte)) {
+            return static_cast<pid_t>(pid);
         }
     }
     return 0;
@@ -102,17 +119,18 @@ void add(std::string& text, const std::string& holder) {
 }
 
 /// Names the holder of a LaneLock, unless this process is it.
-void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string& text) {
+/// @param claimer  The process that says that it has the lock of the claimers, or 0.
+void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, bool searches,
+                   std::string& text) {
     const Fd fd(open_retrying(paths.lane_cells.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     struct flock lock = write_lock(byte, 1);
     if (!fd.ok() || ::fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
         return;
     }
-    pid_t pid = lock.l_pid > 0 ? lock.l_pid : claimer;
-    const bool is_gone = pid == 0 || (::kill(pid, 0) != 0 && errno == ESRCH);
-    if (is_gone) {  // a search through all processes, which takes long
-        pid = owner_of_open_file(inode_of(paths.lane_cells), static_cast<std::uint64_t>(byte));
-    }
+    const pid_t pid = lock.l_pid > 0
+                          ? lock.l_pid
+                          : owner_of_open_file(paths.lane_cells, static_cast<std::uint64_t>(byte),
+                                               claimer, searches);
     if (pid != ::getpid()) {
         add(text, "byte " + std::to_string(byte) + " of \"" + paths.lane_cells.string() +
                       "\" is locked by " + (pid != 0 ? named(pid) : "another process"));
@@ -120,13 +138,13 @@ void add_lane_lock(const StorePaths& paths, int byte, pid_t claimer, std::string
 }
 
 /// The locks for which a process waits before it has a lane.
-void add_lane_locks(const StorePaths& paths, std::string& text) {
+void add_lane_locks(const StorePaths& paths, bool searches, std::string& text) {
     const Result<ControlFile> control = ControlFile::open(paths);
     const auto claimer =
         control ? static_cast<pid_t>(control->words().lane_claimer.load()) : pid_t{0};
-    add_lane_lock(paths, 1, claimer, text);  // LaneLock::Byte::kClaimers
+    add_lane_lock(paths, 1, claimer, searches, text);  // LaneLock::Byte::kClaimers
     if (claimer != 0) {
-        add_lane_lock(paths, 2, 0, text);  // it finds the ends of lanes
+        add_lane_lock(paths, 2, claimer, searches, text);  // it finds the ends of lanes
     }
 }
 
@@ -154,9 +172,9 @@ void add_writer_lock(const fs::path& path, std::string& text) {
 
 }  // namespace
 
-std::string describe_lock_holders(const StorePaths& paths) {
+std::string describe_lock_holders(const StorePaths& paths, bool searches) {
     std::string text;
-    add_lane_locks(paths, text);
+    add_lane_locks(paths, searches, text);
     add_lock_file(paths.queue / "lock.mdb", text);
     add_lock_file(paths.registry / "lock.mdb", text);
     add_writer_lock(paths.queue / "lock.mdb", text);

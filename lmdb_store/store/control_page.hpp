@@ -89,6 +89,8 @@ struct ControlWords {
     /// Worker: when it noted the last number that it applies before it notes another. Inputs wait
     /// for longer if it is not reached. Milliseconds since 1970.
     std::atomic<std::uint64_t> queue_noted_ms;
+    /// Claimers: cell_key() of the boot in which no lane holds batches of an earlier one.
+    std::atomic<std::uint64_t> lanes_boot;
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -92,6 +92,7 @@ bool StoreLink::start_work(Work work) noexcept {
 
 bool StoreLink::start_open() noexcept {
     open_began_ms_ = loop_ms();
+    wait_check_ms_ = open_began_ms_ + kCheckEveryMs / 2;
     note_exiting();
     return start_work(Work::kOpen);
 }
@@ -309,6 +310,9 @@ void StoreLink::start_check() noexcept {
         static_cast<void>(start_open());  // the timer tries again
         return;
     }
+    if (queue_ == nullptr && !seeks_holders()) {
+        return;
+    }
     report_key();
     report_latch();
     check_.queue = queue_.get();
@@ -327,9 +331,23 @@ void StoreLink::run(ngx_log_t* log) noexcept {
                              (check.lane == nullptr || check.lane->still_in_place());
         } else {
             check.holders = store::describe_lock_holders(
-                store::StorePaths(std::filesystem::path(to_view(conf_.store_path))));
+                store::StorePaths(std::filesystem::path(to_view(conf_.store_path))),
+                check.searches);
         }
     });
+}
+
+/// Returns true if it is time to look for the processes that an opening waits for: after a second,
+/// and then after longer and longer intervals, because all workers of a start look, and each look
+/// takes processor time from those that they wait for.
+bool StoreLink::seeks_holders() noexcept {
+    if (static_cast<ngx_msec_int_t>(loop_ms() - wait_check_ms_) < 0) {
+        return false;
+    }
+    const ngx_msec_t waited_ms = loop_ms() - open_began_ms_;
+    wait_check_ms_ = open_began_ms_ + 2 * waited_ms;
+    check_.searches = waited_ms >= kWaitMaxMs;
+    return true;
 }
 
 void StoreLink::close_lane() noexcept {
@@ -409,8 +427,7 @@ void StoreLink::report_key() noexcept {
 
 /// Reports what an opening waits for.
 void StoreLink::report_wait() noexcept {
-    const bool is_slow = loop_ms() - open_began_ms_ >= kCheckEveryMs / 2;
-    if (queue_ != nullptr || !background_.is_running() || !is_slow) {
+    if (queue_ != nullptr || !background_.is_running()) {
         return;
     }
     guarded(log_, [&] {

@@ -120,7 +120,8 @@ private:
         store::LaneWriter* lane = nullptr;
         store::RegistryReader* registry = nullptr;
         bool in_place = true;
-        std::string holders;  ///< While the store is opened: which processes hold its locks.
+        bool searches = false;  ///< See store::describe_lock_holders().
+        std::string holders;    ///< While the store is opened: which processes hold its locks.
     };
 
     static void open_into(const Plan& plan, Opened& opened);
@@ -140,6 +141,7 @@ private:
     void close_lane() noexcept;
     void report_latch() noexcept;
     void start_check() noexcept;
+    [[nodiscard]] bool seeks_holders() noexcept;
     void checked() noexcept;
     void seek_lane() noexcept;
     void note_exiting() noexcept;
@@ -166,6 +168,7 @@ private:
     Work work_ = Work::kOpen;
     std::shared_ptr<Opened> opened_;  ///< Written by the thread until it ends.
     ngx_msec_t open_began_ms_ = 0;
+    ngx_msec_t wait_check_ms_ = 0;  ///< When the processes that this one waits for are next sought.
     StoreWaiter* waiting_ = nullptr;  ///< Oldest first.
     StoreWaiter** waiting_end_ = &waiting_;
     Check check_;

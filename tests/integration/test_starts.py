@@ -77,6 +77,8 @@ def test_start_beside_held_claim_lock(start_edge, new_merchant, plain_seconds, k
         assert catalog.status == 503 and int(catalog.header("Retry-After")) > 0, catalog
         assert edge.request("GET", "/status/ready", []).status == 503
         assert edge.request("GET", "/status/health", []).status == 200
+        if kind == "ofd":  # no call names its process, and a search of all processes is not the first thing done
+            paths.wait_until(lambda: 'cells" is locked by another process' in edge.log(), "the log to name the lock")
         said = paths.wait_until(lambda: re.findall(r"byte 1 of .*cells\" is locked by process \d+", edge.log()),
                                 "the log to name the holder")
         assert said[0].endswith(str(holder.pid)), said

@@ -304,24 +304,6 @@ TEST_F(LanesTest, L10TheLanesThatAreWantedFitBelowTheMark) {
     }
 }
 
-TEST_F(LanesTest, L1LanesOfASmallMapAreLeftOnceTheMapHasGrown) {
-    TempStore store;
-    const auto bytes_of_a_lane = [&](std::uint64_t map_bytes) {
-        const auto queue =
-            Queue::open(store.paths(), {.map_bytes = map_bytes, .lanes_wanted = 12});
-        EXPECT_TRUE(queue.ok());
-        const auto lane = (*queue)->take_lane();
-        EXPECT_TRUE(lane.ok() && *lane != nullptr);
-        return (*lane)->bytes();
-    };
-    const std::uint64_t small = bytes_of_a_lane(32U << 20);
-    EXPECT_EQ(bytes_of_a_lane(32U << 20), small) << "the same lane";
-    EXPECT_GT(bytes_of_a_lane(1U << 30), 8 * small);
-    EXPECT_GT(bytes_of_a_lane(1U << 30), 8 * small);
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(store.paths().lanes), {}), 3)
-        << "two lanes, and their cells";
-}
-
 TEST_F(LanesTest, L5ACellThatFellBehindIsPutRightByTheNextMove) {
     Lane lane(*queue_);
     lane.write({"one"});

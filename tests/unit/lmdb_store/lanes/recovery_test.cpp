@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -161,9 +163,41 @@ TEST_F(LaneRecoveryTest, L10ABacklogOfAnEarlierBootIsMovedBeforeAClaim) {
         }
     }
     open({});
+    queue_->control().words().lanes_boot.store(0);  // as that boot's processes left it
     Lane again(*queue_);
     EXPECT_EQ(again.writer().number(), 0U);
     EXPECT_EQ(bodies_from(1), expected);
+}
+
+/// Or else each of 64 workers would read a batch of 64 full lanes, one worker after the other.
+TEST_F(LaneRecoveryTest, L10OneProcessLooksForBatchesOfAnEarlierBoot) {
+    leave_lanes(4, 14, std::string(59'000, 'x'));
+    open({});
+    queue_->control().words().lanes_boot.store(0);
+    const std::uint64_t before = bytes_read_by_pread();
+    const Lane first(*queue_);
+    const std::uint64_t of_first = bytes_read_by_pread() - before;
+    const Lane second(*queue_);
+    const std::uint64_t of_second = bytes_read_by_pread() - before - of_first;
+    EXPECT_GT(of_first, 4 * 59'000U);
+    EXPECT_LT(of_second, 59'000U);
+}
+
+TEST_F(LaneRecoveryTest, L1LanesOfASmallMapAreLeftOnceTheMapHasGrown) {
+    TempStore store;
+    const auto bytes_of_a_lane = [&](std::uint64_t map_bytes) {
+        const auto queue = Queue::open(store.paths(), {.map_bytes = map_bytes, .lanes_wanted = 12});
+        EXPECT_TRUE(queue.ok());
+        const auto lane = (*queue)->take_lane();
+        EXPECT_TRUE(lane.ok() && *lane != nullptr);
+        return (*lane)->bytes();
+    };
+    const std::uint64_t small = bytes_of_a_lane(32U << 20);
+    EXPECT_EQ(bytes_of_a_lane(32U << 20), small) << "the same lane";
+    EXPECT_GT(bytes_of_a_lane(1U << 30), 8 * small);
+    EXPECT_GT(bytes_of_a_lane(1U << 30), 8 * small);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(store.paths().lanes), {}), 3)
+        << "two lanes, and their cells";
 }
 
 TEST_F(LaneRecoveryTest, L10AProcessThatShutsDownTakesNoLane) {
