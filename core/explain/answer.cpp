@@ -159,7 +159,8 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
             continue;
         }
         answer.since = state_time(payout);
-        answer.sentence = amount_words(e) + ", " + payout_words(payout);
+        answer.sentence = own.amount.to_string() + " " + std::string(own.currency.code()) +
+                          " for " + e.creator + ", " + payout_words(payout);
         named = payout.payout_id;
     }
     return named;

@@ -43,6 +43,7 @@ def many(postgres, tmp_path_factory):
 def test_the_statements_of_an_account_of_40_shops_are_few(many, postgres, path, parameters):
     sent = statements(postgres, lambda: many.reader.object(path, **parameters))
     order = statements(postgres, lambda: many.reader.object("order", shop="shop-1", order="o1"))
+    print(f"{path} {parameters}: {len(sent)} statements; order: {len(order)}")
     assert 0 < len(sent) <= 2 * len(order) + 12, (len(sent), len(order), sent)
     assert many.serve.process.poll() is None
 

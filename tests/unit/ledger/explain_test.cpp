@@ -251,10 +251,6 @@ TEST_P(Explain, AnAnswerNamesAnAdjustmentByHandAndADebtAfterThePayment) {
     books.adjust("o1", "5.00", "more");
     EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
                 HasSubstr(" 3.00 USD more for c1 is open, for the next close."));
-    books.close("spring", "2026-03-01T00:00:00Z");
-    EXPECT_THAT(answer("2026-03-02T00:00:00Z").sentence,
-                ContainsRegex("6.25 USD of c1's commission is an adjustment by hand. "
-                              "3.00 USD more for c1 is in payout P"));
 }
 
 TEST_P(Explain, ACancelledOrderThatWasPaidNamesTheDebt) {
