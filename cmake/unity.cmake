@@ -17,6 +17,7 @@ function(sluice_unity target)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE relative)
     cmake_path(GET relative PARENT_PATH folder)
     if(NOT relative MATCHES "\\.cpp$" OR folder STREQUAL ""
+       OR "${room}/${folder}" IN_LIST SLUICE_EDITED
        OR "${room}/${folder}" IN_LIST SLUICE_APART OR "${room}/${relative}" IN_LIST SLUICE_APART)
       continue()
     endif()
