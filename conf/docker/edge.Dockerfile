@@ -6,14 +6,14 @@ ARG NGINX=1.28.0-bookworm
 FROM nginx:${NGINX} AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /src
-COPY scripts/install-deps scripts/install-deps
+COPY scripts/install-deps scripts/programs.txt scripts/
 RUN scripts/install-deps source
 # The image names its version. The module must be built from the sources of exactly that version.
 ARG NGINX_SOURCES=https://nginx.org/download
 RUN mkdir /nginx \
     && curl -fsSL "${NGINX_SOURCES}/nginx-${NGINX_VERSION}.tar.gz" | tar -xz -C /nginx --strip-components=1
 COPY . .
-RUN cmake --preset release -B /build -DSLUICE_NGINX_SRC=/nginx \
+RUN cmake --preset release -B /build -DSLUICE_NGINX_SRC=/nginx -DSLUICE_STRIP=OFF \
     && cmake --build /build --target sluice ngx_http_sluice_module \
     && DESTDIR=/out cmake --install /build --prefix /usr --strip \
     && conf/docker/list-libraries /out/usr/bin/sluice /out/usr/lib/nginx/modules/*.so > /libraries

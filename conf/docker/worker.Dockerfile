@@ -5,7 +5,7 @@ ARG DEBIAN=bookworm
 FROM debian:${DEBIAN}-slim AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /src
-COPY scripts/install-deps scripts/install-deps
+COPY scripts/install-deps scripts/programs.txt scripts/
 RUN scripts/install-deps
 COPY . .
 RUN cmake --preset release -B /build \

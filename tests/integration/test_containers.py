@@ -399,8 +399,9 @@ def test_the_image_installs_the_libraries_that_the_programs_need(binaries):
 @pytest.mark.parametrize("name", ["edge", "worker"])
 def test_the_image_is_built_from_files_that_exist_and_runs_without_root(name):
     text = (DOCKER / f"{name}.Dockerfile").read_text()
-    for source in re.findall(r"^COPY (?:--chmod=\d+ )?(\S+) ", text, re.M):
-        assert source.startswith("--from=") or (paths.ROOT / source).exists(), source
+    for sources in re.findall(r"^COPY (?:--chmod=\d+ )?(.+) \S+$", text, re.M):
+        assert sources.startswith("--from=") or all((paths.ROOT / source).exists() for source in sources.split()), sources
+    assert "COPY scripts/install-deps scripts/programs.txt scripts/\n" in text  # it reads them
     last_stage = text.rsplit("\nFROM ", 1)[1]
     assert "\nUSER 101:101\n" in last_stage and "\nHEALTHCHECK " in last_stage
     assert not re.search(r"tini|--init|dumb-init", text)  # the worker is process 1
