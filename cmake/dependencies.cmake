@@ -58,6 +58,16 @@ if(missing_packages)
   list(JOIN missing_packages " " missing_packages)
   message(FATAL_ERROR "Missing libraries or tools (listed above): apt-get install ${missing_packages}")
 endif()
+# lmdb_version.cpp has the rule. Each run asks it, because LMDB may have been replaced.
+separate_arguments(cxx_flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+execute_process(
+  COMMAND ${CMAKE_CXX_COMPILER} ${cxx_flags} -std=c++20 -E -I "${PROJECT_SOURCE_DIR}"
+          "${PROJECT_SOURCE_DIR}/lmdb_store/environment/lmdb_version.cpp"
+  OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE lmdb_refused)
+if(lmdb_refused)
+  message(FATAL_ERROR "lmdb.h is not of LMDB 0.9, whose files sluice reads and writes; "
+    "1.0 has others (docs/building.md): apt-get install liblmdb-dev")
+endif()
 
 add_library(sluice_lmdb INTERFACE)
 target_link_libraries(sluice_lmdb INTERFACE ${SLUICE_LMDB_LIBRARY})

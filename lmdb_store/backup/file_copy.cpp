@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/values/crc32c.hpp"
+#include "lmdb_store/environment/lmdb_version.hpp"
 
 namespace sluice::store {
 
@@ -207,6 +208,9 @@ int copy_rows(const ReadTxn& snapshot, const std::function<bool(std::string_view
 
 Status copy_environment(const ReadTxn& snapshot, const std::filesystem::path& folder,
                         const std::function<bool(std::string_view key)>& keeps) {
+    if (Status known = check_library(); !known) {
+        return known;
+    }
     Copy copy(folder);
     int rc = copy.open(snapshot.environment().map_bytes());
     rc = rc == 0 ? copy_rows(snapshot, keeps, copy) : rc;

@@ -14,6 +14,7 @@
 
 #include "core/values/assert.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 #include "os/files/mapped_file.hpp"
 
@@ -81,13 +82,16 @@ Environment::Table& Environment::table() {
 }
 
 Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions& options) {
-    if (Status ok = options.is_copy ? check_copy(options.folder)
-                                    : check_folder(options.folder, options.read_only);
-        !ok) {
+    const fs::path data_path = options.is_copy ? options.folder : options.folder / "data.mdb";
+    Status ok = check_library();
+    ok = !ok               ? ok
+         : options.is_copy ? check_copy(options.folder)
+                           : check_folder(options.folder, options.read_only);
+    ok = ok ? check_format(data_path) : ok;
+    if (!ok) {
         return ok.error();
     }
     struct stat info {};
-    const fs::path data_path = options.is_copy ? options.folder : options.folder / "data.mdb";
     if (::stat(data_path.c_str(), &info) != 0) {
         return system_error(errno, "inspect", data_path);
     }
@@ -107,7 +111,7 @@ Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions&
         processes.closed.wait(lock);  // its destructor is about to close it
     }
     std::shared_ptr<Environment> environment(new Environment);
-    if (Status ok = environment->open_files(options); !ok) {
+    if (ok = environment->open_files(options); !ok) {
         return ok.error();
     }
     processes.open[environment->data_id_] = {environment, ::getpid()};
@@ -235,6 +239,9 @@ constexpr MDB_dbi kCreatedMax = 128;
 
 Status Environment::create(const fs::path& folder, const FileOwner& data_owner,
                            const FileOwner& lock_owner, const std::function<int(MDB_txn*)>& fill) {
+    if (Status known = check_library(); !known) {
+        return known;
+    }
     MDB_env* env = nullptr;
     MDB_txn* txn = nullptr;
     int rc = mdb_env_create(&env);

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "lmdb_store/environment/lmdb_format.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -107,29 +107,8 @@ const char* network_name(std::uint64_t magic) noexcept {
     }
 }
 
-// -- LMDB's data format, version 1 (0.9): the list of free pages ---------------------------------
+// -- The list of free pages -----------------------------------------------------------------------
 
-struct Tree {
-    std::uint32_t pad;
-    std::uint16_t flags, depth;
-    std::uint64_t branch_pages, leaf_pages, overflow_pages, entries, root;
-};
-struct Meta {
-    std::uint32_t magic, version;
-    std::uint64_t address, map_bytes;
-    std::array<Tree, 2> trees;  ///< Free list, main. The pad of the first is the page size.
-    std::uint64_t last_page, txn_id;
-};
-struct PageHead {
-    std::uint64_t number;
-    std::uint16_t pad, flags, lower, upper;
-};
-struct NodeHead {
-    std::uint16_t low, high, flags, key_bytes;
-};
-static_assert(sizeof(Meta) == 136 && sizeof(PageHead) == 16 && sizeof(NodeHead) == 8);
-
-constexpr std::uint32_t kLmdbMagic = 0xBEEFC0DE;
 constexpr std::uint16_t kBranchPage = 0x01;
 constexpr std::uint16_t kLeafPage = 0x02;
 constexpr std::uint16_t kBigDataNode = 0x01;
@@ -144,7 +123,7 @@ public:
         : fd_(fd), first_missing_(pages_in_file), free_(last_page + 1 - pages_in_file, false) {}
 
     int run(std::uint64_t txn_id) {
-        Meta meta{};
+        LmdbMeta meta{};
         if (!load_meta(txn_id, meta)) {
             return failed_;
         }
@@ -172,15 +151,17 @@ private:
         return sound_;
     }
 
-    bool load_meta(std::uint64_t txn_id, Meta& meta) {
-        if (!read(sizeof(PageHead), &meta, sizeof(meta)) || meta.magic != kLmdbMagic) {
+    bool load_meta(std::uint64_t txn_id, LmdbMeta& meta) {
+        if (!read(sizeof(LmdbPageHead), &meta, sizeof(meta)) || meta.magic != kLmdbMagic ||
+            meta.version != kLmdbDataVersion) {
             return false;
         }
         page_bytes_ = meta.trees[0].pad;
         if (page_bytes_ < kPageBytesMin || page_bytes_ > kPageBytesMax) {
             return false;
         }
-        if (meta.txn_id != txn_id && !read(page_bytes_ + sizeof(PageHead), &meta, sizeof(meta))) {
+        if (meta.txn_id != txn_id &&
+            !read(page_bytes_ + sizeof(LmdbPageHead), &meta, sizeof(meta))) {
             return false;
         }
         return meta.txn_id == txn_id;
@@ -191,7 +172,7 @@ private:
         if (!read(number * page_bytes_, page_.data(), page_bytes_)) {
             return;
         }
-        PageHead head{};
+        LmdbPageHead head{};
         std::memcpy(&head, page_.data(), sizeof(head));
         sound_ = head.number == number && head.lower >= sizeof(head) && head.lower <= page_bytes_ &&
                  (head.flags & (kBranchPage | kLeafPage)) != 0;
@@ -206,9 +187,9 @@ private:
 
     void walk_node(std::size_t index, bool is_branch, std::vector<std::uint64_t>& pages) {
         std::uint16_t offset = 0;
-        std::memcpy(&offset, page_.data() + sizeof(PageHead) + index * sizeof(offset),
+        std::memcpy(&offset, page_.data() + sizeof(LmdbPageHead) + index * sizeof(offset),
                     sizeof(offset));
-        NodeHead node{};
+        LmdbNodeHead node{};
         if (offset + sizeof(node) > page_bytes_) {
             sound_ = false;
             return;
@@ -239,7 +220,7 @@ private:
                        std::vector<std::uint64_t>& list) {
         std::uint64_t first_page = 0;
         std::memcpy(&first_page, page_.data() + data_offset, sizeof(first_page));
-        return read(first_page * page_bytes_ + sizeof(PageHead), list.data(), bytes_count);
+        return read(first_page * page_bytes_ + sizeof(LmdbPageHead), list.data(), bytes_count);
     }
 
     /// Marks the pages of a list, whose first number is its length.

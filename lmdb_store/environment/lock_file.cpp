@@ -9,12 +9,12 @@
 #include <map>
 #include <mutex>
 
+#include "lmdb_store/environment/lmdb_format.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
 
-constexpr std::uint32_t kMagic = 0xBEEFC0DE;
 constexpr std::uint64_t kCacheLine = 64;
 
 /// Returns how glibc marks a mutex as LMDB makes them: shared between processes, and robust.
@@ -95,7 +95,17 @@ Result<LockFile> LockFile::open(const std::filesystem::path& path) {
     }
     const auto bytes = static_cast<std::uint64_t>(info.st_size);
     LockFile file(static_cast<const Head*>(head), bytes);
-    if (is_in_use(fd->get()) && (bytes < sizeof(Head) + kCacheLine || !file.is_sound())) {
+    const bool in_use = is_in_use(fd->get());
+    const bool whole = bytes >= sizeof(Head) + kCacheLine;
+    const auto& words = *static_cast<const Head*>(head);
+    if (in_use && whole && load(words.magic) == kLmdbMagic &&
+        load(words.format) != kLmdbLockFormat) {
+        return Error{ErrorCode::kUnsupported,
+                     "\"" + path.string() +
+                         "\" is in use by a process with another version of LMDB, and sluice needs "
+                         "LMDB 0.9; nothing is damaged, and nothing was changed: end that process"};
+    }
+    if (in_use && (!whole || !file.is_sound())) {
         return Error{ErrorCode::kCorrupt,
                      "\"" + path.string() +
                          "\" is damaged, and should be the lock file of LMDB: it was not used, and "
@@ -121,7 +131,7 @@ pid_t writer_thread(const std::filesystem::path& path) {
 
 bool LockFile::is_sound() const noexcept {
     return head_ == nullptr ||
-           (load(head_->magic) == kMagic && load(head_->readers) <= readers_max_ &&
+           (load(head_->magic) == kLmdbMagic && load(head_->readers) <= readers_max_ &&
             load(head_->readers_mutex.__data.__kind) == mutex_kind() &&
             load(head_->writer_mutex.__data.__kind) == mutex_kind());
 }

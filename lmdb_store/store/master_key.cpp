@@ -181,7 +181,7 @@ std::string MasterKey::seal(std::string_view secret, std::string_view token_id) 
     EVP_CIPHER_CTX* const gcm = context.get();
     int written = 0;
     const bool ok =
-        EVP_EncryptInit_ex2(gcm, EVP_aes_256_gcm(), key_.data(), nonce.data(), nullptr) == 1 &&
+        EVP_EncryptInit_ex(gcm, EVP_aes_256_gcm(), nullptr, key_.data(), nonce.data()) == 1 &&
         EVP_EncryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
                           static_cast<int>(token_id.size())) == 1 &&
         EVP_EncryptUpdate(gcm, text, &written, bytes_of(secret), static_cast<int>(secret.size())) ==
@@ -208,7 +208,7 @@ Result<std::string> MasterKey::open(std::string_view sealed, std::string_view to
     EVP_CIPHER_CTX* const gcm = context.get();
     int written = 0;
     const bool ready =
-        EVP_DecryptInit_ex2(gcm, EVP_aes_256_gcm(), key_.data(), bytes_of(nonce), nullptr) == 1 &&
+        EVP_DecryptInit_ex(gcm, EVP_aes_256_gcm(), nullptr, key_.data(), bytes_of(nonce)) == 1 &&
         EVP_DecryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
                           static_cast<int>(token_id.size())) == 1 &&
         EVP_DecryptUpdate(gcm, bytes_of(secret), &written, bytes_of(text),

@@ -73,6 +73,52 @@ ngx_int_t init_zone(ngx_shm_zone_t* zone, MainConf& conf) {
     return check_zone(conf, *format, log) ? NGX_OK : NGX_ERROR;
 }
 
+/// Returns true if a parameter of a directive that takes conditions can be true: nginx tests each
+/// for "" and "0".
+[[maybe_unused]] bool can_be_true(const ngx_array_t* conditions) noexcept {
+    const auto* values = static_cast<const ngx_http_complex_value_t*>(
+        conditions != nullptr ? conditions->elts : nullptr);
+    for (ngx_uint_t i = 0; values != nullptr && i < conditions->nelts; ++i) {
+        const std::string_view text = to_view(values[i].value);
+        if (values[i].lengths != nullptr || (!text.empty() && text != "0")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns true if nginx may read the body of a request to the server before it selects a location:
+/// client_body_early_read, of nginx 1.31.5 and newer. Asks the header whether this nginx has it,
+/// because other servers that are built from nginx number their versions in their own way.
+template <class Server>
+bool reads_early(const Server& server) noexcept {
+    if constexpr (requires { server.client_body_early_read; }) {
+        return can_be_true(server.client_body_early_read);
+    } else {
+        return false;
+    }
+}
+
+/// Warns of bodies that nginx reads by the limits of the server, and refuses those without a limit.
+bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
+    const ngx_http_core_srv_conf_t& server = core_server_conf(cf);
+    if (!reads_early(server)) {
+        return true;
+    }
+    if (core_conf(server).client_max_body_size == 0) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest with client_body_early_read in a server with "
+               "\"client_max_body_size 0\": nginx would read a body of any length before it checks "
+               "who sends it; add \"client_body_early_read 0;\" or a limit to the server block");
+        return false;
+    }
+    log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,
+           "sluice_ingest with client_body_early_read: nginx reads each body before it knows the "
+           "location and the sender, by the limits of the server block, and writes long ones to "
+           "client_body_temp_path; add \"client_body_early_read 0;\" to the server block");
+    return true;
+}
+
 }  // namespace
 
 void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
@@ -112,7 +158,7 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                "client_max_body_size is above sluice_large_memory: bodies between the two are "
                "always answered with 503");
     }
-    return true;
+    return check_early_read(cf, conf);
 }
 
 }  // namespace sluice::ngx

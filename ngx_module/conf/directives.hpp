@@ -29,7 +29,8 @@ void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line, std::string_
 
 /// Checks whether the worker processes can use the store. Called by the master and `nginx -t`.
 /// Examines every directory down to the files that the workers open, with their user, group and
-/// supplementary groups. Creates and opens nothing.
+/// supplementary groups, and the version of LMDB and of the queue's file. Creates nothing, and
+/// opens that file only to read its head.
 /// @return the problem and what to do, or nothing.
 [[nodiscard]] std::optional<std::string> check_store_access(const store::StorePaths& paths,
                                                             const ngx_core_conf_t& core);

@@ -10,6 +10,7 @@
 #include "ngx_module/conf/directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "os/files/file_io.hpp"
+#include "os/libraries/bindings.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -56,6 +57,21 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     *static_cast<int*>(cleanup->data) = conf.key_fd;
     cleanup->handler = close_key;
     return true;
+}
+
+/// Refuses an nginx that has a library of the module inside and lacks some of its functions: the
+/// module would pass structures of one library to functions of the other.
+bool check_libraries(ngx_conf_t* cf, const MainConf& conf) {
+    const auto mixed = find_mixed_library("libcrypto liblmdb libisal libzstd");
+    if (mixed) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.store_line,
+               "sluice_store: the module would call two libraries in place of one: " +
+                   mixed->own_function + "() of \"" + mixed->own_object + "\", and " +
+                   mixed->foreign_function + "() of \"" + mixed->foreign_object +
+                   "\". Build nginx with " + mixed->library +
+                   " as a shared library, or see docs/building.md, A library inside nginx");
+    }
+    return !mixed;
 }
 
 bool load_key(ngx_conf_t* cf, MainConf& conf) {
@@ -116,7 +132,7 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
                       "stop and start nginx");
         return kConfFailed;
     }
-    if (!request_default_pool(cf, conf.commit_pool_name) ||
+    if (!check_libraries(cf, conf) || !request_default_pool(cf, conf.commit_pool_name) ||
         !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
         return kConfFailed;
     }

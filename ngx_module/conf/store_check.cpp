@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "ngx_module/conf/directives.hpp"
 
@@ -106,6 +107,13 @@ std::optional<std::string> check_needs(const Identity& identity, const std::vect
     return std::nullopt;
 }
 
+/// Returns why the worker processes cannot use the queue, whose LMDB is known before they open it.
+std::optional<std::string> check_lmdb(const store::StorePaths& paths) {
+    Status known = store::check_library();
+    known = known ? store::check_format(paths.queue / "data.mdb") : known;
+    return known ? std::nullopt : std::optional(known.error().message);
+}
+
 std::vector<Need> needs_of(const store::StorePaths& paths) {
     return {
         {paths.format, R_OK, "read"},
@@ -128,6 +136,7 @@ std::optional<std::string> check_store_access(const store::StorePaths& paths,
     std::thread looker([&] {
         become(identity);
         problem = check_needs(identity, needs);
+        problem = problem ? problem : check_lmdb(paths);
     });
     looker.join();
     return problem;

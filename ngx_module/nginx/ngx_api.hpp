@@ -88,6 +88,17 @@ void guarded(ngx_log_t* log, Body&& body) noexcept {
     return *static_cast<ngx_http_core_loc_conf_t*>(
         ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module));
 }
+/// Returns the settings of the server block around the block that is read.
+[[nodiscard]] inline const ngx_http_core_srv_conf_t& core_server_conf(ngx_conf_t* cf) noexcept {
+    return *static_cast<const ngx_http_core_srv_conf_t*>(
+        ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module));
+}
+/// Returns the settings of a request to the server before nginx selects a location.
+[[nodiscard]] inline const ngx_http_core_loc_conf_t& core_conf(
+    const ngx_http_core_srv_conf_t& server) noexcept {
+    return *static_cast<const ngx_http_core_loc_conf_t*>(
+        server.ctx->loc_conf[ngx_http_core_module.ctx_index]);
+}
 [[nodiscard]] inline const ngx_core_conf_t& core_conf(const ngx_cycle_t* cycle) noexcept {
     return *reinterpret_cast<const ngx_core_conf_t*>(
         ngx_get_conf(cycle->conf_ctx, ngx_core_module));

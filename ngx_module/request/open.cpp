@@ -48,10 +48,16 @@ bool is_file_gone(const ngx_buf_t* buffer) noexcept {
            (buffer->file == nullptr || buffer->file->fd == NGX_INVALID_FILE);
 }
 
+/// Returns true if the request has a body, which may be empty. nginx reads no other, and then
+/// leaves -1 as the number of bytes that are to come.
+bool has_body(const ngx_http_request_t* r) noexcept {
+    return r->headers_in.chunked || r->headers_in.content_length_n >= 0;
+}
+
 /// Returns true if another module began to read the body and does not have all of it now.
 bool has_part_of_body(const ngx_http_request_t* r) noexcept {
     const ngx_http_request_body_t* body = r->request_body;
-    if (body == nullptr) {
+    if (body == nullptr || !has_body(r)) {
         return false;
     }
     // Without buffering (proxy_request_buffering off), the bytes were passed on as they came.

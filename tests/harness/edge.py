@@ -100,6 +100,7 @@ class Edge:
         return self.folder / "error.log"
 
     def configure(self, http, main=""):
+        http = os.environ.get("SLUICE_NGINX_HTTP", "") + http  # lines that a run adds to every http block
         text = MAIN.replace("@HTTP@", http).replace("@MAIN@", main)
         for name, value in self.values.items():
             text = text.replace(f"@{name}@", value)

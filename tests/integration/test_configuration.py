@@ -1,10 +1,13 @@
 """`nginx -t`: every wrong argument is refused with file, line and what to do."""
 
 import os
+import pathlib
 import re
+import subprocess
 
 import pytest
 
+from harness import lmdb, paths
 from harness.edge import Edge
 
 STORE = "sluice_store @STORE@ thread_pool=sluice offload_pool=offload;"
@@ -212,6 +215,69 @@ def test_key_file_that_others_can_read(edge):
     finally:
         os.chmod(key, mode)
     assert code == 1 and "master.key" in said, said
+
+
+def test_another_lmdb_is_refused_by_name(edge):
+    """Its file, and its library: the workers would not open the queue, and answer 503."""
+    data = edge.store / "queue" / "data.mdb"
+    sound = lmdb.overwrite(data, lmdb.page_of_10())
+    try:
+        code, said, _ = check(edge, STORE + SERVER)
+    finally:
+        data.write_bytes(sound)
+    assert code == 1 and "file of LMDB 1.0" in said and str(data) in said and "backup" not in said, said
+    edge.environment = lmdb.library_of(edge.folder, "1.0.0")
+    try:
+        code, said, _ = check(edge, STORE + SERVER)
+    finally:
+        edge.environment = {}
+    assert code == 1 and "mdb_version()" in said and str(edge.conf) in said, said
+    assert check(edge, STORE + SERVER)[0] == 0
+
+
+FOREIGN = """
+/* As a TLS library inside nginx that lacks some functions of OpenSSL: its own are found first. */
+void* EVP_CIPHER_CTX_new(void) { return 0; }
+"""
+
+
+def test_a_part_of_libcrypto_inside_nginx_is_refused_by_name(edge):
+    """Structures of one library would reach functions of the other, and nginx would end by a signal."""
+    library = edge.folder / "foreign.so"
+    library.with_suffix(".c").write_text(FOREIGN)
+    subprocess.run(["cc", "-shared", "-fPIC", library.with_suffix(".c"), "-o", library], check=True)
+    edge.environment = {"LD_PRELOAD": str(library)}
+    try:
+        code, said, _ = check(edge, STORE + SERVER)
+        without = check(edge, "server { listen 127.0.0.1:@PORT@; }")[0]
+    finally:
+        edge.environment = {}
+    assert code == 1 and without == 0, said
+    assert f'EVP_CIPHER_CTX_new() of "{library}"' in said and 'libcrypto.so.' in said and str(edge.conf) + ":" in said, said
+
+
+EARLY = "client_body_early_read"
+NGINX_HAS_EARLY = EARLY.encode() in pathlib.Path(paths.NGINX).read_bytes()
+
+
+@pytest.mark.skipif(not NGINX_HAS_EARLY, reason="nginx before 1.31.5")
+@pytest.mark.parametrize("http, server, level", [
+    (EARLY + " 1;", "", "warn"),
+    ("", EARLY + " $http_expect;", "warn"),
+    (EARLY + " 1;", EARLY + " 0;", None),
+    (EARLY + ' "" 0;', "", None),
+    ("", "", None),
+    (EARLY + " 1;", "client_max_body_size 0;", "emerg"),
+    ("", EARLY + " 1; client_max_body_size 0;", "emerg"),
+    ("", "client_max_body_size 0;", None),
+])
+def test_bodies_that_nginx_reads_early_are_told(edge, http, server, level):
+    """nginx would read them by the limits of the server, before it knows location and sender."""
+    location = "location / { client_max_body_size 1m; sluice_ingest events; }"
+    code, said, _ = check(edge, f"{STORE} {http} server {{ listen 127.0.0.1:@PORT@; {server} {location} }}")
+    assert code == (1 if level == "emerg" else 0), said
+    told = [line for line in said.splitlines() if EARLY in line]
+    assert [f"[{level}]" in line and str(edge.conf) + ":" in line for line in told] == ([True] if level else []), said
 
 
 def test_without_the_module_in_use_nothing_is_needed(edge):

@@ -62,6 +62,16 @@ def test_another_program_than_the_installed_nginx_is_asked(start_edge):
     assert findings(edge, "nginx", "--nginx", paths.NGINX, "--nginx-conf", str(edge.conf))[0][0] == "ok"
 
 
+def test_a_signal_that_ends_nginx_is_named(start_edge):
+    """A module for another TLS library does this: nginx says nothing itself."""
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    program = edge.folder / "nginx-that-dies"
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    program.chmod(0o755)
+    ((result, finding, remedy),) = findings(edge, "nginx", "--nginx", program)
+    assert result == "problem" and "signal 11 (Segmentation fault)" in finding and "load_module" in remedy
+
+
 SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny all; }"
 
 

@@ -49,6 +49,26 @@ def test_libraries_that_are_too_old_are_named_with_the_version(tmp_path):
     assert asked_for(told) == {"libssl-dev", "libboost-dev", "libboost-url-dev"}
 
 
+def lmdb_of(tmp_path, version):
+    """The environment in which a compiler finds an lmdb.h of that version."""
+    major, minor, patch = version.split(".")
+    names = {"MAJOR": major, "MINOR": minor, "PATCH": patch}
+    lines = [f"#undef MDB_VERSION_{name}\n#define MDB_VERSION_{name} {number}\n" for name, number in names.items()]
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "lmdb.h").write_text("#pragma GCC system_header\n#include_next <lmdb.h>\n" + "".join(lines))
+    return {"CPATH": str(tmp_path / "include")}
+
+
+# LMDB's own copies between its releases of 0.9 and 1.0 have the numbers from 0.9.70 on.
+OTHER_LMDB = ["1.0.0", "0.10.0", "0.9.90", "0.9.70"]
+
+
+@pytest.mark.parametrize("version", OTHER_LMDB)
+def test_another_lmdb_than_0_9_is_refused(tmp_path, version):
+    code, told = configure(tmp_path / "build", **lmdb_of(tmp_path, version))
+    assert code != 0 and "lmdb.h is not of LMDB 0.9" in told and "apt-get install liblmdb-dev" in told, told
+
+
 def test_a_folder_without_nginx_is_refused(tmp_path):
     code, told = configure(tmp_path / "build", f"-DSLUICE_NGINX_SRC={tmp_path}")
     assert code != 0 and "install nginx-dev" in told and "SLUICE_NGINX_SRC" in told
@@ -108,6 +128,17 @@ def test_config_warns_of_an_nginx_without_compat(tmp_path):
 def test_config_names_the_package_of_a_missing_header(tmp_path, header, package):
     code, told = source_config(tmp_path, CXX=without_header(tmp_path, header))
     assert code != 0 and told.rstrip().endswith(f"{header} is missing: install {package}"), told
+
+
+@pytest.mark.parametrize("version", OTHER_LMDB)
+def test_config_refuses_another_lmdb_than_0_9(tmp_path, version):
+    code, told = source_config(tmp_path, **lmdb_of(tmp_path, version))
+    assert code != 0 and "lmdb.h is not of LMDB 0.9" in told, told
+
+
+def test_config_accepts_a_newer_release_of_lmdb_0_9(tmp_path):
+    code, told = source_config(tmp_path, **lmdb_of(tmp_path, "0.9.35"))
+    assert code == 0, told
 
 
 @pytest.mark.parametrize("settings, words", [

@@ -34,10 +34,12 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
         check_command_key(paths, findings);
         check_disk(paths, findings);
         check_clock(paths, now(), findings);
-        check_readers(paths, findings);
-        check_registry(paths, findings);
-        check_queue(paths, now(), findings);
-        check_ledger(frame, findings);
+        if (check_lmdb(paths, findings)) {
+            check_readers(paths, findings);
+            check_registry(paths, findings);
+            check_queue(paths, now(), findings);
+            check_ledger(frame, findings);
+        }
     }
     check_nginx(paths, nginx, findings);
     return findings;

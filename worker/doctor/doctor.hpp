@@ -36,6 +36,9 @@ void check_key(const store::StorePaths& paths, Findings& findings);
 void check_command_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);
 void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
+/// Returns false if LMDB or a data file is of a version that sluice does not know. Then no
+/// environment may be opened.
+[[nodiscard]] bool check_lmdb(const store::StorePaths& paths, Findings& findings);
 // worker/doctor/rows.cpp
 /// Call before the other checks, because they open the environments.
 void check_readers(const store::StorePaths& paths, Findings& findings);
@@ -63,7 +66,7 @@ struct NginxDump {
     bool installed = false;
     bool by_root = false;
     std::string program;  ///< nginx, as it was called.
-    int status = 0;
+    int status = 0;       ///< As ChildOutput::status.
     std::string output;
     std::vector<NginxDirective> configuration;
     std::string store;  ///< The first argument of `sluice_store`; empty without one.

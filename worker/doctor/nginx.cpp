@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -20,20 +21,28 @@ namespace fs = std::filesystem;
 constexpr const char* kNginx = "/usr/sbin/nginx";
 constexpr std::size_t kMastersMax = 16;
 
-/// Returns the last line that nginx marks as an error; it names the cause.
-std::string first_complaint(const std::string& output) {
-    const std::size_t at = output.find("[emerg]");
-    if (at == std::string::npos) {
-        return "nginx -T failed";
+/// Returns the line that nginx marks as an error, which names the cause, or how it ended.
+std::string first_complaint(const NginxDump& dump) {
+    const std::size_t at = dump.output.find("[emerg]");
+    if (dump.status < 0) {
+        return "nginx -T was ended by signal " + std::to_string(-dump.status) + " (" +
+               ::strsignal(-dump.status) + ")";
     }
-    const std::size_t begin = output.rfind('\n', at) + 1;  // 0 in the first line
-    return printable(output.substr(begin, output.find('\n', at) - begin));
+    if (at == std::string::npos) {
+        return "nginx -T failed with status " + std::to_string(dump.status);
+    }
+    const std::size_t begin = dump.output.rfind('\n', at) + 1;  // 0 in the first line
+    return printable(dump.output.substr(begin, dump.output.find('\n', at) - begin));
 }
 
 std::string remedy_for(const NginxDump& dump, const std::string& complaint) {
     if (complaint.find("is not binary compatible") != std::string::npos ||
         complaint.find(" instead of ") != std::string::npos) {
         return module_remedy(dump.program, complaint);
+    }
+    if (dump.status < 0) {
+        return "leave out one load_module after the other to find the module; a module that was "
+               "built for another nginx or TLS library does this (docs/building.md)";
     }
     return dump.by_root ? "correct the configuration; `nginx -t` says where" : "run doctor as root";
 }
@@ -179,7 +188,7 @@ void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings
         return;
     }
     if (dump.status != 0) {
-        const std::string complaint = first_complaint(dump.output);
+        const std::string complaint = first_complaint(dump);
         findings.push_back({"nginx", dump.by_root ? Health::kProblem : Health::kNote, complaint,
                             remedy_for(dump, complaint)});
         return;

@@ -10,6 +10,8 @@
 #include <filesystem>
 
 #include "core/protocol/signature.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
+#include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -142,6 +144,28 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
                         paths.root.string() + ", format " + std::to_string(format->format) +
                             "; a downgrade needs a release that writes format " +
                             std::to_string(format->min_writer) + " or later"});
+}
+
+bool check_lmdb(const store::StorePaths& paths, Findings& findings) {
+    const std::size_t before = findings.size();
+    const auto refuse = [&findings](const Status& known) {
+        if (!known.ok() && known.error().code == ErrorCode::kUnsupported) {
+            findings.push_back(
+                {"lmdb", Health::kProblem, known.error().message,
+                 "use the LMDB that wrote the store, 0.9: ldd and `dpkg -l liblmdb0` "
+                 "show which one is installed"});
+        }
+    };
+    refuse(store::check_library());
+    for (const fs::path& folder :
+         {paths.registry, paths.queue, paths.ledger, store::DestinationPaths(paths).folder}) {
+        refuse(store::check_format(folder / "data.mdb"));
+    }
+    if (findings.size() == before) {
+        findings.push_back(
+            {"lmdb", Health::kOk, store::lmdb_name() + " wrote and reads the store"});
+    }
+    return findings.back().health == Health::kOk;
 }
 
 void check_permissions(const store::StorePaths& paths, Findings& findings) {

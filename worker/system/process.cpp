@@ -64,7 +64,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     ChildOutput child;
     child.output = read_to_end(read_end.get());
     const int status = wait_for_child(pid);
-    child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     return child;
 }
 

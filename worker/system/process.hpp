@@ -15,7 +15,7 @@
 namespace sluice::cli {
 
 struct ChildOutput {
-    int status = 0;      ///< Exit status, or -1 if a signal ended it.
+    int status = 0;      ///< Exit status, or the negative number of the signal that ended it.
     std::string output;  ///< Standard output and standard error, at most 4 MB.
 };
 

@@ -34,6 +34,7 @@ public:
         }
         for (const std::size_t meta : {0U, 1U}) {
             put<std::uint32_t>(meta, kMetaAt, 0xBEEFC0DE);
+            put<std::uint32_t>(meta, kMetaAt + 4, 1);
             put<std::uint32_t>(meta, kMetaAt + 24, kPageBytes);
             put<std::uint64_t>(meta, kMetaAt + kTxnAt, kTxn - meta);
             set_root(meta, 2);
