@@ -338,10 +338,10 @@ void declare_queue(Subcommand app) {
     (void)group.add_command(
         "drop-lanes", "Give up lanes whose files are missing, with their records", run_drop_lanes);
 
-    auto [accept, accepted] =
-        add_command(group, "accept-gap",
-                    "Accept that inputs which the queue should have are lost, and go on after them",
-                    run_accept_gap);
+    auto [accept, accepted] = add_command(
+        group, "accept-gap",
+        "Accept that inputs which the queue should have are lost, and continue after them",
+        run_accept_gap);
     add_text(accept, "FIRST-LAST", "", accepted.numbers,
              "The missing numbers, as `sluice doctor` names them")
         .required();
