@@ -74,9 +74,13 @@ std::optional<Latch> ControlPage::latched(std::uint64_t boot) const noexcept {
     return std::nullopt;
 }
 
+/// nginx's workers may write to the page, and the text reaches logs and terminals.
 std::string ControlPage::latch_text() const {
     const auto& text = words_->latch_text;
-    return {text.begin(), std::find(text.begin(), text.end(), '\0')};
+    std::string shown(text.begin(), std::find(text.begin(), text.end(), '\0'));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return shown;
 }
 
 void ControlPage::clear_latch() noexcept {

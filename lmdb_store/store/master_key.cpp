@@ -13,6 +13,7 @@
 #include <new>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/shell_word.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
 
@@ -88,8 +89,9 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
         if (error.code == ErrorCode::kPermission) {
             error.message +=
                 ": it should belong to the owner of the store, with mode 0400 (chown -h "
-                "--reference=\"" +
-                (path.parent_path() / "format").string() + "\" \"" + path.string() + "\")";
+                "--reference=" +
+                shell_word((path.parent_path() / "format").native()) + " " +
+                shell_word(path.native()) + ")";
         }
         return error;
     }

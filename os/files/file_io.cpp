@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/values/shell_word.hpp"
+
 namespace sluice {
 namespace {
 
@@ -50,14 +52,14 @@ Error foreign_file(const std::filesystem::path& path, mode_t mode) {
                     " has more than one name (hard links) and should have one: it was not "
                     "opened. Find out who made the other names, and remove them: find / -xdev "
                     "-samefile " +
-                    name};
+                    shell_word(path.native())};
     }
     return {ErrorCode::kCorrupt,
             name + " is " + kind_of(mode) +
                 " and should be a regular file with one name: it was not opened. Find out who "
                 "made it, move it away (mv -T " +
-                name + " \"" + path.string() +
-                ".refused\", which follows no link), and restore the file from a backup"};
+                shell_word(path.native()) + " " + shell_word(path.native() + ".refused") +
+                ", which follows no link), and restore the file from a backup"};
 }
 
 /// Calls write(rest) until it has taken all bytes, again after EINTR. Returns 0 or an errno.
@@ -119,9 +121,8 @@ Result<Fd> open_plain(const std::filesystem::path& path, int flags, int* error) 
         *error = failed;
     }
     if (failed != 0) {
-        // A link, a socket, or a FIFO without a reader.
-        const bool is_foreign = (failed == ELOOP || failed == ENXIO || failed == EISDIR) &&
-                                ::lstat(path.c_str(), &info) == 0;
+        // A link, a socket, or a FIFO without a reader, or one that its owner alone may open.
+        const bool is_foreign = ::lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
         return is_foreign ? foreign_file(path, info.st_mode) : system_error(failed, "open", path);
     }
     if (::fstat(fd.get(), &info) != 0) {
@@ -147,8 +148,8 @@ Status check_plain(const std::filesystem::path& path) {
         return Error{ErrorCode::kPermission,
                      "\"" + path.string() + "\" belongs to user " + std::to_string(info.st_uid) +
                          " and should belong to the owner of its folder, user " + owner +
-                         ": it was not opened. If it is the right file: chown -h " + owner + " \"" +
-                         path.string() + "\""};
+                         ": it was not opened. If it is the right file: chown -h " + owner + " " +
+                         shell_word(path.native())};
     }
     return Status::success();
 }

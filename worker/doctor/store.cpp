@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/registry/published.hpp"
@@ -53,7 +54,7 @@ public:
         if (info.st_uid != owner_) {
             add(path.string() + " belongs to " + user_name(info.st_uid) + " and should belong to " +
                     user_name(owner_) + ", the owner of the store",
-                "chown -h " + user_name(owner_) + " \"" + path.string() + "\"");
+                "chown -h " + user_name(owner_) + " " + shell_word(path.native()));
         }
     }
     /// Checks a folder in which nginx's workers create files, and these files.
@@ -90,14 +91,14 @@ private:
         add(path.string() +
                 (S_ISLNK(info.st_mode) ? " is a symbolic link" : " is of the wrong kind") +
                 " and should be a " + (kind == S_IFDIR ? "folder" : "regular file"),
-            "find out who made it; mv -T \"" + path.string() + "\" \"" + path.string() +
-                ".refused\"");
+            "find out who made it; mv -T " + shell_word(path.native()) + " " +
+                shell_word(path.native() + ".refused"));
         return false;
     }
     void wrong_mode(const fs::path& path, unsigned mode, unsigned right) {
         add(path.string() + " has mode " + octal(mode) + " and should have " + octal(right),
-            "find \"" + path.string() + "\" -maxdepth 0 ! -type l -exec chmod " + octal(right) +
-                " {} +");
+            "find " + shell_word(path.native()) + " -maxdepth 0 ! -type l -exec chmod " +
+                octal(right) + " {} +");
     }
     void add(std::string text, std::string remedy) {
         clean_ = false;
@@ -232,11 +233,11 @@ void check_command_key(const store::StorePaths& paths, Findings& findings) {
                                 " from the backup, owned by the worker's user, mode 0400"});
     } else if (::stat(paths.command_key.c_str(), &info) == 0 &&
                ::stat(paths.ledger.c_str(), &ledger) == 0 && info.st_uid != ledger.st_uid) {
-        findings.push_back(
-            {"command key", Health::kProblem,
-             paths.command_key.string() + " belongs to " + user_name(info.st_uid) +
-                 ", the ledger to " + user_name(ledger.st_uid),
-             "chown " + user_name(ledger.st_uid) + " " + paths.command_key.string()});
+        findings.push_back({"command key", Health::kProblem,
+                            paths.command_key.string() + " belongs to " + user_name(info.st_uid) +
+                                ", the ledger to " + user_name(ledger.st_uid),
+                            "chown -h " + user_name(ledger.st_uid) + " " +
+                                shell_word(paths.command_key.native())});
     } else {
         findings.push_back(
             {"command key", Health::kOk, "the command key is readable by its owner only"});

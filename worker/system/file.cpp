@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/values/shell_word.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::cli {
@@ -64,7 +65,7 @@ Status check_mode(int fd, const std::string& file) {
     }
     if (S_ISREG(info.st_mode) && (info.st_mode & 077u) != 0) {
         return Error{ErrorCode::kPermission,
-                     file + ": others may read this secret; run: chmod 600 " + file};
+                     file + ": others may read this secret; run: chmod 600 " + shell_word(file)};
     }
     return Status::success();
 }
@@ -126,15 +127,22 @@ Result<OutputFile> write_new_secret(const std::string& path, const std::string& 
 }
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& name) {
-    std::error_code failure;
-    const std::filesystem::path below = std::filesystem::temp_directory_path(failure);
-    if (failure) {
-        return Error{ErrorCode::kIo, "TMPDIR: " + failure.message()};
+    const char* const given = std::getenv("TMPDIR");
+    const std::string below = given != nullptr && *given != '\0' ? given : "/tmp";
+    std::string made = below + "/" + name + "-XXXXXX";
+    if (::mkdtemp(made.data()) != nullptr) {
+        return TemporaryFolder(made);
     }
-    std::string made = below / (name + "-XXXXXX");
-    if (::mkdtemp(made.data()) == nullptr) {
-        return system_error(errno, "make a folder below", below);
+    // root's TMPDIR may be private to it, and root has become the owner of the store.
+    const int reason = errno;
+    made = "/var/tmp/" + name + "-XXXXXX";
+    if ((reason != EACCES && reason != ENOENT) || ::mkdtemp(made.data()) == nullptr) {
+        return system_error(reason, "make a folder below", below);
     }
+    std::fprintf(
+        stderr,
+        "sluice: the owner of the store cannot write below TMPDIR; the temporary files are "
+        "in /var/tmp\n");
     return TemporaryFolder(made);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "core/values/shell_word.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::cli {
@@ -119,8 +120,8 @@ Status become_owner_of(const std::filesystem::path& folder) {
                      "\"" + folder.string() + "\" belongs to user " + name_of(owner.st_uid) +
                          ", who cannot enter it: a program that root starts works on a store as "
                          "its owner. Move the store to a folder that this user can enter, or give "
-                         "it to root: chown -hR root \"" +
-                         folder.string() + "\""};
+                         "it to root: chown -hR root " +
+                         shell_word(folder.native())};
     }
     return Status::success();
 }

@@ -372,5 +372,10 @@ TEST_F(LaneRecoveryTest, L10ASecondFaultIsNotEndedByAMasterFromBetweenTheTwo) {
     EXPECT_THAT(queue_->latch_text(), HasSubstr("first"));
 }
 
+TEST_F(LaneRecoveryTest, TheTextOfALatchHasNoByteThatATerminalObeys) {
+    queue_->latch(Latch::kIo, "\x1b[31mred\n\x9b\xff failed");
+    EXPECT_EQ(queue_->latch_text(), "?[31mred??? failed");
+}
+
 }  // namespace
 }  // namespace sluice::store

@@ -174,7 +174,7 @@ TEST(OsFiles, OnlyARegularFileWithOneNameIsOpenedPlainly) {
             ASSERT_FALSE(opened.ok()) << name << flags;
             EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt) << name << flags;
             EXPECT_THAT(opened.error().message, HasSubstr(kind));
-            EXPECT_THAT(opened.error().message, HasSubstr("mv -T \"" + path(name).string() + "\""));
+            EXPECT_THAT(opened.error().message, HasSubstr("mv -T " + path(name).string() + " "));
         }
         EXPECT_THAT(check_plain(path(name)).error().message, HasSubstr(kind));
     }
@@ -183,7 +183,7 @@ TEST(OsFiles, OnlyARegularFileWithOneNameIsOpenedPlainly) {
     const auto linked = open_plain(path("file"), O_RDONLY);
     EXPECT_EQ(linked.error().code, ErrorCode::kPermission);  // it heals with the links
     EXPECT_THAT(linked.error().message, HasSubstr("hard links"));
-    EXPECT_THAT(linked.error().message, HasSubstr("-samefile \"" + path("file").string() + "\""));
+    EXPECT_THAT(linked.error().message, HasSubstr("-samefile " + path("file").string()));
     EXPECT_THAT(check_plain(path("file")).error().message, HasSubstr("hard links"));
 }
 
