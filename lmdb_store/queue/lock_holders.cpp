@@ -1,3 +1,5 @@
+#include "lmdb_store/queue/lock_holders.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +13,6 @@
 #include <system_error>
 
 #include "lmdb_store/environment/lock_file.hpp"
-#include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "os/files/file_io.hpp"
 

@@ -77,7 +77,6 @@ struct AppendItem {
     NumberedEnvelope* numbered = nullptr;  ///< Makes the prefix that is stored, if it is set.
     std::optional<IdempotencyClaim> claim;
     Timestamp received_at;
-
     AppendOutcome outcome = AppendOutcome::kPending;
     SequenceNumber seq;
     std::uint32_t records_count = 0;
@@ -154,18 +153,16 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Queue>> open(const StorePaths& paths,
                                                              const QueueOptions& options);
     virtual ~Queue() = default;
-
     /// Stores the batch's items in order, in one transaction, and sets each item's outcome. While
     /// admission is closed it opens no write transaction, and still answers replays. Deletes up to
     /// twice as many applied records as it adds, and some expired keys. If the map is full, stores
     /// the batch in smaller parts, so that one large record does not fail its neighbours.
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
-    /// Hands over the items of a batch, on the thread that asks for them.
+    /// As append(), with the items of `take`, which is called once, when this process has the
+    /// writer lock, so that requests may be withdrawn until then; at once if nothing can be stored
+    /// now.
     using TakeItems = std::function<std::span<AppendItem>()>;
-    /// As append(), with the items that `take` hands over once this process has LMDB's writer lock,
-    /// so that the caller may withdraw requests while another process holds it. Calls `take` once,
-    /// in any case, and also while admission is closed.
     virtual void append_taken(const TakeItems& take) noexcept = 0;
 
     /// Checks, without the writer lock, whether the item's key was used. Sets kReplayed, kConflict
@@ -249,11 +246,5 @@ protected:
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 };
-
-/// Returns the locks of the store that other processes hold now, with their process ids, as text
-/// for people; empty if there are none. Takes no lock. Reads small files and /proc.
-/// @param searches  Also seeks a process that only its open files reveal, among those of all
-///                  processes: 64 nginx workers have thousands of them.
-[[nodiscard]] std::string describe_lock_holders(const StorePaths& paths, bool searches);
 
 }  // namespace sluice::store
