@@ -17,6 +17,7 @@
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/lanes/lane_writer.hpp"
+#include "lmdb_store/queue/queue_fill.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"
 
@@ -105,33 +106,6 @@ struct LaneRecord {
     return error.code == ErrorCode::kNoSpace || error.code == ErrorCode::kFull ||
            error.code == ErrorCode::kBusy;
 }
-
-/// Records that are durable in lanes and not in the queue yet.
-struct LanesFill {
-    std::uint64_t lanes = 0;   ///< All lanes.
-    std::uint64_t in_use = 0;  ///< Lanes that a process writes to.
-    std::uint64_t cached = 0;  ///< Lanes whose file system refuses O_DIRECT.
-    std::uint64_t records = 0;
-    std::uint64_t bytes = 0;      ///< Bytes of their batches.
-    std::uint64_t bytes_all = 0;  ///< Capacity of all lanes.
-    std::uint64_t oldest_ns = 0;  ///< Age of the oldest record of this boot, or 0.
-};
-
-struct QueueFill {
-    SequenceNumber first_seq;  ///< First stored record, or 0.
-    SequenceNumber last_seq;   ///< Last number ever assigned, or 0.
-    std::uint64_t rows = 0;
-    std::uint64_t bytes_used = 0;  ///< Pages in use, and freed pages that a reader still holds.
-    std::uint64_t bytes_map = 0;
-    std::uint64_t bytes_high_water = 0;  ///< Records are rejected above it.
-    std::uint64_t idempotency_rows = 0;
-    LanesFill lanes;  ///< Set by fill_with_lanes() only.
-
-    /// Returns the number of records that are not applied, those in lanes included.
-    [[nodiscard]] std::uint64_t depth(SequenceNumber applied) const noexcept {
-        return lanes.records + (last_seq > applied ? last_seq.value - applied.value : 0);
-    }
-};
 
 /// Durable, ordered log of inputs, stored in LMDB.
 ///
