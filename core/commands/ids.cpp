@@ -35,6 +35,20 @@ std::string command_id(std::string_view node, SequenceNumber seq, Timestamp rece
     return command_id_prefix(received_at) + base32_of_30_bits(sha256(bytes));
 }
 
+Timestamp second_of(std::string_view command_id) {
+    constexpr std::size_t kDigits = 12;  // YYMMDDhhmmss
+    if (command_id.size() <= kDigits) {
+        return kFirstInstant;
+    }
+    std::string text = "20";
+    for (std::size_t i = 0; i < kDigits; i += 2) {
+        constexpr std::string_view kAfter = "--T::Z";
+        text += command_id.substr(1 + i, 2);
+        text += kAfter[i / 2];
+    }
+    return Timestamp::parse(text).value_or(kFirstInstant);
+}
+
 std::string payout_id_prefix(std::string_view run) {
     return "P" + std::string(run.substr(1)) + "-";
 }

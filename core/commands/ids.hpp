@@ -17,6 +17,10 @@ namespace sluice {
 /// Returns `C260131140509-`, with which every id of that second begins.
 [[nodiscard]] std::string command_id_prefix(Timestamp received_at);
 
+/// Returns the second in which the command of a command_id() or posting_id() was received, or
+/// kFirstInstant for any other text.
+[[nodiscard]] Timestamp second_of(std::string_view command_id);
+
 /// Returns `C260131140509-7KQ4M9-0001`: names what one row of an import posted.
 /// @param number  1, 2, ... within the command.
 [[nodiscard]] std::string posting_id(std::string_view command, std::uint64_t number);

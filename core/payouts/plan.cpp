@@ -167,26 +167,38 @@ LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
     }
     Decimal accrued = credit.accrued;
     if (credit.last_posted >= request_.close.until) {
-        // A credit has one posting and at most one reversal, so before its last entry it did not
-        // exist or was not reversed.
-        Decimal then = zero_amount(credit.currency);
-        ledger_.scan_creator_journal(
-            row.account, row.creator, kFirstInstant, request_.close.until,
-            [&](const JournalGroup& group) {
-                if (group.command_id == credit.command_id ||
-                    (!credit.reversed_by.empty() && group.command_id == credit.reversed_by)) {
-                    for (const JournalEntry& entry : group.entries) {
-                        then += into(entry, LedgerAccount::kOwed);
-                    }
-                }
-            });
-        accrued = std::min(accrued, then);
+        accrued = std::min(accrued, accrued_before(credit, request_.close.until));
     }
     Decimal take = accrued - credit.allocated;
     if (const auto limit = write_offs_.find(credit.command_id); limit != write_offs_.end()) {
         take = limit->second;
     }
     return take.is_zero() ? LineAmounts{} : LineAmounts{{LineItemId(credit.command_id), take}};
+}
+
+/// Sums the credit's posting and its reversal, if they are dated before `until`. Nothing of a
+/// command is dated before its receipt, and nothing follows the two, so little of the creator's
+/// journal is read.
+Decimal PayoutPlan::accrued_before(const MoneyCommand& credit, Timestamp until) {
+    const bool is_reversed = !credit.reversed_by.empty();
+    const Timestamp posted = second_of(credit.command_id);
+    int left = is_reversed ? 2 : 1;
+    Decimal accrued = zero_amount(credit.currency);
+    ledger_.scan_creator_journal(
+        credit.account, credit.creator,
+        is_reversed ? std::min(posted, second_of(credit.reversed_by)) : posted, until,
+        [&](const JournalGroup& group) {
+            if (!is_memo(group.entries.front().reason) &&
+                (group.command_id == credit.command_id ||
+                 (is_reversed && group.command_id == credit.reversed_by))) {
+                for (const JournalEntry& entry : group.entries) {
+                    accrued += into(entry, LedgerAccount::kOwed);
+                }
+                --left;
+            }
+            return left != 0;
+        });
+    return accrued;
 }
 
 LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {

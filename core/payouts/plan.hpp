@@ -108,6 +108,7 @@ private:
     /// the order in state_.
     [[nodiscard]] LineAmounts take_of_row(const OpenAmount& row);
     [[nodiscard]] LineAmounts take_of_credit(const OpenAmount& row);
+    [[nodiscard]] Decimal accrued_before(const MoneyCommand& credit, Timestamp until);
     [[nodiscard]] std::vector<PayoutItem> items_of(const OpenAmount& row);
     [[nodiscard]] std::optional<SkipReason> block_of(const OpenAmount& row, const Decimal& take);
     [[nodiscard]] bool is_held(const CreatorId& creator, const ProgramId& program);

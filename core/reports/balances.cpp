@@ -141,7 +141,7 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
 
 std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& listing, Timestamp now,
                                 const std::optional<BalancePlace>& after, std::size_t max) {
-    const CreatorNames names(ledger);
+    const CreatorNames names(ledger, listing.account);
     std::map<BalanceName, BalanceAt> balances;
     for (const ProgramRow& program : ledger.programs(listing.account)) {
         const ProgramId& id = program.program.id;

@@ -56,7 +56,16 @@ CreatorRow profile_of(LedgerReader& ledger, AccountNumber account, const Creator
 }
 
 CreatorNames::CreatorNames(LedgerReader& ledger) {
-    ledger.scan(CreatorAlias{}, {}, [this](const CreatorAlias& row) {
+    read(ledger, {}, 0);
+}
+
+CreatorNames::CreatorNames(LedgerReader& ledger, AccountNumber account) {
+    read(ledger, account, 1);
+}
+
+void CreatorNames::read(LedgerReader& ledger, AccountNumber account, unsigned columns) {
+    const CreatorAlias first{account, {}, {}};
+    ledger.scan(first, {columns, columns}, [this](const CreatorAlias& row) {
         first_[{row.account, row.alias}] = row.creator;
     });
     for (const auto& [alias, creator] : first_) {

@@ -27,7 +27,8 @@ namespace sluice::reports {
 /// Ids belong to their account.
 class CreatorNames {
 public:
-    explicit CreatorNames(LedgerReader& ledger);
+    explicit CreatorNames(LedgerReader& ledger);  ///< Of all accounts.
+    CreatorNames(LedgerReader& ledger, AccountNumber account);
     /// Returns the current name of the creator whose first id this is.
     [[nodiscard]] const CreatorId& shown(AccountNumber account, const CreatorId& first) const;
     /// Returns the first ids of the account's creators that have another name now, sorted.
@@ -37,6 +38,8 @@ public:
 
 private:
     using Names = std::map<std::pair<AccountNumber, CreatorId>, CreatorId>;
+
+    void read(LedgerReader& ledger, AccountNumber account, unsigned columns);
 
     Names shown_, first_;
 };

@@ -120,7 +120,7 @@ Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
             const auto creator = command.creator
                                      ? std::optional(first_id(ledger, account, *command.creator))
                                      : std::nullopt;
-            const CreatorNames names(ledger);
+            const CreatorNames names(ledger, account);
             Click first;
             first.account = account;
             std::set<SequenceNumber> imports;

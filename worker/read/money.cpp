@@ -261,7 +261,7 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     const auto key_of = [](const PayeeChange& row) {
         return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
     };
-    const reports::CreatorNames names(read.ledger);
+    const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
     page.columns = reports::payee_columns(true);
     for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
@@ -281,7 +281,7 @@ Page list_payees(Read& read) {
     CreatorRow first;
     first.account = read.grant.account;
     first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
-    const reports::CreatorNames names(read.ledger);
+    const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
     page.columns = reports::payee_columns(false);
     for (const CreatorRow& row : rows_of_page(
@@ -366,7 +366,7 @@ Page list_period_sums(Read& read) {
     const auto key_of = [](const PeriodSum& row) {
         return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});
     };
-    const reports::CreatorNames names(read.ledger);
+    const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
     for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
         page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));

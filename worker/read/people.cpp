@@ -88,7 +88,7 @@ Page best_creators(Read& read, const std::optional<ProgramId>& program, const st
 
 /// Returns for each row whether the creator is held, in all programs or in the row's.
 Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
-    const reports::CreatorNames names(read.ledger);
+    const reports::CreatorNames names(read.ledger, read.grant.account);
     std::set<std::pair<std::string, std::string>> holds;
     CreatorHold first;
     first.account = read.grant.account;
@@ -106,7 +106,7 @@ Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
 
 /// Returns for each row what its creator is owed in the row's program, by currency.
 Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
-    const reports::CreatorNames names(read.ledger);
+    const reports::CreatorNames names(read.ledger, read.grant.account);
     const auto key_of = [&](const reports::Row& row) {
         return std::pair(ProgramId(row[1].cell()),
                          names.first(read.grant.account, CreatorId(row[0].cell())));
