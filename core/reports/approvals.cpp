@@ -14,7 +14,8 @@
 namespace sluice::reports {
 namespace {
 
-constexpr std::size_t kLargest = 10;  ///< Creators that are shown one by one.
+constexpr std::size_t kLargest = 10;   ///< Creators that are shown one by one.
+constexpr std::size_t kListed = 1000;  ///< Payouts of a payout run that are listed.
 
 /// Returns the command's words as typed, `program apply`.
 std::string words_of(Topic topic) {
@@ -249,7 +250,40 @@ Json totals_of(const std::vector<Payout>& payouts) {
     return list;
 }
 
-Json effect_of(const ApprovalSubject& subject, AccountNumber account, LedgerReader& ledger) {
+/// The whole payout run by state and currency, whether its payouts wait or not.
+Json states_of(const std::vector<Payout>& payouts) {
+    std::map<PayoutState, std::vector<Payout>> states;
+    for (const Payout& payout : payouts) {
+        states[payout.state].push_back(payout);
+    }
+    Json list = Json::array();
+    for (const auto& [state, of_state] : states) {
+        const Json totals = totals_of(of_state);
+        for (const Json& total : totals.items()) {
+            Json row{{"state", to_string(state)}};
+            for (std::size_t i = 0; i < total.names().size(); ++i) {
+                row[total.names()[i]] = total.items()[i];
+            }
+            list.push_back(std::move(row));
+        }
+    }
+    return list;
+}
+
+/// @param more  A member of its own: the state, or the number of orders.
+Json payout_row(const Payout& payout, AccountNumber account, Json::Member more,
+                LedgerReader& ledger) {
+    return {{"payout_id", payout.payout_id},
+            {"creator_id", shown_id(ledger, account, payout.creator).str()},
+            {"payee", text_or_null(payout.payee)},
+            {"currency", payout.currency.code()},
+            {"amount", payout.amount.to_string()},
+            std::move(more),
+            {"items", payout.items_count}};
+}
+
+Json effect_of(const ApprovalSubject& subject, const std::vector<Payout>& all,
+               AccountNumber account, LedgerReader& ledger) {
     std::vector<Payout> largest = subject.payouts;
     std::sort(largest.begin(), largest.end(), [](const Payout& a, const Payout& b) {
         return a.amount == b.amount ? a.payout_id < b.payout_id : a.amount > b.amount;
@@ -257,17 +291,18 @@ Json effect_of(const ApprovalSubject& subject, AccountNumber account, LedgerRead
     largest.resize(std::min(largest.size(), kLargest));
     Json creators = Json::array();
     for (const Payout& payout : largest) {
-        creators.push_back({{"payout_id", payout.payout_id},
-                            {"creator_id", shown_id(ledger, account, payout.creator).str()},
-                            {"payee", text_or_null(payout.payee)},
-                            {"currency", payout.currency.code()},
-                            {"amount", payout.amount.to_string()},
-                            {"orders", payout.orders_count},
-                            {"items", payout.items_count}});
+        creators.push_back(payout_row(payout, account, {"orders", payout.orders_count}, ledger));
+    }
+    Json payouts = Json::array();
+    for (std::size_t i = 0; i < std::min(all.size(), kListed); ++i) {
+        payouts.push_back(payout_row(all[i], account, {"state", to_string(all[i].state)}, ledger));
     }
     return {{"totals", totals_of(subject.payouts)},
             {"needed_no_approval", subject.unguarded_count},
-            {"creators", std::move(creators)}};
+            {"creators", std::move(creators)},
+            {"states", states_of(all)},
+            {"payouts", std::move(payouts)},
+            {"payouts_left_out", all.size() - std::min(all.size(), kListed)}};
 }
 
 Json command_object(const ApprovalSubject& subject, const AccountId& account, Timestamp now,
@@ -311,18 +346,23 @@ void visit_pending(LedgerReader& ledger, AccountNumber account, const Visit& vis
 
 Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const AccountId& account,
                     LedgerReader& ledger) {
-    const Payout* const first = subject.payouts.empty() ? nullptr : &subject.payouts.front();
-    const Json at = first == nullptr ? Json() : Json(first->closed_at.to_string());
+    const std::vector<Payout> all =
+        payouts_named(ledger, number, subject.id).value_or(std::vector<Payout>());
+    const bool is_void = std::ranges::all_of(
+        all, [](const Payout& payout) { return payout.state == PayoutState::kVoid; });
+    const Payout& first = all.front();
     return {{"id", subject.id},
             {"command", "payout close"},
             {"account_id", account.str()},
-            {"state", first == nullptr ? "APPROVED" : "PENDING"},
-            {"actor", first == nullptr ? Json() : Json(first->closed_by)},
+            {"state", subject.waits() ? "PENDING"
+                      : is_void       ? "VOID"
+                                      : "APPROVED"},
+            {"actor", first.closed_by},
             {"reason", nullptr},
-            {"received_at", at},
-            {"fields", {{"until", first == nullptr ? Json() : Json(first->until.to_string())}}},
+            {"received_at", first.closed_at.to_string()},
+            {"fields", {{"until", first.until.to_string()}}},
             {"differences", Json::array()},
-            {"effect", effect_of(subject, number, ledger)},
+            {"effect", effect_of(subject, all, number, ledger)},
             {"digest", to_hex(subject.digest)}};
 }
 

@@ -69,6 +69,35 @@ def test_void_payouts_of_a_run_are_passed_over(run):
     assert states(run) == [("EUR", "VOID"), ("USD", "SENT"), ("USD", "SENT")]
 
 
+def test_an_export_of_a_run_passes_over_what_was_sent_before(run):
+    assert export(run, "--currency", "EUR", out="first.csv").status == 0
+    (euro,) = run.json("payout", "list", *ACME, "--currency", "EUR")
+    done = export(run, "--key", "rest")
+    assert done.status == 0 and "2 payouts, written to" in done.out and f"payout {euro['payout_id']} was sent" in done.out, done
+    before = (run.folder / "may.csv").read_text()
+    assert len(before.splitlines()) == 3
+    again = export(run, "--key", "rest", out="again.csv")  # K1: though every payout is sent by now
+    assert again.status == 0 and again.out.replace("again.csv", "may.csv") == done.out, again
+    assert (run.folder / "again.csv").read_text() == before
+
+
+def test_a_key_of_an_export_does_not_cover_other_payouts(run):
+    assert export(run, "--currency", "EUR", "--key", "k").status == 0
+    refused = export(run, "--key", "k")
+    assert refused.status == 1 and "key k was used for other payouts" in refused.err
+    assert states(run) == [("EUR", "SENT"), ("USD", "APPROVED"), ("USD", "APPROVED")]
+
+
+def test_an_export_that_was_interrupted_between_two_files_is_finished_with_its_key(run):
+    """The first attempt wrote the file of one currency."""
+    assert export(run, "--currency", "EUR", "--key", "may-EUR", out="lost.csv").status == 0
+    done = export(run, "--key", "may")
+    assert done.status == 0, done
+    assert sorted(path.name for path in run.folder.glob("may*")) == ["may-EUR.csv", "may-USD.csv"]
+    assert (run.folder / "may-EUR.csv").read_text() == (run.folder / "lost.csv").read_text()
+    assert {state for _, state in states(run)} == {"SENT"}
+
+
 def test_the_same_key_writes_the_same_files(run):
     export(run, "--key", "may")
     before = [(run.folder / f"may-{currency}.csv").read_text() for currency in ("EUR", "USD")]

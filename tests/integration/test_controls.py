@@ -71,6 +71,42 @@ def test_k3_a_run_reports_pending_and_unguarded_payouts(office):
     assert "1 payout approved (13.00 USD); 1 needed no approval (8.00 USD)" in said
 
 
+def test_p3_a_payout_that_ended_does_not_stop_its_run(office):
+    """The way of docs/month.md: one payout is void before the approval, one is sent before the export."""
+    office.allow("approve_payout_above = ['5.00 USD']\n")
+    ann, bob = office.close()
+    run = ann["payout_run"]
+    office.eve("payout", "void", ann["payout_id"], *ACME, *WHY)
+    said = office.gina.approve(run)
+    assert "1 payout approved (8.00 USD)" in said and f"{ann['payout_id']} is passed over: it is VOID" in said
+    said = office.eve(*office.export(run))
+    assert "1 payout, written to" in said and f"{ann['payout_id']} is passed over: it is VOID" in said
+    assert office.paid_to() == ["ref-bob"]
+    left = office.eve.refuses(*office.export(run))
+    assert "no payout is left to export" in left and "--again" in left, left
+    assert "name it with --again" in office.eve.refuses(*office.export(bob["payout_id"]))
+    office.eve("payout", "settle", run, *ACME, *WHY)
+    for step in (("approve", run, *ACME), ("payout", "sent", run, *ACME, *WHY), ("payout", "void", run, *ACME, *WHY)):
+        assert "is passed over: it is" in office.eve(*step)
+    assert office.is_sound()
+
+
+def test_k3_an_approver_is_shown_the_whole_run(office):
+    office.allow("approve_payout_above = ['5.00 USD']\n")
+    ann, bob = office.close()
+    office.eve("payout", "void", ann["payout_id"], *ACME, *WHY)
+    shown = office.gina.json("approvals", "show", ann["payout_run"], *ACME)
+    assert (shown["state"], shown["actor"]) == ("PENDING", EVE)
+    assert [(r["payout_id"], r["state"], r["amount"]) for r in shown["effect"]["payouts"]] == [
+        (ann["payout_id"], "VOID", "8.00"), (bob["payout_id"], "CLOSED", "8.00")]
+    assert [(r["state"], r["payouts"], r["amount"]) for r in shown["effect"]["states"]] == [
+        ("CLOSED", 1, "8.00"), ("VOID", 1, "8.00")]
+    office.gina.approve(ann["payout_run"])
+    after = office.gina.json("approvals", "show", ann["payout_run"], *ACME)
+    assert (after["state"], after["actor"], after["fields"]) == ("APPROVED", EVE, shown["fields"])
+    assert [row["state"] for row in after["effect"]["payouts"]] == ["VOID", "APPROVED"]
+
+
 def test_k3_a_terminal_shows_and_asks(office):
     office.allow("approve_payout_above = ['5.00 USD']\n")
     (payout, _) = office.close()

@@ -2,13 +2,16 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/journal_rows.hpp"
+#include "core/reports/lists.hpp"
 #include "core/rules/soundness.hpp"
 #include "os/files/file_io.hpp"
 
@@ -28,6 +31,22 @@ bool was_sent_by(LedgerReader& ledger, const Payout& payout, const std::string& 
     return found;
 }
 
+/// Returns the account's payouts that were sent and are wanted, by id.
+std::vector<Payout> sent_ones(LedgerReader& ledger, AccountNumber account,
+                              const std::function<bool(const Payout&)>& is_wanted) {
+    std::vector<Payout> payouts;
+    for (const PayoutState state :
+         {PayoutState::kSent, PayoutState::kPaid, PayoutState::kFailed, PayoutState::kReturned}) {
+        reports::scan_payouts_in(ledger, account, state, [&](const Payout& payout) {
+            if (is_wanted(payout)) {
+                payouts.push_back(payout);
+            }
+        });
+    }
+    std::ranges::sort(payouts, {}, &Payout::payout_id);
+    return payouts;
+}
+
 }  // namespace
 
 std::string kept_file(const Frame& frame, const std::string& message) {
@@ -44,14 +63,8 @@ Status keep_export(const Frame& frame, const std::string& message, const std::st
 
 std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,
                                        const std::string& message) {
-    std::vector<Payout> payouts;
-    ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == account && payout.message == message) {
-            payouts.push_back(payout);
-        }
-        return true;
-    });
-    return payouts;
+    return sent_ones(ledger, account,
+                     [&message](const Payout& payout) { return payout.message == message; });
 }
 
 Status check_unended(const std::string& message, const std::vector<Payout>& payouts) {
@@ -71,19 +84,11 @@ Status check_unended(const std::string& message, const std::vector<Payout>& payo
 
 std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
                                  const std::string& command) {
-    std::vector<Payout> candidates, payouts;
-    ledger.scan_payouts([&](const Payout& payout) {
-        if (payout.account == account && payout.sent_at &&
-            command.starts_with(command_id_prefix(*payout.sent_at))) {
-            candidates.push_back(payout);
-        }
-        return true;
+    std::vector<Payout> payouts = sent_ones(ledger, account, [&command](const Payout& payout) {
+        return payout.sent_at && command.starts_with(command_id_prefix(*payout.sent_at));
     });
-    for (Payout& payout : candidates) {
-        if (was_sent_by(ledger, payout, command)) {
-            payouts.push_back(std::move(payout));
-        }
-    }
+    std::erase_if(payouts,
+                  [&](const Payout& payout) { return !was_sent_by(ledger, payout, command); });
     return payouts;
 }
 
@@ -101,20 +106,6 @@ std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {
                                     return sha256.empty();
                                 });
     return sha256;
-}
-
-Status check_states(const std::vector<Payout>& payouts) {
-    for (const Payout& payout : payouts) {
-        if (payout.state != PayoutState::kApproved) {
-            const bool sent = payout.state == PayoutState::kSent;
-            return Error{ErrorCode::kConflict,
-                         "payout " + payout.payout_id + " is " +
-                             std::string(to_string(payout.state)) +
-                             (sent ? ": to write its message again name it with --again"
-                                   : ": expected APPROVED")};
-        }
-    }
-    return Status::success();
 }
 
 Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string& creator) {

@@ -34,9 +34,6 @@ namespace sluice::cli {
 /// empty text if the payout has no such entry.
 [[nodiscard]] std::string proven_sha256(LedgerReader& ledger, const Payout& payout);
 
-/// Returns an error unless all of them are APPROVED.
-[[nodiscard]] Status check_states(const std::vector<Payout>& payouts);
-
 /// Refuses a payout without a payee, one whose creator has another payee by now, and one whose row
 /// was altered after it was closed.
 /// @param creator  As reports show the id.

@@ -19,6 +19,7 @@
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
+#include "worker/finance/export_plan.hpp"
 #include "worker/finance/kept_export.hpp"
 #include "worker/system/file.hpp"
 
@@ -34,13 +35,18 @@ struct ExportCommand {
     PaymentForm form = PaymentForm::kCsv;
     std::optional<Currency> currency;  ///< Other payouts of the named runs are left out.
     std::string payees, debtor, out;
-    std::string out_suffix;  ///< -EUR, of one currency of several.
+    std::string out_suffix;  ///< As in FilePayouts.
     PaymentColumns columns;
     std::string execution_date;
     std::optional<bool> batch_booking;
     std::optional<std::string> remittance;
     SubmitOptions submit;
 };
+
+ExportRequest request_of(const ExportCommand& command, AccountNumber account) {
+    return {account,          *command.submit.account,  command.ids,
+            command.currency, command.columns.rows_max, command.submit.key};
+}
 
 /// The bank accounts, read before the ledger.
 struct BankFiles {
@@ -60,75 +66,6 @@ Result<BankFiles> read_bank_files(const ExportCommand& command) {
     return BankFiles{std::move(payees).value(), std::move(debtors).value()};
 }
 
-/// Returns the named payouts, and those of a named payout run that are not void, sorted by id, each
-/// once.
-Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, AccountNumber account,
-                                          const ExportCommand& command) {
-    std::map<std::string, Payout> found;
-    for (const std::string& id : command.ids) {
-        bool known = false;
-        Payout one;
-        one.payout_id = id;
-        if (ledger.load(one) && one.account == account) {
-            found.emplace(id, one);
-            continue;
-        }
-        PayoutRun run;
-        run.payout_run = id;
-        if (ledger.load(run) && run.account == account) {
-            for (Payout& payout : payouts_of_run(ledger, id)) {
-                known = true;
-                if (payout.state != PayoutState::kVoid &&
-                    (!command.currency || payout.currency == *command.currency)) {
-                    found.try_emplace(payout.payout_id, std::move(payout));
-                }
-            }
-        }
-        if (!known) {
-            return Error{ErrorCode::kNotFound,
-                         "account " + command.submit.account->str() + " has no payout " + id};
-        }
-    }
-    std::vector<Payout> payouts;
-    for (auto& [id, payout] : found) {
-        payouts.push_back(std::move(payout));
-    }
-    if (payouts.empty()) {
-        return Error{ErrorCode::kNotFound,
-                     command.currency
-                         ? "none of the payouts is in " + std::string(command.currency->code())
-                         : "every payout of the payout run is void"};
-    }
-    return payouts;
-}
-
-/// Returns the message that an earlier command with this key and these payouts sent (rule K1), or
-/// an empty id.
-Result<std::string> sent_with_key(const Frame& frame, const ExportCommand& command,
-                                  AccountNumber account) {
-    return with_snapshot(
-        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-        [&](LedgerReader& ledger) -> Result<std::string> {
-            CommandKey key;
-            key.account = account;
-            key.key = command.submit.key;
-            if (key.key.empty() || !ledger.load(key)) {
-                return std::string();
-            }
-            const auto named = named_payouts(ledger, account, command);
-            if (!named.ok()) {
-                return named.error();
-            }
-            const std::vector<Payout> sent = sent_payouts(ledger, account, key.command_id);
-            if (!std::ranges::equal(*named, sent, {}, &Payout::payout_id, &Payout::payout_id)) {
-                return Error{ErrorCode::kConflict, "key " + key.key + " was used by " +
-                                                       key.command_id +
-                                                       " with other content; nothing was done"};
-            }
-            return sent.front().message;
-        });
-}
-
 /// Makes the message without its id and time. Finds every reason to refuse it before anything is
 /// marked as sent.
 Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout>& payouts,
@@ -143,7 +80,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
         message.debtor = *debtor;
     }
-    const reports::CreatorNames names(ledger);
+    const reports::CreatorNames names(ledger, payouts.front().account);
     for (const Payout& payout : payouts) {
         if (payout.currency != message.currency) {
             return Error{ErrorCode::kInvalid,
@@ -189,26 +126,59 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
 /// A message, and payouts_digest() of what it pays.
 struct NewMessage {
     PaymentMessage message;
-    Digest256 payouts;
+    Digest256 payouts{};
 };
 
-Result<NewMessage> read_message(const Frame& frame, const ExportCommand& command,
-                                AccountNumber account, const BankFiles& files) {
-    return with_snapshot(frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-                         [&](LedgerReader& ledger) -> Result<NewMessage> {
-                             auto payouts = named_payouts(ledger, account, command);
-                             if (!payouts.ok()) {
-                                 return payouts.error();
-                             }
-                             if (Status possible = check_states(*payouts); !possible.ok()) {
-                                 return possible.error();
-                             }
-                             auto made = message_of(ledger, *payouts, command, files);
-                             if (!made.ok()) {
-                                 return made.error();
-                             }
-                             return NewMessage{std::move(made).value(), payouts_digest(*payouts)};
-                         });
+/// A file that is to be written, with its own suffix and key in `command`.
+struct OutFile {
+    ExportCommand command;
+    std::string sent_before;  ///< The message that an earlier command with the key sent, or empty.
+    NewMessage made{};        ///< Else.
+};
+
+/// Reads the ledger for all files. Finds every reason to refuse one of them before the first is
+/// sent.
+Result<std::vector<OutFile>> read_files(LedgerReader& ledger, AccountNumber account,
+                                        const ExportCommand& command, const BankFiles& files,
+                                        std::string& notes) {
+    auto plan = plan_export(ledger, request_of(command, account));
+    if (!plan.ok()) {
+        return plan.error();
+    }
+    if (plan->files.size() > 1 && (command.out == "-" || command.out.starts_with("/dev/"))) {
+        const Currency first = plan->files.front().payouts.front().currency;
+        const bool is_one = std::ranges::all_of(plan->files, [first](const FilePayouts& file) {
+            return file.payouts.front().currency == first;
+        });
+        return Error{ErrorCode::kInvalid,
+                     is_one ? "the payouts need " + std::to_string(plan->files.size()) +
+                                  " files of at most " + std::to_string(command.columns.rows_max) +
+                                  " payments: expected a name of files in --out"
+                            : "the payouts have several currencies, a file each: expected "
+                              "--currency, or a name of files in --out"};
+    }
+    notes = plan->notes;
+    std::vector<OutFile> out;
+    for (FilePayouts& one : plan->files) {
+        OutFile& file = out.emplace_back(command);
+        file.command.out_suffix = one.suffix;
+        file.command.submit.key = key_of(command.submit.key, one.suffix);
+        if (one.are_sent) {
+            file.sent_before = one.payouts.front().message;
+            continue;
+        }
+        if (!command.execution_date.empty() &&
+            command.execution_date < now().to_string().substr(0, kDateBytes)) {
+            return Error{ErrorCode::kInvalid,
+                         "--execution-date " + command.execution_date + ": that day has passed"};
+        }
+        auto message = message_of(ledger, one.payouts, command, files);
+        if (!message.ok()) {
+            return message.error();
+        }
+        file.made = {std::move(message).value(), payouts_digest(one.payouts)};
+    }
+    return out;
 }
 
 // ---- Kept files ---------------------------------------------------------------------------------
@@ -305,87 +275,13 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
         std::filesystem::remove(kept_file(frame, message.message_id), ignored);
     }
     // A command with the same key may have been applied after the look for it.
-    const auto known = sent_with_key(frame, command, account);
+    const auto known = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+        [&](LedgerReader& ledger) { return sent_with_key(ledger, request_of(command, account)); });
     if (known.ok() && !known->empty()) {
-        return write_again(frame, command, account, *known);
+        return write_again(frame, command, account, known->front().message);
     }
     return sent.ok() ? Status(Error{ErrorCode::kConflict, sent->text}) : Status(sent.error());
-}
-
-/// Returns one command for each file: one for each currency of the named payouts, or more if the
-/// file's reader has a limit. Each has a key of its own.
-Result<std::vector<ExportCommand>> by_file(const Frame& frame, const ExportCommand& command,
-                                           AccountNumber account) {
-    const auto named = with_snapshot(
-        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-        [&](LedgerReader& ledger) { return named_payouts(ledger, account, command); });
-    if (!named.ok()) {
-        return named.error();
-    }
-    std::map<Currency, std::vector<std::string>> ids;
-    for (const Payout& payout : *named) {
-        ids[command.currency.value_or(payout.currency)].push_back(payout.payout_id);
-    }
-    const std::size_t most =
-        command.columns.rows_max == 0 ? named->size() : command.columns.rows_max;
-    std::vector<ExportCommand> commands;
-    for (const auto& [currency, payouts] : ids) {
-        for (std::size_t first = 0; first < payouts.size(); first += most) {
-            ExportCommand& one = commands.emplace_back(command);
-            const std::size_t last = std::min(first + most, payouts.size());
-            one.ids.assign(payouts.begin() + static_cast<std::ptrdiff_t>(first),
-                           payouts.begin() + static_cast<std::ptrdiff_t>(last));
-            one.out_suffix = (ids.size() > 1 ? "-" + std::string(currency.code()) : "") +
-                             (payouts.size() > most ? "-" + std::to_string(first / most + 1) : "");
-            one.submit.key += one.submit.key.empty() ? "" : one.out_suffix;
-        }
-    }
-    if (commands.size() == 1) {
-        return std::vector<ExportCommand>{command};
-    }
-    if (command.out == "-" || command.out.starts_with("/dev/")) {
-        return Error{ErrorCode::kInvalid,
-                     ids.size() > 1 ? "the payouts have several currencies, a file each: expected "
-                                      "--currency, or a name of files in --out"
-                                    : "the payouts need " + std::to_string(commands.size()) +
-                                          " files of at most " + std::to_string(most) +
-                                          " payments: expected a name of files in --out"};
-    }
-    return commands;
-}
-
-/// Checks every message before the first is sent.
-Status send_all(const Frame& frame, const std::vector<ExportCommand>& commands,
-                AccountNumber account, const BankFiles& files) {
-    std::vector<std::pair<std::string, std::optional<NewMessage>>> messages;
-    for (const ExportCommand& command : commands) {
-        const auto known = sent_with_key(frame, command, account);
-        if (!known.ok()) {
-            return known.error();
-        }
-        messages.emplace_back(*known, std::nullopt);
-        if (known->empty() && !command.execution_date.empty() &&
-            command.execution_date < now().to_string().substr(0, kDateBytes)) {
-            return Error{ErrorCode::kInvalid,
-                         "--execution-date " + command.execution_date + ": that day has passed"};
-        }
-        if (known->empty()) {
-            auto message = read_message(frame, command, account, files);
-            if (!message.ok()) {
-                return message.error();
-            }
-            messages.back().second = std::move(message).value();
-        }
-    }
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-        auto& [known, message] = messages[i];
-        Status done = message ? send_message(frame, commands[i], account, *std::move(message))
-                              : write_again(frame, commands[i], account, known);
-        if (!done.ok()) {
-            return done;
-        }
-    }
-    return Status::success();
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
@@ -400,8 +296,25 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     if (!files.ok()) {
         return files.error();
     }
-    const auto commands = by_file(frame, command, *account);
-    return commands.ok() ? send_all(frame, *commands, *account, *files) : Status(commands.error());
+    std::string notes;
+    auto out = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+        [&](LedgerReader& ledger) { return read_files(ledger, *account, command, *files, notes); });
+    if (!out.ok()) {
+        return out.error();
+    }
+    for (OutFile& file : *out) {
+        Status done = file.sent_before.empty()
+                          ? send_message(frame, file.command, *account, std::move(file.made))
+                          : write_again(frame, file.command, *account, file.sent_before);
+        if (!done.ok()) {
+            return done;
+        }
+    }
+    if (!notes.empty()) {
+        std::printf("%s\n", printable(notes).c_str());
+    }
+    return Status::success();
 }
 
 Result<bool> parse_yes_no(std::string_view text) {

@@ -18,6 +18,7 @@ MOVES = {
     "returned": {"PAID": "RETURNED"},
     "repoint": {"CLOSED": "CLOSED", "APPROVED": "CLOSED"},
 }
+LIFE = ("CLOSED", "APPROVED", "SENT", "PAID", "VOID", "FAILED", "RETURNED")
 TARGET = {verb: next(iter(moves.values())) for verb, moves in MOVES.items()}
 REASON = {"settle": "SETTLE", "void": "VOID", "failed": "FAILED", "returned": "RETURNED"}
 
@@ -317,6 +318,11 @@ def named(ledger, at, ids):
     return found
 
 
+def is_past(state, verb):
+    """It went on, or ended: the verb came before."""
+    return LIFE.index(state) > max(LIFE.index(of) for of in MOVES[verb])
+
+
 def move(ledger, at, verb, ids, bank_ref=None):
     """Moves all payouts or none. Payouts that are in the state already are reported and left alone."""
     moving, told = [], []
@@ -325,8 +331,8 @@ def move(ledger, at, verb, ids, bank_ref=None):
             moving.append(payout)
         elif payout.state == TARGET[verb]:
             told.append(already(payout, verb))
-        elif verb == "settle" and payout.state not in ACTIVE and payout.payout_id not in ids:
-            told.append(f"payout {payout.payout_id} is passed over: it is {payout.state}")  # K11
+        elif is_past(payout.state, verb) and payout.payout_id not in ids:
+            told.append(f"payout {payout.payout_id} is passed over: it is {payout.state}")  # P3
         else:
             raise Refused(f"payout {payout.payout_id} is {payout.state}: {verb} is not possible")
     if verb == "repoint":

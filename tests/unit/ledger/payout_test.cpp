@@ -279,6 +279,77 @@ TEST_P(PayoutRules, K2_TwoExportsAtOnceSendAPayoutOnce) {
     EXPECT_THAT(books.command(move).text, HasSubstr("was repointed or sent"));
 }
 
+/// A payout run of c1 and c2.
+class PayoutRuns : public PayoutRules {
+protected:
+    void SetUp() override {
+        PayoutRules::SetUp();
+        books.creator("c2", "spring", "OTHER");
+        books.create(order());
+        OrderText other = order("o2");
+        other.codes = {"OTHER"};
+        books.create(other);
+        const std::string closed = books.close_account(kNow).text;
+        run = closed.substr(closed.find("run ") + 4);
+        books.read()->scan_payouts([this](const Payout& row) {
+            ids.push_back(row.payout_id);
+            return true;
+        });
+        ASSERT_EQ(ids.size(), 2U);
+    }
+    Applied move(PayoutVerb verb, const std::string& id) {
+        return books.command(PayoutMove{verb, {id}});
+    }
+    std::string run;
+    std::vector<std::string> ids;
+};
+SLUICE_FOR_EVERY_LEDGER(PayoutRuns);
+
+/// P3: whatever the verb, one payout that went on or ended does not stop the others of its run.
+TEST_P(PayoutRuns, P3_AVerbOnARunPassesOverPayoutsThatArePastIt) {
+    const auto expect = [&](PayoutVerb verb, const char* text, const char* state) {
+        const Applied moved = move(verb, run);
+        EXPECT_EQ(moved.text, text + ids[0] + " is passed over: it is " + state);
+        EXPECT_EQ(moved.outcome, CommandOutcome::kDone);
+    };
+    EXPECT_EQ(move(PayoutVerb::kVoid, ids[0]).text, "1 payout voided");
+    expect(PayoutVerb::kSent, "1 payout sent; payout ", "VOID");
+    expect(PayoutVerb::kSettle, "1 payout settled; payout ", "VOID");
+    expect(PayoutVerb::kReturned, "1 payout returned; payout ", "VOID");
+}
+
+TEST_P(PayoutRuns, P3_AVoidOrARepointOfARunPassesOverWhatWasSent) {
+    EXPECT_EQ(move(PayoutVerb::kSent, ids[0]).text, "1 payout sent");
+    for (const char* creator : {"c1", "c2"}) {
+        books.command(CreatorSet{CreatorId(creator), {}, "ref-1", {}, {}});
+    }
+    EXPECT_EQ(move(PayoutVerb::kRepoint, run).text,
+              "1 payout repointed; payout " + ids[0] + " is passed over: it is SENT");
+    EXPECT_EQ(move(PayoutVerb::kVoid, run).text,
+              "1 payout voided; payout " + ids[0] + " is passed over: it is SENT");
+    EXPECT_EQ(move(PayoutVerb::kFailed, run).text,
+              "1 payout failed; payout " + ids[1] + " is passed over: it is VOID");
+}
+
+TEST_P(PayoutRuns, P3_APayoutThatIsNotReadyOrIsNamedItselfRefusesTheCommand) {
+    EXPECT_EQ(move(PayoutVerb::kSent, ids[0]).text, "1 payout sent");
+    EXPECT_EQ(move(PayoutVerb::kFailed, run).text,
+              "payout " + ids[1] + " is APPROVED: failed is not possible; expected SENT");
+    EXPECT_EQ(move(PayoutVerb::kVoid, ids[0]).text,
+              "payout " + ids[0] + " is SENT: void is not possible; expected CLOSED or APPROVED");
+    EXPECT_THAT(books.command(PayoutMove{PayoutVerb::kVoid, {run, ids[0]}}).text,
+                HasSubstr("void is not possible"));
+}
+
+TEST_P(PayoutRuns, P3_ARunOfWhichNothingMovesSaysSo) {
+    EXPECT_EQ(move(PayoutVerb::kSent, run).text, "2 payouts sent");
+    const Applied none = move(PayoutVerb::kVoid, run);
+    EXPECT_EQ(none.outcome, CommandOutcome::kNothing);
+    EXPECT_EQ(none.text, "0 payouts voided; payout " + ids[0] +
+                             " is passed over: it is SENT; payout " + ids[1] +
+                             " is passed over: it is SENT");
+}
+
 TEST_P(PayoutRules, P3_AVoidReleasesAnOrderWithItemsAcrossASlice) {
     for (const char* id : {"o1", "o2", "o3", "o4", "o5"}) {
         OrderText text = order(id, "10.00");
