@@ -58,6 +58,11 @@ class Site(Shop):
         assert run.status == status, run
         return run.json() if run.out else run.err
 
+    def summary(self, path, *line):
+        run = sluice("reconcile", path, "--shop", "shop-1", *self.ledger, *line, store=self.store)
+        assert run.status == 0, run
+        return run.out.splitlines()[-1]
+
     def found(self, path, *line, status=0):
         """(class, order) of each row."""
         return sorted({(row["class"], row["order_id"]) for row in self.reconcile(path, *line, status=status)})
@@ -191,10 +196,102 @@ def test_ids_that_no_event_can_have_are_unreadable(site):
     assert [(row["class"], row["line"]) for row in site.reconcile(path)] == [("unreadable", 1)]
 
 
-def test_an_order_that_is_listed_twice_is_compared_twice(site):
+def test_an_order_that_is_listed_twice_is_compared_once(site, tmp_path):
     lost = orders.order("twice")
     path = site.ndjson([lost, site.payloads["o1"], lost, site.payloads["o1"]])
-    assert [(row["class"], row["line"]) for row in site.reconcile(path)] == [("missing", 1), ("missing", 3)]
+    out = tmp_path / "out.ndjson"
+    assert [(row["class"], row["line"]) for row in site.reconcile(path, "--write-events", out)] == [("missing", 1)]
+    assert [json.loads(line) for line in out.read_text().splitlines()] == [lost]
+    assert "0 missing" in site.summary(site.ndjson([site.payloads["o1"]] * 3)) and "1 same" in site.summary(site.folder / "list.ndjson")
+    versions = [site.payloads["o1"], dict(site.payloads["o1"], platform_updated_at="2024-02-01T00:00:00Z", amount="1")]
+    assert site.found(site.ndjson(versions)) == [("newer", "o1")]  # another version is another statement
+
+
+def test_a_row_for_each_item_is_one_order_if_the_rows_agree(site):
+    """Exports of TikTok Shop, Etsy, Magento and WooCommerce repeat the order's total."""
+    path = site.file("items.csv", "Order ID,SKU,Order Amount\no1,A,105.00\no2,C,105\no1,B,105\nlost,A,9\nlost,B,9.00\n")
+    mapped = ("--map", "platform_order_id=Order ID,amount=Order Amount")
+    assert site.found(path, *mapped) == [("missing", "lost")]
+    assert site.summary(path, *mapped).startswith("1 missing") and "2 same" in site.summary(path, *mapped)
+    path = site.file("items.csv", "Order ID,SKU,Line Amount\no1,A,105.00\no1,B,5.00\n")  # not the order's total
+    (row,) = site.reconcile(path, "--map", "platform_order_id=Order ID,amount=Line Amount", "--check", status=1)
+    assert (row["class"], row["line"], row["note"]) == ("unreadable", 3, "line 2 has other values of this order")
+
+
+def test_a_mapped_member_that_a_row_lacks_is_unreadable(site):
+    """It was never compared, and the row counted as `same`."""
+    rows = [{"platform_order_id": "o1", "total": "105.00"}, {"platform_order_id": "o2", "Total": "999.99"}]
+    found = site.reconcile(site.ndjson(rows), "--map", "amount=total", "--check", status=1)
+    assert [(row["class"], row["line"], row["field"]) for row in found] == [("unreadable", 2, "amount")]
+    assert "'total', which --map names" in found[0]["note"]
+    nothing = site.csv(["platform_order_id", "Total"], [{"platform_order_id": "o1", "Total": ""}])
+    run = sluice("reconcile", nothing, "--shop", "shop-1", "--map", "amount=Total", "--check", *site.ledger, store=site.store)
+    assert run.status == 1 and "no row has a value in 'Total'" in run.err, run
+
+
+def test_members_below_others_are_mapped_and_parts_are_no_orders(site):
+    """A bulk export of Shopify: line items are rows of their own, with the order's id in __parentId."""
+    rows = [
+        {"id": "o1", "totalPriceSet": {"shopMoney": {"amount": "105.0", "currencyCode": "USD"}}},
+        {"id": "gid://shopify/LineItem/1", "__parentId": "o1", "quantity": 1},
+        {"id": "o2", "totalPriceSet": {"shopMoney": {"amount": "1.0", "currencyCode": "USD"}}},
+        {"id": "o3", "totalPriceSet": None}, {"id": "o4", "totalPriceSet": {}},
+        {"id": "o5", "totalPriceSet.shopMoney.amount": "105.00", "totalPriceSet": {"shopMoney": {"currencyCode": "USD"}}},
+    ]
+    mapped = "platform_order_id=id,amount=totalPriceSet.shopMoney.amount,currency_code=totalPriceSet.shopMoney.currencyCode"
+    assert site.found(site.ndjson(rows), "--map", mapped) == [("different", "o2"), ("unreadable", "o4")]
+    assert site.found(site.ndjson([{"id": 5838, "total": "1.00"}]), "--map", "platform_order_id=id,amount=total") == [
+        ("missing", "5838")]
+
+
+def test_ids_that_a_spreadsheet_changed_are_never_missing(site):
+    for name in ("000123", "583870900000000001"):
+        if name not in site.payloads:
+            site.sell(name)
+    site.drain()
+    same = ("\to1", "o1 ", " o2\u00a0", "'o3", '"=""o4"""', "583870900000000001\t", "'000123")
+    path = site.file("ids.csv", "platform_order_id,amount\n" + "".join(f"{name},105.00\n" for name in same))
+    assert site.found(path, "--check") == []
+    wrong = ("123", "5.8387E+17", "583870900000000000", "7")
+    path = site.file("ids.csv", "platform_order_id,amount\n" + "".join(f"{name},105.00\n" for name in wrong))
+    rows = site.reconcile(path)
+    assert [(row["class"], row["order_id"], row["field"]) for row in rows] == [
+        ("unreadable", "123", "platform_order_id"), ("unreadable", "5.8387E+17", "platform_order_id"),
+        ("unreadable", "583870900000000000", "platform_order_id"), ("missing", "7", None)]
+    assert "the ledger has 000123" in rows[0]["note"] and all("as text" in row["note"] for row in rows[:3])
+    extra = [name for kind, name in site.found(path, *WINDOW) if kind == "extra"]
+    assert "000123" not in extra and "583870900000000001" in extra
+
+
+@pytest.mark.parametrize("name, data, words", [
+    ("a.csv", b"ID;Reference;Total\no1;X;105,00\n", "separated by ';': read it with --separator ';'"),
+    ("a.csv", b"ID;Total, net;Date\no1;105;x\n", "--separator ';'"),
+    ("a.csv", b"ID\tTotal\no1\t105\n", "separated by tabs: read it with --separator tab"),
+    ("a.csv", b"sep=;\nID;Total\no1;105\n", "its first line is 'sep=;': read it with --separator ';'"),
+    ("a.csv", b"sep=,\nID,Total\no1,105\n", "its first line is 'sep=': read it with --separator ','"),
+    ("a.csv", b"Number,Total\no1,105\n", "its columns are 'Number', 'Total'"),
+    ("a.csv", "ID\tTotal\no1\t105\n".encode("utf-16"), "UTF-16: convert it with `iconv"),
+    ("a.csv", "ID\tTotal\no1\t105\n".encode("utf-16-be"), "UTF-16"),
+    ("a.csv", b"PK\x03\x04\x14\x00", "spreadsheets (.xlsx"),
+    ("a.csv", b"\x1f\x8b\x08\x00", "compressed"),
+    ("a.json", b'[\n {"ID": "o1"}\n]', "JSON array"),
+    ("a.ndjson", b'[{"ID": "o1"}]', "JSON array"),
+    ("a.json", b'{\n "ID": "o1"\n}\n', "JSON over several lines"),
+])
+def test_a_refusal_says_what_the_file_is(site, name, data, words):
+    path = site.folder / name
+    path.write_bytes(data)
+    run = sluice("reconcile", path, "--shop", "shop-1", "--map", "platform_order_id=ID,amount=Total", *site.ledger,
+                 store=site.store)
+    assert run.status == 1 and words in run.err, run
+
+
+def test_a_separator_is_given(site):
+    for text, separator in (("sep=;\nID;Total, net\no1;105.00\n", ";"), ("\n\nID;Total, net\no1;105.00\n", ";"),
+                            ("ID\tTotal, net\no1\t105.00\n", "tab"), ('sep=,\nID,"Total, net"\no1,105.00\n', ",")):
+        path = site.file("other.csv", text)
+        mapped = ("--map", "amount=Total, net,platform_order_id=ID", "--separator", separator)
+        assert site.found(path, *mapped, "--check") == [], text
 
 
 def test_check_and_settle(site):
@@ -277,6 +374,7 @@ def test_exports_of_shopify_and_woocommerce_are_read_by_map(site):
     ("platform_order_id\no1\n", ("--map", "colour=Red"), 2, "platform_order_id, platform_ordered_at"),
     ("platform_order_id\no1\n", ("--map", "amount=A,amount=B"), 2, "twice"),
     ("platform_order_id\no1\n", ("--only", "same"), 2, "missing, stale"),
+    ("platform_order_id\no1\n", ("--separator", ";;"), 2, "one character"),
     ("platform_order_id\no1\n", ("--settle", "soon"), 2, "10m"),
     ("platform_order_id,amount,amount\no1,1,2\n", (), 1, "two columns 'amount'"),
 ])

@@ -19,10 +19,6 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-bool ends_field(int c) {
-    return c == ',' || c == '\n' || c == '\r' || c == EOF;
-}
-
 }  // namespace
 
 void skip_byte_order_mark(std::FILE* file) {
@@ -43,9 +39,13 @@ void skip_byte_order_mark(std::FILE* file) {
     }
 }
 
-CsvReader::CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max)
-    : file_(file), name_(std::move(name)), row_bytes_max_(row_bytes_max) {
+CsvReader::CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max, char separator)
+    : file_(file), name_(std::move(name)), row_bytes_max_(row_bytes_max), separator_(separator) {
     skip_byte_order_mark(file);
+}
+
+bool CsvReader::ends_field(int c) const noexcept {
+    return c == separator_ || c == '\n' || c == '\r' || c == EOF;
 }
 
 Error CsvReader::error_at(std::uint64_t line, const std::string& what) const {
@@ -100,7 +100,7 @@ Result<bool> CsvReader::next(CsvRow& row) {
             return read.error();
         }
         row.fields.push_back(std::move(field));
-        if (peek() != ',') {
+        if (peek() != separator_) {
             (void)skip_line_end();
             return true;
         }
@@ -142,7 +142,9 @@ Status CsvReader::read_quoted(std::string& field) {
         field += static_cast<char>(c);
     }
     if (!ends_field(peek())) {
-        return error_at(line_, "expected a comma or the end of the line after a closing quote");
+        return error_at(line_, std::string("expected ") +
+                                   (separator_ == ',' ? "a comma" : "the separator") +
+                                   " or the end of the line after a closing quote");
     }
     return Status::success();
 }

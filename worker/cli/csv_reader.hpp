@@ -28,7 +28,8 @@ public:
 
     /// @param name  The file's name, for messages. Does not own `file`.
     /// @param row_bytes_max  Whole MB.
-    CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max = kRowBytesMax);
+    CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max = kRowBytesMax,
+              char separator = ',');
 
     /// @return false at the end of the file, or kInvalid as `name:line: expectation`.
     [[nodiscard]] Result<bool> next(CsvRow& row);
@@ -41,11 +42,13 @@ private:
     [[nodiscard]] Status read_quoted(std::string& field);
     [[nodiscard]] Status read_plain(std::string& field);
     [[nodiscard]] bool skip_line_end();
+    [[nodiscard]] bool ends_field(int c) const noexcept;
     [[nodiscard]] Error too_long(std::uint64_t line) const;
 
     std::FILE* file_;
     std::string name_;
     std::size_t row_bytes_max_;
+    char separator_;
     std::uint64_t line_ = 1;
     std::size_t row_bytes_ = 0;
 };

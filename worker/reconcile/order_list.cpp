@@ -10,31 +10,15 @@
 #include "core/values/unicode.hpp"
 #include "worker/cli/csv_reader.hpp"
 #include "worker/cli/output.hpp"
+#include "worker/reconcile/list_form.hpp"
+#include "worker/reconcile/listed_id.hpp"
 #include "worker/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
 
-/// A field's name in the payload, and its column in `report orders`.
-struct FieldName {
-    std::string_view payload;
-    std::string_view report;
-};
-constexpr std::array<FieldName, kListFields> kNames{{{"platform_order_id", "order_id"},
-                                                     {"platform_ordered_at", "ordered_at"},
-                                                     {"platform_updated_at", "last_updated_at"},
-                                                     {"platform_cancelled_at", "cancelled_at"},
-                                                     {"amount", "amount"},
-                                                     {"tax", "tax"},
-                                                     {"shipping", "shipping"},
-                                                     {"currency_code", "currency"}}};
-
 /// Texts of the fields of one row; no value for a field that the row lacks.
 using Texts = std::array<std::optional<std::string_view>, kListFields>;
-
-std::size_t index_of(ListField field) {
-    return static_cast<std::size_t>(field);
-}
 
 Error invalid(std::string message) {
     return {ErrorCode::kInvalid, std::move(message)};
@@ -78,9 +62,14 @@ public:
     }
 
 private:
-    /// Returns the text of a field, or nothing if it is absent or empty.
+    /// Returns the text of a field without space around it, or nothing if it is absent or empty.
     [[nodiscard]] std::optional<std::string_view> text(ListField field) const {
-        const auto found = texts_[index_of(field)];
+        auto found = texts_[index_of(field)];
+        if (found && field != ListField::kId) {
+            constexpr std::string_view kSpace = " \t\r\n";
+            found->remove_prefix(std::min(found->find_first_not_of(kSpace), found->size()));
+            found->remove_suffix(found->size() - (found->find_last_not_of(kSpace) + 1));
+        }
         return found && !found->empty() ? found : std::nullopt;
     }
 
@@ -104,12 +93,14 @@ private:
     void set_id() {
         const std::string_view id = text(ListField::kId).value_or("");
         order_.order_id.clear();
-        if (id.empty() || id.size() > kWireIdBytesMax) {
+        order_.plain_id.clear();
+        if (id.empty() || plain_id(id).empty() || id.size() > kWireIdBytesMax) {
             refuse(ListField::kId, id, "expected an id of 1 to 1024 bytes");
         } else if (!is_storable(id)) {
             refuse(ListField::kId, id, "expected UTF-8 without U+0000");
         } else {
             order_.order_id = id;
+            order_.plain_id = plain_id(id) == id ? std::string_view() : plain_id(id);
         }
     }
 
@@ -147,10 +138,12 @@ public:
             if (!got.ok() || !*got) {
                 return got;
             }
-        } while (line_.find_first_not_of(" \t\r") == std::string::npos && !too_long_);
+        } while (!too_long_ &&
+                 (line_.find_first_not_of(" \t\r") == std::string::npos || is_part()));
         begin_order(order, number_);
         order.payload = line_;
         read_fields(order);
+        note_values(order);
         return true;
     }
     bool has_payloads() const noexcept override { return true; }
@@ -179,6 +172,13 @@ private:
         return true;
     }
 
+    /// Returns true for a row that is a part of another one, such as a line item of a bulk export.
+    bool is_part() {
+        simdjson::dom::element parent;
+        return line_.find("__parentId") != std::string::npos && json_.parse(line_) &&
+               json_.root()["__parentId"].get(parent) == simdjson::SUCCESS && !parent.is_null();
+    }
+
     void read_fields(ListedOrder& order) {
         Texts texts;
         simdjson::dom::object object;
@@ -197,17 +197,44 @@ private:
         }
     }
 
-    void find_texts(const simdjson::dom::object& object, Texts& texts, ListedOrder& order) const {
+    /// Finds the member of a name, or of a path such as `total.amount`. Returns false if there is
+    /// none; null above the last member is null.
+    static bool find(const simdjson::dom::object& object, std::string_view path,
+                     simdjson::dom::element& value) {
+        if (object[path].get(value) == simdjson::SUCCESS) {
+            return true;
+        }
+        const std::size_t point = path.find('.');
+        if (point == std::string_view::npos ||
+            object[path.substr(0, point)].get(value) != simdjson::SUCCESS) {
+            return false;
+        }
+        simdjson::dom::object inner;
+        return value.is_null() || (value.get(inner) == simdjson::SUCCESS &&
+                                   find(inner, path.substr(point + 1), value));
+    }
+
+    void find_texts(const simdjson::dom::object& object, Texts& texts, ListedOrder& order) {
+        const auto refuse = [&order](std::size_t i, std::string what) {
+            if (order.problem.empty()) {
+                order.problem = std::move(what);
+                order.bad_field = name_of(field_at(i));
+            }
+        };
         for (std::size_t i = 0; i < kListFields; ++i) {
-            const std::string_view name = map_[i].empty() ? kNames[i].payload : map_[i];
             simdjson::dom::element value;
-            if (object[name].get(value) != simdjson::SUCCESS) {
+            if (!find(object, map_[i].empty() ? name_of(field_at(i)) : map_[i], value)) {
+                if (!map_[i].empty()) {
+                    refuse(i, "no member '" + map_[i] + "', which --map names");
+                }
                 continue;
             }
             std::string_view text;
-            if (!value.is_null() && value.get(text) != simdjson::SUCCESS && order.problem.empty()) {
-                order.problem = "expected a string";
-                order.bad_field = kNames[i].payload;
+            if (i == index_of(ListField::kId) && (value.is_int64() || value.is_uint64())) {
+                number_text_ = simdjson::minify(value);
+                text = number_text_;
+            } else if (!value.is_null() && value.get(text) != simdjson::SUCCESS) {
+                refuse(i, "expected a string");
             }
             texts[i] = text;
         }
@@ -223,7 +250,7 @@ private:
     std::string path_;
     ListMap map_;
     JsonDocument json_;
-    std::string line_;
+    std::string line_, number_text_;
     std::uint64_t number_ = 0;
     bool too_long_ = false;
 };
@@ -233,16 +260,23 @@ private:
 class CsvOrders final : public OrderList {
 public:
     static Result<std::unique_ptr<OrderList>> open(UniqueFile file, const std::string& path,
-                                                   const ListMap& map) {
-        std::unique_ptr<CsvOrders> list(new CsvOrders(std::move(file), path));
+                                                   const ListMap& map,
+                                                   std::optional<char> separator) {
+        std::unique_ptr<CsvOrders> list(
+            new CsvOrders(std::move(file), path, separator.value_or(',')));
         CsvRow header;
-        const auto got = list->reader_.next(header);
+        auto got = list->reader_.next(header);
+        if (got.ok() && separator && is_separator_line(header.fields)) {
+            got = list->reader_.next(header);
+        }
         if (!got.ok()) {
             return got.error();
         }
         list->columns_ = header.fields.size();
         if (Status found = list->find_columns(header.fields, map); !found.ok()) {
-            return list->reader_.error_at(1, found.error().message);
+            return list->reader_.error_at(std::max<std::uint64_t>(header.line, 1),
+                                          found.error().message + "; " +
+                                              header_words(header.fields, separator.value_or(',')));
         }
         return std::unique_ptr<OrderList>(std::move(list));
     }
@@ -262,6 +296,7 @@ public:
                             std::to_string(row_.fields.size());
         }
         Setter(texts, order).set_all();
+        note_values(order);
         if (!order.order_id.empty()) {
             last_id_ = order.order_id;
         }
@@ -270,8 +305,8 @@ public:
     bool has_payloads() const noexcept override { return false; }
 
 private:
-    CsvOrders(UniqueFile file, const std::string& path)
-        : file_(std::move(file)), reader_(file_.get(), path, kRowBytesMax) {}
+    CsvOrders(UniqueFile file, const std::string& path, char separator)
+        : file_(std::move(file)), reader_(file_.get(), path, kRowBytesMax, separator) {}
 
     Status find_columns(const std::vector<std::string>& header, const ListMap& map) {
         const auto find = [&header](std::string_view name) -> std::optional<std::size_t> {
@@ -288,8 +323,8 @@ private:
                 }
                 continue;
             }
-            places_[i] = find(kNames[i].payload);
-            places_[i] = places_[i] ? places_[i] : find(kNames[i].report);
+            places_[i] = find(name_of(field_at(i)));
+            places_[i] = places_[i] ? places_[i] : find(report_column_of(field_at(i)));
         }
         for (const auto& place : places_) {
             if (place && std::count(header.begin(), header.end(), header[*place]) > 1) {
@@ -352,67 +387,41 @@ bool begins_with_object(std::FILE* file) {
 
 }  // namespace
 
-std::string_view name_of(ListField field) noexcept {
-    return kNames[index_of(field)].payload;
+void OrderList::note_values(const ListedOrder& order) noexcept {
+    has_rows_ = true;
+    const std::array<bool, kListFields> has{
+        !order.order_id.empty(),     order.ordered_at.has_value(), order.version.has_value(),
+        order.cancelled.has_value(), order.amount.has_value(),     order.tax.has_value(),
+        order.shipping.has_value(),  order.currency.has_value()};
+    for (std::size_t i = 0; i < kListFields; ++i) {
+        has_value_[i] = has_value_[i] || has[i];
+    }
 }
 
-Result<ListMap> parse_list_map(std::string_view text) {
-    ListMap map;
-    while (!text.empty()) {
-        const std::string_view part = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(part.size() + 1, text.size()));
-        const std::size_t equals = std::min(part.find('='), part.size());
-        const auto* const known =
-            std::ranges::find(kNames, part.substr(0, equals), &FieldName::payload);
-        if (known == kNames.end() || equals + 1 >= part.size()) {
-            std::string names;
-            for (const FieldName& name : kNames) {
-                names += (names.empty() ? "" : ", ") + std::string(name.payload);
-            }
-            return invalid("expected FIELD=COLUMN,... with a FIELD of " + names);
+std::vector<std::string> OrderList::columns_without_values(const ListMap& map) const {
+    std::vector<std::string> columns;
+    for (std::size_t i = index_of(ListField::kVersion); i < kListFields && has_rows_; ++i) {
+        if (!map[i].empty() && !has_value_[i]) {
+            columns.push_back(map[i]);
         }
-        std::string& column = map[static_cast<std::size_t>(known - kNames.begin())];
-        if (!column.empty()) {
-            return invalid("expected each FIELD once, found " + std::string(known->payload) +
-                           " twice");
-        }
-        column = part.substr(equals + 1);
     }
-    return map;
+    return columns;
 }
 
-Parsed<Timestamp> parse_list_time(std::string_view text) {
-    constexpr std::size_t kDateBytes = 10;    // 2026-03-01
-    constexpr std::size_t kOffsetDigits = 4;  // +0100
-    std::string time(text);
-    if (time.size() > kDateBytes && time[kDateBytes] == ' ') {
-        time[kDateBytes] = 'T';
-    }
-    if (time.ends_with(" UTC")) {
-        time.replace(time.size() - kOffsetDigits, kOffsetDigits, "Z");
-    }
-    const std::size_t sign = time.find_first_of("+-", std::min(kDateBytes, time.size()));
-    if (sign != std::string::npos) {
-        if (time.size() - sign == kOffsetDigits + 1 && time.find(':', sign) == std::string::npos) {
-            time.insert(sign + 3, ":");
-        }
-        if (time[sign - 1] == ' ') {
-            time.erase(sign - 1, 1);
-        }
-    }
-    return Timestamp::parse(time);
-}
-
-Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, const ListMap& map) {
+Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, const ListMap& map,
+                                                   std::optional<char> separator) {
     auto file = open_for_reading(path);
     if (!file.ok()) {
         return file.error();
+    }
+    if (Status known = check_form(path, peek_head(file->get())); !known.ok()) {
+        return known.error();
     }
     skip_byte_order_mark(file->get());
     if (path.ends_with(".ndjson") || path.ends_with(".jsonl") || begins_with_object(file->get())) {
         return std::unique_ptr<OrderList>(new NdjsonOrders(std::move(file).value(), path, map));
     }
-    return CsvOrders::open(std::move(file).value(), path, map);
+    return CsvOrders::open(std::move(file).value(), path, map, separator);
 }
 
 }  // namespace sluice::cli

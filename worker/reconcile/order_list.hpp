@@ -7,40 +7,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/values/decimal.hpp"
 #include "core/values/interface.hpp"
 #include "core/values/money.hpp"
-#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
+#include "worker/reconcile/list_map.hpp"
 
 namespace sluice::cli {
-
-/// Fields of an order that a list may have, by their names in the payload.
-enum class ListField : std::uint8_t {
-    kId,
-    kOrderedAt,
-    kVersion,
-    kCancelledAt,
-    kAmount,
-    kTax,
-    kShipping,
-    kCurrency,
-};
-inline constexpr std::size_t kListFields = 8;
-/// Returns the name of a field: `platform_order_id`.
-[[nodiscard]] std::string_view name_of(ListField field) noexcept;
-
-/// The column of a list that has a field; empty for the field's own name.
-using ListMap = std::array<std::string, kListFields>;
-/// Parses `FIELD=COLUMN,...`. A column's name may contain `=`, but no comma.
-[[nodiscard]] Result<ListMap> parse_list_map(std::string_view text);
 
 /// One order, as a list states it. A field without a value is not compared.
 struct ListedOrder {
     std::uint64_t line = 0;  ///< Line where it begins, from 1.
     std::string order_id;
+    std::string plain_id;  ///< order_id without what exports write around it; empty if the same.
     std::optional<Timestamp> ordered_at, version;
     std::optional<bool> cancelled;
     std::optional<Decimal> amount, tax, shipping;
@@ -53,10 +35,6 @@ struct ListedOrder {
     std::string bad_value;
 };
 
-/// Parses RFC 3339, and the same with a space for `T`, a space before the offset, an offset without
-/// a colon, or ` UTC`: `2026-03-01 12:00:00 +0100`.
-[[nodiscard]] Parsed<Timestamp> parse_list_time(std::string_view text);
-
 class OrderList : public Interface {
 public:
     static constexpr std::size_t kRowBytesMax = std::size_t{1} << 20;
@@ -66,12 +44,24 @@ public:
     [[nodiscard]] virtual Result<bool> next(ListedOrder& order) = 0;
     /// Returns true if the rows are payloads, which can be sent.
     [[nodiscard]] virtual bool has_payloads() const noexcept = 0;
+    /// Returns the columns that the map names for a value that is compared, and in which no row has
+    /// one. Valid at the end.
+    [[nodiscard]] std::vector<std::string> columns_without_values(const ListMap& map) const;
+
+protected:
+    void note_values(const ListedOrder& order) noexcept;
+
+private:
+    bool has_rows_ = false;
+    std::array<bool, kListFields> has_value_{};
 };
 
 /// Opens a list: NDJSON if it is named `.ndjson` or `.jsonl`, or begins with `{`; else CSV, which
-/// may also have the columns of `report orders`. Returns kInvalid if a CSV file lacks the id's
-/// column or one that `map` names.
+/// may also have the columns of `report orders`. Returns kInvalid for a file of another kind, and
+/// if a CSV file lacks the id's column or one that `map` names.
+/// @param separator  Of CSV; nullopt means a comma, and that no line `sep=` is expected.
 [[nodiscard]] Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path,
-                                                                 const ListMap& map);
+                                                                 const ListMap& map,
+                                                                 std::optional<char> separator);
 
 }  // namespace sluice::cli

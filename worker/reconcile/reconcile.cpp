@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "core/protocol/order_event.hpp"
-#include "core/protocol/signature.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 #include "worker/cli/cli_values.hpp"
 #include "worker/cli/output.hpp"
 #include "worker/commands.hpp"
+#include "worker/reconcile/list_form.hpp"
+#include "worker/reconcile/listed_id.hpp"
+#include "worker/reconcile/listed_orders.hpp"
 #include "worker/reconcile/order_list.hpp"
 #include "worker/reconcile/verdict.hpp"
 #include "worker/system/named_file.hpp"
@@ -21,7 +23,6 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kOrdersAtOnce = 256;
-constexpr std::size_t kListedOrdersMax = 10'000'000;
 constexpr std::uint64_t kSettleSeconds = 600;
 
 struct ReconcileCommand {
@@ -29,6 +30,7 @@ struct ReconcileCommand {
     ShopId shop;
     std::optional<Timestamp> since, until;
     ListMap map;
+    std::optional<char> separator;
     std::uint64_t settle_seconds = kSettleSeconds;
     unsigned classes = (1U << kListedClasses) - 1;  ///< Bits 1 << OrderClass.
     bool check = false, no_wait = false;
@@ -55,37 +57,6 @@ Result<unsigned> parse_classes(std::string_view text) {
     }
     return classes;
 }
-
-// ---- Orders that only the ledger has --------------------------------------------------------
-
-/// The ids of the list, 16 bytes each.
-class ListedIds {
-public:
-    [[nodiscard]] static EventDigest digest_of(std::string_view id) {
-        const Digest256 whole = sha256(id);
-        EventDigest half{};
-        std::copy_n(whole.begin(), half.size(), half.begin());
-        return half;
-    }
-
-    [[nodiscard]] Status add(std::string_view id) {
-        if (ids_.size() >= kListedOrdersMax) {
-            return Error{ErrorCode::kLimit,
-                         "the file has more than 10,000,000 orders: split it by --since and "
-                         "--until, or leave them out"};
-        }
-        ids_.push_back(digest_of(id));
-        return Status::success();
-    }
-    void sort() { std::sort(ids_.begin(), ids_.end()); }
-    /// Requires: sort() was called.
-    [[nodiscard]] bool has(std::string_view id) const {
-        return std::binary_search(ids_.begin(), ids_.end(), digest_of(id));
-    }
-
-private:
-    std::vector<EventDigest> ids_;
-};
 
 // ---- The comparison -----------------------------------------------------------------------------
 
@@ -163,29 +134,111 @@ private:
     }
 
     Status judge_batch() {
-        std::vector<OrderKey> keys;
-        for (const ListedOrder& listed : batch_) {
-            keys.push_back({shop_.account_number, shop_.number, OrderId(listed.order_id)});
-        }
-        ledger_.expect_orders(keys);
+        load_batch();
+        find_longer_ids();
         for (std::size_t i = 0; i < batch_.size(); ++i) {
             const ListedOrder& listed = batch_[i];
-            if (command_.since && !listed.order_id.empty()) {
-                if (Status added = ids_.add(listed.order_id); !added.ok()) {
-                    return added;
+            if (command_.since) {
+                if (listed_.is_full()) {
+                    return Error{ErrorCode::kLimit,
+                                 "the file has more than 10,000,000 orders: split it by --since "
+                                 "and --until, or leave them out"};
                 }
+                listed_.add_id(listed.order_id);
+                listed_.add_id(listed.plain_id);
             }
             if (!listed.problem.empty()) {
                 list_unreadable(listed);
                 continue;
             }
-            const bool known = ledger_.load_order(keys[i], stored_);
-            const OrderVerdict verdict = judge(listed, known ? &stored_ : nullptr, settled_until_);
+            if (is_repeated_[i]) {
+                continue;
+            }
+            const OrderVerdict verdict =
+                judge(listed, stored_[i] ? &*stored_[i] : nullptr, settled_until_);
             if (Status listed_it = list_verdict(listed, verdict); !listed_it.ok()) {
                 return listed_it;
             }
         }
         return Status::success();
+    }
+
+    [[nodiscard]] OrderKey key_of(std::string_view id) const {
+        return {shop_.account_number, shop_.number, OrderId(id)};
+    }
+
+    /// Loads the ledger's orders, each under the id without what exports write around it if the
+    /// ledger has none under the id itself.
+    void load_batch() {
+        std::vector<OrderKey> keys;
+        for (const ListedOrder& listed : batch_) {
+            for (const std::string& id : {listed.order_id, listed.plain_id}) {
+                if (!id.empty()) {
+                    keys.push_back(key_of(id));
+                }
+            }
+        }
+        ledger_.expect_orders(keys);
+        stored_.assign(batch_.size(), std::nullopt);
+        is_repeated_.assign(batch_.size(), false);
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            ListedOrder& listed = batch_[i];
+            is_repeated_[i] = listed.problem.empty() && is_repeated(listed);
+            if (!listed.problem.empty() || is_repeated_[i]) {
+                continue;
+            }
+            OrderState state;
+            bool known = ledger_.load_order(key_of(listed.order_id), state);
+            if (!known && !listed.plain_id.empty()) {
+                listed.order_id = listed.plain_id;
+                known = ledger_.load_order(key_of(listed.order_id), state);
+            }
+            if (known) {
+                stored_[i] = std::move(state);
+            } else if (const auto rounding = rounding_of(listed.order_id)) {
+                refuse_id(listed, *rounding);
+            }
+        }
+    }
+
+    /// A row for each item of an order repeats what the order is. One that says something else
+    /// cannot be read.
+    bool is_repeated(ListedOrder& listed) {
+        const ListedOrders::Seen seen = listed_.add(listed);
+        if (seen.as == ListedOrders::Seen::As::kOther) {
+            listed.problem =
+                "line " + std::to_string(seen.line) + " has other values of this order";
+        }
+        return seen.as == ListedOrders::Seen::As::kSame;
+    }
+
+    /// Finds the orders of which a spreadsheet removed the zeros in front of the id.
+    void find_longer_ids() {
+        std::vector<OrderKey> keys;
+        std::vector<std::size_t> rows;
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            if (batch_[i].problem.empty() && !stored_[i] && !is_repeated_[i]) {
+                for (const std::string& id : ids_with_zeros(batch_[i].order_id)) {
+                    keys.push_back(key_of(id));
+                    rows.push_back(i);
+                }
+            }
+        }
+        ledger_.expect_orders(keys);
+        OrderState state;
+        for (std::size_t k = 0; k < keys.size(); ++k) {
+            ListedOrder& listed = batch_[rows[k]];
+            if (listed.problem.empty() && ledger_.load_order(keys[k], state)) {
+                listed.plain_id = keys[k].order_id.str();
+                refuse_id(listed, "the ledger has " + listed.plain_id +
+                                      ": a spreadsheet removes such zeros; export the ids as text");
+            }
+        }
+    }
+
+    static void refuse_id(ListedOrder& listed, std::string why) {
+        listed.problem = std::move(why);
+        listed.bad_field = name_of(ListField::kId);
     }
 
     void add(OrderClass kind, Row row) {
@@ -237,10 +290,9 @@ private:
     }
 
     void list_extra() {
-        ids_.sort();
         ledger_.scan_orders(shop_.account_number, shop_.number, [this](const OrderState& order) {
             if (order.ordered_at >= *command_.since && order.ordered_at < *command_.until &&
-                !ids_.has(order.key.order_id.view())) {
+                !listed_.has(order.key.order_id.view())) {
                 const OrderClass kind =
                     order.version > settled_until_ ? OrderClass::kRecent : OrderClass::kExtra;
                 ++counts_[static_cast<std::size_t>(kind)];
@@ -262,8 +314,9 @@ private:
     Listing listing_;
     OrderEventParser parser_;
     std::vector<ListedOrder> batch_;
-    OrderState stored_;
-    ListedIds ids_;
+    std::vector<std::optional<OrderState>> stored_;  ///< The ledger's orders of the batch.
+    std::vector<bool> is_repeated_;                  ///< Rows that repeat another one.
+    ListedOrders listed_;
     std::array<std::uint64_t, kClassNames.size()> counts_{};
     std::uint64_t unsent_ = 0;
 };
@@ -282,13 +335,21 @@ Status check_options(const ReconcileCommand& command, const OrderList& list) {
     return Status::success();
 }
 
-Status report(const ReconcileCommand& command, const Comparison& comparison) {
+Status report(const ReconcileCommand& command, const OrderList& list,
+              const Comparison& comparison) {
     const std::string text = comparison.summary();
+    const std::vector<std::string> empty = list.columns_without_values(command.map);
+    for (const std::string& column : empty) {
+        std::fprintf(stderr,
+                     "sluice: warning: no row has a value in '%s', which --map names: it was not "
+                     "compared\n",
+                     printable(column).c_str());
+    }
     if (comparison.unsent() != 0) {
         std::fprintf(stderr, "sluice: %s orders were not written: their rows are no whole orders\n",
                      grouped(comparison.unsent()).c_str());
     }
-    if (command.check && !comparison.agrees()) {
+    if (command.check && (!comparison.agrees() || !empty.empty())) {
         return Error{ErrorCode::kConflict, command.file + ": " + text};
     }
     std::fprintf(command.format == Format::kTable ? stdout : stderr, "%s\n", text.c_str());
@@ -301,7 +362,7 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
     if (!shop.ok()) {
         return shop.error();
     }
-    auto list = open_order_list(command.file, command.map);
+    auto list = open_order_list(command.file, command.map, command.separator);
     if (!list.ok()) {
         return list.error();
     }
@@ -333,7 +394,7 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
                                  }
                                  events->keep();
                              }
-                             return report(command, comparison);
+                             return report(command, **list, comparison);
                          });
 }
 
@@ -355,6 +416,8 @@ void declare_reconcile(Subcommand app) {
     until.needs(since);
     add_value(reconcile, "--map", "FIELD=COLUMN,...", command.map, parse_list_map,
               "Columns of the file that have the payload's fields");
+    add_value(reconcile, "--separator", "CHAR", command.separator, parse_separator,
+              "Character between the cells of CSV: ';', tab (default: a comma)");
     add_value(reconcile, "--settle", "D", command.settle_seconds, parse_span,
               "Only count orders that are younger: 10m, 2h, 0s (default: 10m)");
     add_value(reconcile, "--only", "CLASS,...", command.classes, parse_classes,
@@ -363,7 +426,8 @@ void declare_reconcile(Subcommand app) {
     add_file(reconcile, "--write-events", "OUT", command.events_file, FileUse::kOutput,
              "Write the payloads of the listed missing and stale orders, for `sluice send events`");
     add_flag(reconcile, "--check", command.check,
-             "Exit with 1 if a row is missing, stale, different, extra or unreadable");
+             "Exit with 1 if a row is missing, stale, different, extra or unreadable, or a mapped "
+             "column has no value");
     add_flag(reconcile, "--no-wait", command.no_wait,
              "Do not wait until the inputs that exist now are applied");
     add_ledger(reconcile, command.ledger);
