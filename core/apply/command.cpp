@@ -5,6 +5,8 @@
 #include <variant>
 
 #include "core/approvals/approval.hpp"
+#include "core/forget/search.hpp"
+#include "core/forget/task.hpp"
 #include "core/payouts/payouts.hpp"
 
 namespace sluice {
@@ -73,10 +75,35 @@ CommandRow row_of(const CommandContext& context) {
     return row;
 }
 
+/// Whether a FORGET whose key was used by another FORGET says the same. R, which each command
+/// draws, is a part of the content, and is erased with the person's ids once the first one is done.
+/// Then they are the same if there is nothing left to forget.
+bool is_same_forget(const Request& request, const CommandKey& key, const CommandContext& context,
+                    LedgerTxn& txn) {
+    const auto* forget = std::get_if<Forget>(&request.command);
+    if (forget == nullptr || key.result != kForgotten) {
+        return false;
+    }
+    if (forget->done) {  // in a rebuild: as it was decided
+        return !forget->done->refused;
+    }
+    if (const std::optional<ForgetJob> job = load_task(txn, key.command_id)) {
+        Request first = request;
+        std::get<Forget>(first.command).secret = job->secret;
+        return content_of(first, context.source.topic, context.account, context.shop) ==
+               key.content;
+    }
+    const ForgetWhom whom = forget_subject(*forget, context.account, context.shop);
+    if (context.forget_found == nullptr) {
+        throw ForgetNotSearched{context.source.seq, whom};
+    }
+    return !finds_anything(whom, *context.forget_found, txn);
+}
+
 /// Returns the answer for a key that was used before, or nullopt if the key is new.
 std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts,
-                                         const Digest256& content, const CommandContext& context,
-                                         LedgerTxn& txn) {
+                                         const Request& request, const Digest256& content,
+                                         const CommandContext& context, LedgerTxn& txn) {
     for (const AccountNumber account : accounts) {
         CommandKey key;
         key.account = account;
@@ -85,7 +112,7 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
             continue;
         }
         CommandRow row = row_of(context);
-        if (key.content != content) {
+        if (key.content != content && !is_same_forget(request, key, context, txn)) {
             return refused_row(context, "key " + context.key + " was used by " + key.command_id +
                                             " with other content; nothing was done");
         }
@@ -116,7 +143,8 @@ CommandRow apply_command(const Request& request, const CommandContext& context,
     if (!context.key.empty()) {
         accounts = accounts_of(request.command, context, txn);
         content = content_of(request, context.source.topic, context.account, context.shop);
-        if (std::optional<CommandRow> known = answer_for_key(accounts, content, context, txn)) {
+        if (std::optional<CommandRow> known =
+                answer_for_key(accounts, request, content, context, txn)) {
             txn.put(*known);
             return *std::move(known);
         }

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/apply/command.hpp"
 #include "core/apply/manual_postings.hpp"
@@ -7,7 +10,9 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/payouts/sound_credit.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice {
 namespace {
@@ -60,20 +65,49 @@ struct Owed {
     Timestamp last_negative;
 };
 
-Owed owed_to(const MoneyCommand& write_off, LedgerTxn& txn) {
-    Owed owed{zero_amount(write_off.currency), {}};
+/// Returns what the creator of the write-off is owed in its program, by currency.
+std::map<Currency, Owed> owed_to(const WriteOff& write_off, AccountNumber account, LedgerTxn& txn) {
+    std::map<Currency, Owed> all;
+    const CreatorId creator = first_id(txn, account, write_off.creator);
     OpenAmount first;
-    first.account = write_off.account;
+    first.account = account;
     first.program = write_off.program;
     txn.scan(first, {2, 2}, [&](const OpenAmount& row) {
-        if (row.creator == write_off.creator && row.currency == write_off.currency) {
+        if (row.creator == creator) {
+            Owed& owed =
+                all.try_emplace(row.currency, Owed{zero_amount(row.currency), {}}).first->second;
             owed.sum += row.amount;
             owed.last_negative = row.amount.is_negative()
                                      ? std::max(owed.last_negative, row.sold_at)
                                      : owed.last_negative;
         }
     });
-    return owed;
+    return all;
+}
+
+/// Returns the amount that the command states, or the whole balance below 0.
+Result<Money> amount_of(const WriteOff& command, const std::map<Currency, Owed>& owed) {
+    if (command.amount) {
+        return *command.amount;
+    }
+    std::vector<Money> negative;
+    for (const auto& [currency, one] : owed) {
+        if (one.sum.is_negative() && (!command.currency || *command.currency == currency)) {
+            negative.push_back({currency, -one.sum});
+        }
+    }
+    const std::string creator = "creator " + command.creator.str() + " has ";
+    if (negative.size() > 1) {
+        return refused(creator + "balances below 0 in " + std::string(negative[0].currency.code()) +
+                       " and " + std::string(negative[1].currency.code()) +
+                       ": name one with --currency or --amount");
+    }
+    if (negative.empty()) {
+        return refused(
+            creator + "no balance below 0 in program " + command.program.str() +
+            (command.currency ? " and " + std::string(command.currency->code()) : std::string()));
+    }
+    return negative.front();
 }
 
 }  // namespace
@@ -98,11 +132,46 @@ void post_credit(MoneyCommand& credit, const Decimal& amount, JournalReason reas
     reindex_open(txn, before, open_amounts(credit));
 }
 
+namespace {
+
+/// Judges the orders of which these payouts deducted an amount in the write-off's program.
+void judge_deducted_orders(const MoneyCommand& write_off, const std::vector<std::string>& payouts,
+                           const CommandContext& context, ProgramCache& programs, LedgerTxn& txn) {
+    std::set<OrderKey> orders;
+    for (const std::string& id : payouts) {
+        PayoutItem first;
+        first.payout_id = id;
+        first.program = write_off.program;
+        txn.scan(first, {2, 2}, [&](const PayoutItem& item) {
+            if (item.kind != ItemKind::kCredit && item.amount.is_negative()) {
+                orders.insert({write_off.account, item.shop, item.order_id});
+            }
+        });
+    }
+    for (const OrderKey& key : orders) {
+        OrderChange change(txn, programs, context.source);
+        if (change.load(key)) {
+            change.finish();
+        }
+    }
+}
+
+}  // namespace
+
 void reverse_credit(MoneyCommand& credit, const Decimal& amount, const CommandContext& context,
                     ProgramCache& programs, LedgerTxn& txn) {
+    std::vector<std::string> payouts;
+    if (credit.topic == Topic::kWriteOff && credit.active_items != 0) {
+        SoundCredits credits(txn);
+        MoneyCommand stored;
+        if (credits.load(credit.command_id, stored)) {
+            payouts = credits.payouts_of(stored);
+        }
+    }
     post_credit(credit, amount, JournalReason::kReversal, context, programs, txn);
     count_open_credits(credit, -1, context.account_id, txn);
     judge_named_order(credit, context, programs, txn);
+    judge_deducted_orders(credit, payouts, context, programs, txn);
 }
 
 Result<Reply> run_verb(const Credit& command, const CommandContext& context, ProgramCache& programs,
@@ -142,13 +211,25 @@ Result<Reply> run_verb(const Credit& command, const CommandContext& context, Pro
 /// before they count against it.
 Result<Reply> run_verb(const WriteOff& command, const CommandContext& context,
                        ProgramCache& programs, LedgerTxn& txn) {
+    if (Status reason = check_reason(context); !reason) {
+        return reason.error();
+    }
+    if (const auto known = program_of_account(txn, context, command.program); !known) {
+        return known.error();
+    }
+    std::map<Currency, Owed> all = owed_to(command, context.account, txn);
+    const Result<Money> amount = amount_of(command, all);
+    if (!amount) {
+        return amount.error();
+    }
     Result<MoneyCommand> checked =
-        checked_row(command.creator, command.program, command.amount, context, txn);
+        checked_row(command.creator, command.program, *amount, context, txn);
     if (!checked) {
         return checked.error();
     }
     MoneyCommand& row = *checked;
-    const Owed owed = owed_to(row, txn);
+    const Owed owed =
+        all.try_emplace(row.currency, Owed{zero_amount(row.currency), {}}).first->second;
     if (row.amount.is_negative() || row.amount > -owed.sum) {
         return refused("creator " + command.creator.str() + " is owed " +
                        to_string(Money{row.currency, owed.sum}) + " in program " +

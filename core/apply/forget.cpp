@@ -14,9 +14,8 @@
 namespace sluice {
 namespace {
 
-/// The result of every forget must not name the person.
 Reply forgotten() {
-    return done("forgotten");
+    return done(std::string(kForgotten));
 }
 
 /// Queues the orders that hold ids of the person, to be changed one by one.

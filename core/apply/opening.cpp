@@ -239,8 +239,8 @@ Result<Reply> run_verb(const OpeningImport& command, const CommandContext& conte
         set_opening_date(program, command.at, txn);
         names += (names.empty() ? "" : ", ") + program.str();
     }
-    return done(counted(postings->size(), "opening balance", "opening balances") +
-                " imported; orders from before " + command.at.to_string() +
+    return done(counted(postings->size(), "opening balance", "opening balances") + " imported as " +
+                context.source.command_id + "; orders from before " + command.at.to_string() +
                 " earn nothing in program " + names);
 }
 

@@ -6,6 +6,7 @@
 #include "core/approvals/approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
+#include "core/orders/write_offs.hpp"
 #include "core/payouts/sound_credit.hpp"
 
 namespace sluice {
@@ -15,6 +16,22 @@ Status check_decided(const Reverse& command, const CommandContext& context, Ledg
     const std::optional<PendingApproval> waiting = find_pending(command.id, context, txn);
     if (waiting && waiting->state == ApprovalState::kPending) {
         return refused(command.id + " waits for an approval: use `sluice withdraw`");
+    }
+    return {};
+}
+
+/// Refuses to take back an amount below 0 that a payout deducted together with a write-off, because
+/// the creator would be paid what was given up.
+Status check_not_written_off(const MoneyCommand& row, SoundCredits& credits, LedgerTxn& txn) {
+    if (!row.allocated.is_negative()) {
+        return {};
+    }
+    for (const std::string& payout : credits.payouts_of(row)) {
+        if (const std::optional<std::string> write_off = write_off_in(txn, payout, row.program)) {
+            return refused(row.command_id + " was deducted in payout " + payout +
+                           " and written off by " + *write_off + ": reverse " + *write_off +
+                           " first");
+        }
     }
     return {};
 }
@@ -41,8 +58,12 @@ Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const Comma
     }
     SoundCredits credits(txn);
     for (MoneyCommand& row : rows) {
-        if (row.is_credit()) {
-            static_cast<void>(credits.load(std::string(row.command_id), row));
+        if (!row.is_credit()) {
+            continue;
+        }
+        static_cast<void>(credits.load(std::string(row.command_id), row));
+        if (Status possible = check_not_written_off(row, credits, txn); !possible) {
+            return possible.error();
         }
     }
     return rows;

@@ -158,6 +158,8 @@ void each_field(Members& members, Is<PayoutMove> auto& command) {
     if (!command.message.empty()) {
         members("sha256", command.sha256, parse_digest_text);
         members("expect", command.expect, parse_digest_text);
+    } else {
+        members.unless_default("expect", command.expect, parse_digest_text);
     }
 }
 
@@ -234,10 +236,18 @@ void each_field(auto& members, Is<OpeningImport> auto& command) {
     });
 }
 
+struct CurrencyCode {
+    std::optional<Currency> operator()(std::string_view text) const {
+        return Currency::parse(text);
+    }
+    static std::string text(Currency currency) { return std::string(currency.code()); }
+};
+
 void each_field(auto& members, Is<WriteOff> auto& command) {
     members("creator", command.creator);
     members("program", command.program);
     members("amount", command.amount);
+    members("currency", command.currency, CurrencyCode());
 }
 
 void each_field(auto& members, Is<Reverse> auto& command) {

@@ -65,6 +65,15 @@ Digest256 content_of(const Request& request, Topic topic, AccountNumber account,
     }
     Request bare = request;
     bare.key.clear();
+    // The digest has R, so that no reader of the ledger can guess a person's id from it. The id of
+    // an order or a creator is no secret.
+    if (auto* forget = std::get_if<Forget>(&bare.command);
+        forget != nullptr && (forget->by == ForgetBy::kOrder || forget->by == ForgetBy::kCreator)) {
+        forget->secret.reset();
+    }
+    if (auto* approve = std::get_if<Approve>(&bare.command)) {
+        approve->expect.clear();  // a terminal shows the digest, and later nothing waits
+    }
     return sha256(std::to_string(static_cast<unsigned>(topic)) + " " +
                   std::to_string(account.value) + " " + std::to_string(shop.value) + " " +
                   encode_request(bare));

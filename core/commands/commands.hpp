@@ -55,7 +55,8 @@ struct PayoutMove {
     std::optional<Timestamp> paid_at{};
     std::string message{};  ///< kSent: id of the exported message, or empty.
     std::string sha256{};   ///< SHA-256 of its bytes, hexadecimal.
-    /// payouts_digest() of the payouts that the message pays, hexadecimal. Set with `message`.
+    /// payouts_digest() of the payouts that move, hexadecimal. Set with `message`; else empty means
+    /// whichever can.
     std::string expect{};
 };
 
@@ -128,7 +129,9 @@ struct OpeningImport {
 struct WriteOff {
     CreatorId creator;
     ProgramId program;
-    Money amount;  ///< Above 0.
+    std::optional<Money>
+        amount{};  ///< Above 0; nullopt means the whole balance when it is applied.
+    std::optional<Currency> currency{};  ///< Names the whole balance, if there are several.
 };
 struct Reverse {
     /// Command id of an adjust, credit or write-off, an opening balance or an import of them.

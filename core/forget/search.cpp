@@ -220,6 +220,20 @@ Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
                                              : Search(job.whom, ledger, archive).run_again(job);
 }
 
+bool finds_anything(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger) {
+    bool any = !found.orders.empty();
+    for (const Digest256& device : found.devices) {
+        Click first;
+        first.account = whom.account;
+        first.anon = device;
+        ledger.scan(first, {2, 2}, [&any](const Click&) {
+            any = true;
+            return false;
+        });
+    }
+    return any;
+}
+
 void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,
                      const std::function<void(const OrderState&)>& visit) {
     if (found.customers.empty() && found.devices.empty()) {

@@ -50,6 +50,12 @@ struct CreatorIds {
 [[nodiscard]] Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
                                               const ScanInputs& archive);
 
+/// Returns whether the ledger has an order, an input or a click of the person, and not only the id
+/// that names the person.
+/// @param found  As search_forgotten() returned it.
+[[nodiscard]] bool finds_anything(const ForgetWhom& whom, const ForgetFound& found,
+                                  LedgerReader& ledger);
+
 /// Visits every order of the account that holds an id that was found. Throws LedgerFailure.
 void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,
                      const std::function<void(const OrderState&)>& visit);

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/commands/imports.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -13,6 +14,9 @@
 #include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
+
+/// The result of every FORGET, which must not name the person.
+inline constexpr std::string_view kForgotten = "forgotten";
 
 /// The person to forget. An id that is not the ledger's own is a digest.
 struct ForgetWhom {

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<AnomalyKind, 15> kAnomalies{{
+constexpr NameTable<AnomalyKind, kAnomalyKinds - 1> kAnomalies{{
     {AnomalyKind::kVersionInFuture, "VERSION_IN_FUTURE"},
     {AnomalyKind::kCancelWithoutCancelledAt, "CANCEL_WITHOUT_CANCELLED_AT"},
     {AnomalyKind::kCancelNotLater, "CANCEL_NOT_LATER"},
@@ -23,6 +23,7 @@ constexpr NameTable<AnomalyKind, 15> kAnomalies{{
     {AnomalyKind::kOrderedLongAgo, "ORDERED_LONG_AGO"},
     {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
     {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
+    {AnomalyKind::kDebtWrittenOff, "DEBT_WRITTEN_OFF"},
 }};
 constexpr NameTable<ItemKind, 4> kKinds{{
     {ItemKind::kAdjustment, "ADJUSTMENT"},

@@ -59,8 +59,9 @@ enum class AnomalyKind : std::uint8_t {
     kOrderedLongAgo = 13,
     kCurrencyChanged = 14,
     kCreditedOrder = 15,
+    kDebtWrittenOff = 16,
 };
-inline constexpr std::size_t kAnomalyKinds = 16;  ///< One past the last.
+inline constexpr std::size_t kAnomalyKinds = 17;  ///< One past the last.
 [[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }

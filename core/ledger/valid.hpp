@@ -13,7 +13,7 @@ namespace sluice {
            (is_command(topic) && topic <= Topic::kAcceptGap);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
-    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kCreditedOrder;
+    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kDebtWrittenOff;
 }
 [[nodiscard]] constexpr bool is_valid(AttentionKind kind) noexcept {
     return static_cast<std::size_t>(kind) < kAnomalyKinds;

@@ -4,6 +4,7 @@
 
 #include "core/orders/post.hpp"
 #include "core/orders/sums.hpp"
+#include "core/orders/write_offs.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {
@@ -137,7 +138,7 @@ std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSe
                               const Source& source, std::optional<JudgedEvent> event,
                               bool is_credited) {
     const PlausibilityContext context{source.received_at, settings.policy, event && event->is_first,
-                                      is_credited};
+                                      is_credited, restores_written_off(txn, state)};
     const std::uint32_t holds = lasting_anomalies(state, context);
     const std::uint32_t before = state.anomalies_showing & ~kMomentaryKinds;
     if ((holds | before) == 0) {

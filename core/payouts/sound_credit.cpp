@@ -56,6 +56,30 @@ bool SoundCredits::load(const std::string& command_id, MoneyCommand& credit) {
     return true;
 }
 
+/// Loads the item of the credit that the payout has. Returns false if it has none.
+bool SoundCredits::load_item(const Payout& payout, const MoneyCommand& credit, PayoutItem& item) {
+    item = PayoutItem{};
+    item.payout_id = payout.payout_id;
+    item.program = credit.program;
+    item.shop_id = credit.shop_id;
+    item.order_id = credit.order_id;
+    item.line = LineItemId(credit.command_id);
+    item.kind = ItemKind::kCredit;
+    return payout.currency == credit.currency &&
+           !released_.contains({payout.payout_id, credit.command_id}) && ledger_.load(item);
+}
+
+std::vector<std::string> SoundCredits::payouts_of(const MoneyCommand& credit) {
+    std::vector<std::string> ids;
+    PayoutItem item;
+    for (const Payout& payout : payouts_) {
+        if (load_item(payout, credit, item)) {
+            ids.push_back(payout.payout_id);
+        }
+    }
+    return ids;
+}
+
 void SoundCredits::expect_release(std::span<const Payout> ended) {
     for (const Payout& payout : ended) {
         ended_.insert(payout.payout_id);
@@ -134,14 +158,7 @@ std::string SoundCredits::damage_of(const MoneyCommand& credit) {
     std::uint32_t items = 0;
     for (const Payout& payout : payouts_) {
         PayoutItem item;
-        item.payout_id = payout.payout_id;
-        item.program = credit.program;
-        item.shop_id = credit.shop_id;
-        item.order_id = credit.order_id;
-        item.line = LineItemId(credit.command_id);
-        item.kind = ItemKind::kCredit;
-        if (payout.currency == credit.currency &&
-            !released_.contains({payout.payout_id, credit.command_id}) && ledger_.load(item)) {
+        if (load_item(payout, credit, item)) {
             allocated += item.amount;
             ++items;
         }

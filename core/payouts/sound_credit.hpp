@@ -25,6 +25,8 @@ public:
     /// Loads a credit, an opening balance or a write-off that is about to be paid, released or
     /// reversed. Returns false if there is none of this id. Throws DamagedRow.
     [[nodiscard]] bool load(const std::string& command_id, MoneyCommand& credit);
+    /// Returns the active payouts that have an item of the credit. Requires: load() loaded it last.
+    [[nodiscard]] std::vector<std::string> payouts_of(const MoneyCommand& credit);
     /// The payouts have ended and still hold their items, until released() names each.
     void expect_release(std::span<const Payout> ended);
     void released(const std::string& payout_id, const std::string& command_id);
@@ -38,6 +40,8 @@ private:
     void read(AccountNumber account, const CreatorId& creator);
     void read_reversal(const std::string& command_id, const Decimal& amount);
     void read_payouts(const std::vector<std::string>& ids);
+    [[nodiscard]] bool load_item(const Payout& payout, const MoneyCommand& credit,
+                                 PayoutItem& item);
     [[nodiscard]] std::string damage_of(const MoneyCommand& credit);
 
     LedgerReader& ledger_;

@@ -60,6 +60,27 @@ bool has_commission(const Position& position, std::string_view run) noexcept {
                        });
 }
 
+bool is_open_above_zero(const Position& position, Currency currency) {
+    return accrued_in(position, currency) > allocated_in(position, currency);
+}
+
+std::optional<Money> open_after_deduction(const OrderState& state) {
+    for (const Position& position : state.positions) {
+        for (const Currency currency : currencies_of(position)) {
+            const bool deducts =
+                std::any_of(position.payouts.begin(), position.payouts.end(),
+                            [currency](const PositionPayout& payout) {
+                                return is_deduction(payout) && payout.currency == currency;
+                            });
+            if (deducts && is_open_above_zero(position, currency)) {
+                return Money{currency,
+                             accrued_in(position, currency) - allocated_in(position, currency)};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 OpenAmount open_row(const OrderState& state, const Position& position, Currency currency,
                     const Decimal& amount) {
     return {state.key.account,

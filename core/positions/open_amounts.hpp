@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/ledger/command_rows.hpp"
@@ -23,6 +24,15 @@ namespace sluice {
 /// Returns true if an active payout of a payout run other than `run` has an item of the position of
 /// kind COMMISSION. The position's lines then become items of kind ADJUSTMENT (P2).
 [[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
+
+/// Returns true if the payout is active and its items of the position add up to less than 0.
+[[nodiscard]] inline bool is_deduction(const PositionPayout& payout) noexcept {
+    return payout.active && payout.amount.is_negative();
+}
+[[nodiscard]] bool is_open_above_zero(const Position& position, Currency currency);
+/// Returns the first amount that a position has open above 0 although an active payout deducted an
+/// amount of it in that currency, or nullopt.
+[[nodiscard]] std::optional<Money> open_after_deduction(const OrderState& state);
 
 /// Returns the index row of an amount that a position has open, as of now.
 [[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,

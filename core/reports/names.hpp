@@ -27,7 +27,9 @@ namespace sluice::reports {
 /// Ids belong to their account.
 class CreatorNames {
 public:
-    explicit CreatorNames(LedgerReader& ledger);  ///< Of all accounts.
+    /// Reads every account.
+    explicit CreatorNames(LedgerReader& ledger);
+    /// Reads one account.
     CreatorNames(LedgerReader& ledger, AccountNumber account);
     /// Returns the current name of the creator whose first id this is.
     [[nodiscard]] const CreatorId& shown(AccountNumber account, const CreatorId& first) const;

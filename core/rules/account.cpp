@@ -11,7 +11,8 @@ constexpr std::uint32_t kBlockingByDefault =
     bit(AnomalyKind::kCancelNotLater) | bit(AnomalyKind::kRefundIdReused) |
     bit(AnomalyKind::kLinesExceedAmount) | bit(AnomalyKind::kCommissionExceedsBase) |
     bit(AnomalyKind::kAmountAboveLimit) | bit(AnomalyKind::kOrderedInFuture) |
-    bit(AnomalyKind::kCurrencyChanged) | bit(AnomalyKind::kCreditedOrder);
+    bit(AnomalyKind::kCurrencyChanged) | bit(AnomalyKind::kCreditedOrder) |
+    bit(AnomalyKind::kDebtWrittenOff);
 
 }  // namespace
 

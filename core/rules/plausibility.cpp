@@ -149,6 +149,7 @@ std::uint32_t lasting_anomalies(const OrderState& state, const PlausibilityConte
     judge(AnomalyKind::kOrderedLongAgo, long_ago(state, context));
     judge(AnomalyKind::kCurrencyChanged, currency_changed(state));
     judge(AnomalyKind::kCreditedOrder, context.is_credited);
+    judge(AnomalyKind::kDebtWrittenOff, context.restores_written_off);
     return holds;
 }
 
@@ -185,6 +186,10 @@ std::string lasting_message(AnomalyKind kind, const OrderState& state,
                    " now, and a payout has an amount in another currency";
         case AnomalyKind::kCreditedOrder:
             return "a credit that names this order is not reversed";
+        case AnomalyKind::kDebtWrittenOff:
+            return lasting_value(kind, state) +
+                   " would be paid of a debt that was written off; `sluice reverse` takes the "
+                   "write-off back";
         default:
             return {};
     }
@@ -208,6 +213,10 @@ std::string lasting_value(AnomalyKind kind, const OrderState& state) {
         case AnomalyKind::kOrderedInFuture:
         case AnomalyKind::kOrderedLongAgo:
             return state.ordered_at.to_string();
+        case AnomalyKind::kDebtWrittenOff: {
+            const std::optional<Money> open = open_after_deduction(state);
+            return open ? to_string(*open) : std::string();
+        }
         default:
             return {};
     }

@@ -16,6 +16,8 @@ struct PlausibilityContext {
     const Policy& policy;
     bool is_first_event = false;
     bool is_credited = false;  ///< A credit that names the order is not reversed.
+    /// An open amount makes up again for a debt that was written off (restores_written_off()).
+    bool restores_written_off = false;
 };
 
 /// Kinds that one event shows by itself (O3, C1, R2). All other kinds are conditions that last.

@@ -255,7 +255,7 @@ std::optional<std::string> damage_of_history(const OrderState& state) {
                std::to_string(state.events.size());
     }
     constexpr std::uint8_t kFlags = kOrderHeld | kOrderRejected | kOrderBarred;
-    constexpr std::uint32_t kKinds = (2U << static_cast<unsigned>(AnomalyKind::kCreditedOrder)) - 1;
+    constexpr std::uint32_t kKinds = (1U << kAnomalyKinds) - 1;
     if ((state.flags & ~kFlags) != 0 ||
         ((state.anomalies_showing | state.anomalies_acknowledged) & ~kKinds) != 0) {
         return "it has flags or anomalies that no rule sets";

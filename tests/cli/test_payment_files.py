@@ -69,7 +69,7 @@ def test_void_payouts_of_a_run_are_passed_over(run):
     assert states(run) == [("EUR", "VOID"), ("USD", "SENT"), ("USD", "SENT")]
 
 
-def test_an_export_of_a_run_passes_over_what_was_sent_before(run):
+def test_an_export_of_a_run_passes_over_payouts_that_were_sent(run):
     assert export(run, "--currency", "EUR", out="first.csv").status == 0
     (euro,) = run.json("payout", "list", *ACME, "--currency", "EUR")
     done = export(run, "--key", "rest")

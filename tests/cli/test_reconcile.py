@@ -278,7 +278,7 @@ def test_ids_that_a_spreadsheet_changed_are_never_missing(site):
     ("a.ndjson", b'[{"ID": "o1"}]', "JSON array"),
     ("a.json", b'{\n "ID": "o1"\n}\n', "JSON over several lines"),
 ])
-def test_a_refusal_says_what_the_file_is(site, name, data, words):
+def test_a_refusal_names_the_kind_of_the_file(site, name, data, words):
     path = site.folder / name
     path.write_bytes(data)
     run = sluice("reconcile", path, "--shop", "shop-1", "--map", "platform_order_id=ID,amount=Total", *site.ledger,

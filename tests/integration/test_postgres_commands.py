@@ -1,6 +1,7 @@
 """Every command of a person whose COMMIT is in doubt: the first never arrives, of the second the answer is lost. The
 command says what it did, and it was done once: every report equals that of the embedded ledger."""
 import datetime
+import itertools
 import json
 import re
 import shutil
@@ -30,6 +31,7 @@ default_rate = "10%"
 late_days = 36500
 """
 FILES = {
+    "payees": "payee,name,iban\nref-2,Ann,DE89370400440532013000\n",
     "programs": PROGRAMS,
     "creators": "creator_id,program_id,code,payee\nann,spring,SAVE,ref-1\nbob,spring,,\n",
     "openings": "creator_id,program_id,currency,amount\nann,spring,USD,20.00\nrobert,spring,USD,-3.50\n",
@@ -87,8 +89,9 @@ COMMANDS = [
     lambda sluice: ("reverse", command_of(sluice, "CREDIT"), *ACME, *WHY),
     ("opening", "import", ".openings", *ACME, "--at", "2024-01-01T00:00:00Z", *WHY),
     lambda sluice: ("reverse", command_of(sluice, "OPENING")[:20], *ACME, *WHY),
-    ("credit", *ACME, "--creator", "robert", "--program", "spring", "--amount", "-40.00 EUR", *WHY),
-    ("write-off", *ACME, "--creator", "robert", "--program", "spring", "--amount", "15.00 EUR", *WHY),
+    ("credit", *ACME, "--creator", "robert", "--program", "spring", "--amount", "-20.00 EUR", *WHY),
+    ("write-off", *ACME, "--creator", "robert", "--program", "spring", "--amount", "5.00 EUR", *WHY),
+    ("write-off", *ACME, "--creator", "robert", "--program", "spring", *WHY),
     ("anomaly", "ack", *order("o5"), "--kind", "LINES_EXCEED_AMOUNT", *WHY),
     ("order", "reset", *order("o5"), "--version", "2024-03-01T00:00:00Z", *WHY),
     lambda sluice: ("payout", "close", *ACME, "--until", now()),
@@ -99,6 +102,33 @@ COMMANDS = [
     ("creator", "remove", "ann", "--program", "spring", "--code", "SAVE"),
     lambda sluice: ("period", "close", *ACME, "--until", month()),
     ("forget", "--shop", "shop-1", "--order", "o1"),
+]
+
+
+OTHER = ["setpriv", "--ruid", "man"]
+
+
+def approval(sluice, name):
+    return ("approve", name, *ACME, "--expect", sluice.json("approvals", "show", name, *ACME)["digest"])
+
+
+# With the above every command that takes --key.
+MORE = [
+    ("adjust", *order("o1"), "--amount", "170.00", *WHY),
+    lambda sluice: approval(sluice, sluice.json("approvals", *ACME)[0]["id"]),
+    lambda sluice: ("payout", "close", *ACME, "--until", now()),
+    ("creator", "set", "robert", *ACME, "--payee", "ref-2"),
+    lambda sluice: ("payout", "repoint", payout(sluice, -1), *ACME, *WHY),
+    lambda sluice: approval(sluice, payout(sluice, -1)),
+    lambda sluice: ("payout", "export", payout(sluice, -1), *ACME, "--form", "csv", "--payees", ".payees", "--out", ".out"),
+    lambda sluice: ("payout", "failed", payout(sluice, -1), *ACME, *WHY),
+    lambda sluice: ("payout", "close", *ACME, "--until", now()),
+    lambda sluice: ("payout", "settle", payout(sluice, -1), *ACME, *WHY),
+    lambda sluice: ("payout", "returned", payout(sluice, -1), *ACME, *WHY),
+    lambda sluice: ("detach", "--cause", command_of(sluice, "ATTRIBUTION"), *WHY),
+    *(("forget", "--shop", "shop-1", *person) for person in (
+        ("--customer", "customer-1"), ("--email", "jane@example.org"), ("--phone", "+1 555"), ("--device", "d1"))),
+    ("forget", *ACME, "--creator", "robert"),
 ]
 
 
@@ -178,3 +208,39 @@ def test_each_command_is_done_once_when_its_commit_is_in_doubt(filled, folder):
             assert sluice.run("doctor").stdout.count("the chain of hashes holds") == 1
     finally:
         cluster.remove()
+
+
+def test_a_key_means_the_same_command(filled, folder):
+    """K1: repeated at once, and after all that came later, each command returns its first result and changes nothing."""
+    sluice = copy(filled, "keys")
+    by_other = Sluice(sluice.store)
+    by_other.prefix = OTHER
+    first, told = {}, set()
+    for number, command in enumerate([*COMMANDS, *MORE]):
+        line = command(sluice) if callable(command) else command
+        told.add(" ".join(itertools.takewhile(lambda word: re.fullmatch("[a-z][a-z-]*", str(word)), line[:2])))
+        line = [folder / word[1:] if str(word).startswith(".") else word for word in line]
+        if line[0] != "bank":
+            line += ["--key", f"key-{number}"]
+        who = by_other if line[0] == "approve" else sluice
+        done = who.run(*line)
+        assert done.returncode == (3 if "waits for" in done.stderr else 0), (line, done)
+        if line[0] != "bank":
+            first[tuple(line)] = done
+            again = who.run(*line)
+            assert (again.returncode, again.stdout, again.stderr) == (done.returncode, done.stdout, done.stderr), line
+    before = reports(sluice)
+    for line, done in first.items():
+        if line[:2] == ("payout", "export"):  # K2: its payout failed since
+            assert "is not written again" in sluice.run(*line).stderr
+        elif done.returncode == 0:
+            again = (by_other if line[0] == "approve" else sluice).run(*line)
+            rows = -1 if line[:2] == ("payout", "close") else 0  # a run is shown with the states that its payouts have now
+            assert (again.returncode, again.stdout.splitlines()[rows:]) == (0, done.stdout.splitlines()[rows:]), (line, again)
+    assert reports(sluice) == before
+    page = (paths.ROOT / "docs" / "command-line.md").read_text()
+    keyed = {usage[1] for usage in re.finditer(r"^    sluice ([a-z][a-z-]*(?: [a-z][a-z-]*)?) [^\n]*--key K", page, re.M)}
+    assert keyed and keyed <= told, keyed - told
+    for kind, line in (("email", ("--email", "other@example.org")), ("customer", ("--customer", "customer-1"))):
+        other = sluice.run("forget", "--shop", "shop-1", *line, "--key", "key-4")
+        assert other.returncode == 1 and "with other content" in other.stderr, kind

@@ -171,7 +171,8 @@ class Money:
             below = [(self.chance.choice(self.programs), self.any_creator(), "USD", 1)]
         program, creator, currency, owes = self.chance.choice(below)
         amount = text(self.chance.choice([owes, owes, 1, owes + 1]), digits(currency))
-        self.command({"write_off": {"creator": creator, "program": program, "amount": f"{amount} {currency}"}})
+        what = self.chance.choice([{"amount": f"{amount} {currency}"}] * 2 + [{}, {"currency": currency}])
+        self.command({"write_off": {"creator": creator, "program": program, **what}})
 
     def reverse(self):
         imports = {name[:20] for name in self.ledger.money if len(name) > 20}

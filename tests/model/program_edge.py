@@ -259,7 +259,7 @@ def opening_words(edge, _step, value):
 
 
 def write_off_words(edge, _step, value):
-    return ["write-off", "--account", edge.account, *options(edge, value, "creator", "program", "amount")]
+    return ["write-off", "--account", edge.account, *options(edge, value, "creator", "program", "amount", "currency")]
 
 
 def forget_words(edge, step, value):

@@ -17,7 +17,7 @@ BOOKS = [
     fault("a failed payout keeps its items", "core/payouts/allocation.cpp",
           "    accrual_row(position, payout, item).allocated -= item.amount;\n    payout_row(position, payout).active = false;\n",
           "    payout_row(position, payout).active = false;\n", EXAMPLES),
-    fault("a payout that failed is settled", "core/payouts/move.cpp",
+    fault("a payout that failed is settled", "core/payouts/selection.cpp",
           "         {PayoutState::kApproved, PayoutState::kSent},\n",
           "         {PayoutState::kApproved, PayoutState::kSent, PayoutState::kFailed},\n", "ledger:*MoneyProperties*"),
     fault("a position that was paid waits for its clearing again", "core/positions/open_amounts.cpp",
@@ -103,7 +103,7 @@ BOOKS = [
     fault("a key that was used books again", "core/apply/command.cpp",
           "        if (!txn.load(key)) {\n", "        if (!txn.load(key) || key.content == content) {\n", EXAMPLES),
     fault("a key with other content repeats the first result", "core/apply/command.cpp",
-          "        if (key.content != content) {\n", "        if (key.content != content && key.content.empty()) {\n", EXAMPLES),
+          "        if (key.content != content && !is_same_forget(request, key, context, txn)) {\n", "        if (key.content != content && key.content.empty()) {\n", EXAMPLES),
     fault("the order of accounting dates is left out of the chain", "core/journal/journal.cpp",
           "        rest.instant(group_.accounting_date);\n", "", "ledger:JournalChain.J1_*"),
     # -- The audit ---------------------------------------------------------------------------------

@@ -1,9 +1,15 @@
 // sluice forget
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <set>
 #include <vector>
 
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
+#include "core/reports/lists.hpp"
+#include "core/rules/account.hpp"
 #include "os/random/random_bytes.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -107,13 +113,48 @@ Status print_counts(const Frame& frame, const ForgetCommand& command) {
     return Status::success();
 }
 
+/// Lists the bank files of this store that name the creator. They stay, because they prove the
+/// instruction to the bank.
+Status list_kept_files(const Frame& frame, const ForgetCommand& command) {
+    std::set<std::filesystem::path> files;
+    Status read = with_account(
+        frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            reports::PayoutListing listing;
+            listing.account = account;
+            listing.creator = first_id(ledger, account, CreatorId(command.forget.value));
+            const auto all = std::numeric_limits<std::size_t>::max();
+            for (const std::string& id : reports::payout_ids(ledger, listing, all)) {
+                Payout payout;
+                payout.payout_id = id;
+                if (ledger.load(payout) && !payout.message.empty()) {
+                    files.insert(frame.paths().exports / payout.message);
+                }
+            }
+        });
+    if (!read.ok()) {
+        return read;
+    }
+    for (const std::filesystem::path& file : files) {
+        std::error_code failure;
+        if (std::filesystem::exists(file, failure)) {
+            std::printf(
+                "kept: %s, which has the creator's name and account: it proves the "
+                "instruction to the bank; remove it once it need not be kept\n",
+                printable(file.string()).c_str());
+        }
+    }
+    return Status::success();
+}
+
 Status run_forget(const Frame& frame, const ForgetCommand& command) {
     if (command.dry_run) {
         return print_counts(frame, command);
     }
     Forget forget = command.forget;
     fill_random(forget.secret.emplace());  // R (F2), which is erased once the forget is done
-    return submit(frame, forget, command.submit);
+    Status done = submit(frame, forget, command.submit);
+    return done.ok() && forget.by == ForgetBy::kCreator ? list_kept_files(frame, command) : done;
 }
 
 /// Adds an option that names a person.

@@ -97,7 +97,9 @@ Result<std::vector<FilePayouts>> files_of_key(LedgerReader& ledger, const Export
     }
     for (const std::string& suffix : suffixes) {
         Result<bool> more = take(suffix);
-        for (std::size_t number = 1; more.ok() && (number == 1 || *more); ++number) {
+        const bool may_be_several = request.rows_max != 0;
+        for (std::size_t number = 1; may_be_several && more.ok() && (number == 1 || *more);
+             ++number) {
             more = take(suffix + "-" + std::to_string(number));
         }
         if (!more.ok()) {

@@ -62,6 +62,24 @@ Result<bool> is_command(const Frame& frame, const std::string& ledger_url, const
     return read.ok() ? Result<bool>(found) : Result<bool>(read.error());
 }
 
+/// Returns the account in which the key was used, or nothing if it is none or several: a repeated
+/// command finds no order of its cause any more (K1).
+std::optional<AccountId> account_of_key(LedgerReader& ledger, const std::string& key) {
+    std::optional<AccountId> found;
+    for (const auto& [number, id] : account_ids(ledger)) {
+        CommandKey row;
+        row.account = number;
+        row.key = key;
+        if (!key.empty() && ledger.load(row)) {
+            if (found) {
+                return std::nullopt;
+            }
+            found = id;
+        }
+    }
+    return found;
+}
+
 /// Finds the account of the orders that the cause attributed. A command belongs to one account, so
 /// orders of several accounts are detached account by account.
 /// @param known  An account of which it attributed an order, if there is one.
@@ -82,7 +100,9 @@ Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
         return Error{ErrorCode::kConflict, cause + " attributed orders of accounts " + names +
                                                ": name one with --account, then the next"};
     }
-    options.account = count == 0 ? known : AccountId(names);
+    options.account = count != 0 ? std::optional(AccountId(names))
+                      : known    ? known
+                                 : account_of_key(ledger, options.key);
     return options.account ? Status::success()
                            : Status(Error{ErrorCode::kNotFound,
                                           cause + " attributed no order: name an --account"});

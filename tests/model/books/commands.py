@@ -340,6 +340,7 @@ def check_reverse(ledger, at, command):
     posted = ledger.money.get(which)
     if posted is None or posted[0].account != at.account:
         raise Refused(f"account {at.account} has no adjust or credit {which}")
+    openings.check_not_written_off(ledger, [which])
     return {"amount": -posted[3], "currency": posted[2], "creator": posted[0].creator}
 
 
@@ -352,6 +353,7 @@ def post_reverse(ledger, at, asked, command, checked):
     touched = ledger.orders.get((shop, order_id))
     if touched:
         plausibility.judge(ledger, at, touched, event=False)
+    openings.judge_deducted(ledger, at, unit)
 
 
 CHECKS = {"adjust": check_adjust, "credit": check_credit, "write-off": openings.check_write_off, "reverse": check_reverse}

@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from model.books import imports, limits
+from model.books import imports, limits, plausibility
 from model.books.rates import parse_money
-from model.books.state import Credit, Refused, Result
+from model.books.state import ACTIVE, Credit, Refused, Result
 from model.values import digits, time_text
 
 
@@ -126,6 +126,7 @@ def reverse_import(ledger, at, command, approved=None):
     names = standing(ledger, at.account, command["id"])
     if not names:
         raise Refused(f"each opening balance of {command['id']} was reversed before")
+    check_not_written_off(ledger, names)
     sums = sums_of((ledger.money[n][0].creator, ledger.money[n][2], ledger.money[n][3]) for n in names)
     if not approved and any(
         limits.exceeds(ledger, at, "approve_adjust_above", "adjust", *key, amount) for key, amount in sums.items()
@@ -147,20 +148,64 @@ def reverse_import(ledger, at, command, approved=None):
 # Write-offs -------------------------------------------------------------------------------------------------
 
 
+def payouts_with(ledger, credit):
+    """The active payouts that hold the credit."""
+    return [
+        payout for payout in ledger.payouts.values() if payout.state in ACTIVE
+        and any(item.kind == "CREDIT" and item.line == credit.credit_id for item in payout.items)
+    ]
+
+
+def check_not_written_off(ledger, names):
+    """An amount below 0 that a payout deducted together with a write-off is taken back only after the write-off."""
+    for name in names:
+        unit, _, currency, _ = ledger.money[name]
+        if not isinstance(unit, Credit) or unit.allocated_in(currency) >= 0:
+            continue
+        for payout in payouts_with(ledger, unit):
+            if off := plausibility.write_off_in(ledger, payout, unit.program):
+                raise Refused(f"{name} was written off by {off}: reverse that first")
+
+
+def judge_deducted(ledger, at, unit):
+    """After the reversal of a write-off: the orders whose amounts below 0 it made up for."""
+    if not isinstance(unit, Credit) or not unit.is_write_off:
+        return
+    keys = {
+        (item.shop, item.order) for payout in payouts_with(ledger, unit) for item in payout.items
+        if item.program == unit.program and item.kind != "CREDIT" and item.amount < 0
+    }
+    for key in sorted(keys & set(ledger.orders)):
+        plausibility.judge(ledger, at, ledger.orders[key], event=False)
+
+
 def check_write_off(ledger, at, command):
-    amount, currency = parse_money(command["amount"])
     program = ledger.programs.get(command["program"])
     if program is None or program.account != at.account:
         raise Refused(f"account {at.account} has no program {command['program']}")
-    found = [
-        (open_in(unit, currency), sold_at(order, unit)) for order, unit in ledger.units(at.account)
+    units = [
+        (order, unit) for order, unit in ledger.units(at.account)
         if (unit.program, unit.creator) == (command["program"], command["creator"])
     ]
+    amount, currency = parse_money(command["amount"]) if "amount" in command else whole_debt(units, command)
+    found = [(open_in(unit, currency), sold_at(order, unit)) for order, unit in units]
     owed = sum((amount_ for amount_, _ in found), Fraction(0))
     if not 0 < amount <= -owed or (amount * 10 ** digits(currency)).denominator != 1:
         raise Refused(f"creator {command['creator']} is owed {owed} {currency}")
     last = max(sold for open_, sold in found if open_ < 0)
     return {"amount": amount, "currency": currency, "creator": command["creator"], "sale_at": last}
+
+
+def whole_debt(units, command):
+    """The balance below 0, which has to be the only one, or of the currency that the command names."""
+    sums = {}
+    for _, unit in units:
+        for currency in unit.currencies():
+            sums[currency] = sums.get(currency, 0) + open_in(unit, currency)
+    below = [(-amount, of) for of, amount in sums.items() if amount < 0 and command.get("currency") in (None, of)]
+    if len(below) != 1:
+        raise Refused(f"{len(below)} balances below 0: expected one")
+    return below[0]
 
 
 def post_write_off(ledger, at, asked, command, checked):

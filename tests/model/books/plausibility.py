@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from model.books import rates
-from model.books.state import Anomaly, Refused
+from model.books.state import ACTIVE, Anomaly, Refused
 from model.values import DAY, digits, half_even
 
 MOMENTARY = (
@@ -13,7 +13,7 @@ MOMENTARY = (
 BLOCKING = (
     "VERSION_IN_FUTURE", "CANCEL_WITHOUT_CANCELLED_AT", "CANCEL_NOT_LATER", "REFUND_ID_REUSED",
     "LINES_EXCEED_AMOUNT", "COMMISSION_EXCEEDS_BASE", "AMOUNT_ABOVE_LIMIT", "ORDERED_IN_FUTURE",
-    "CURRENCY_CHANGED", "CREDITED_ORDER",
+    "CURRENCY_CHANGED", "CREDITED_ORDER", "DEBT_WRITTEN_OFF",
 )
 
 
@@ -142,6 +142,55 @@ def credited_order(ledger, at, order):
     )
 
 
+def deducting(ledger, order, position, currency):
+    """The active payouts that deducted an amount of the position in this currency."""
+    def taken(payout):
+        return sum((
+            item.amount for item in payout.items
+            if item.kind != "CREDIT" and (item.program, item.shop, item.order) == (position.program, order.shop, order.order_id)
+        ), Fraction(0))
+
+    return [
+        payout for payout in ledger.payouts.values()
+        if payout.state in ACTIVE and (payout.creator, payout.currency, payout.account) ==
+        (position.creator, currency, order.account) and taken(payout) < 0
+    ]
+
+
+def open_after_deduction(ledger, order):
+    """[(amount, currency, program, payouts)] of positions with an amount open above 0 after a payout deducted one."""
+    found = []
+    for position in order.positions.values():
+        for currency in position.currencies() if position.active else ():
+            left = position.accrued_in(currency) - position.allocated_in(currency)
+            payouts = deducting(ledger, order, position, currency) if left > 0 else []
+            if payouts:
+                found.append((left, currency, position.program, payouts))
+    return found
+
+
+def write_off_in(ledger, payout, program):
+    for item in payout.items:
+        if item.kind == "CREDIT" and item.program == program:
+            credit = ledger.credits[item.line]
+            if credit.is_write_off and not ledger.reversed_by(credit.credit_id):
+                return credit.credit_id
+    return None
+
+
+def debt_written_off(ledger, at, order):
+    """A debt that a payout deducted together with a write-off does not exist any more: it would be paid."""
+    return any(
+        write_off_in(ledger, payout, program)
+        for _, _, program, payouts in open_after_deduction(ledger, order) for payout in payouts
+    )
+
+
+def first_open_after_deduction(ledger, order):
+    (amount, currency, *_), *_ = open_after_deduction(ledger, order)
+    return amount, currency
+
+
 LASTING = {
     "REFUND_EXCEEDS_LINE": lambda ledger, at, order: bool(exceeded_lines(order)),
     "LINES_EXCEED_AMOUNT": lines_exceed_amount,
@@ -152,6 +201,7 @@ LASTING = {
     "ORDERED_LONG_AGO": lambda ledger, at, order: order.long_ago,
     "CURRENCY_CHANGED": currency_changed,
     "CREDITED_ORDER": credited_order,
+    "DEBT_WRITTEN_OFF": debt_written_off,
 }
 KINDS = (*MOMENTARY, *LASTING)
 
@@ -168,6 +218,7 @@ VALUES = {  # K6: what raised a lasting kind
     "AMOUNT_ABOVE_LIMIT": amount_of,
     "CURRENCY_CHANGED": amount_of,
     "CREDITED_ORDER": amount_of,
+    "DEBT_WRITTEN_OFF": first_open_after_deduction,
     "ORDERED_IN_FUTURE": lambda ledger, order: order.ordered_at,
     "ORDERED_LONG_AGO": lambda ledger, order: order.ordered_at,
 }

@@ -78,9 +78,14 @@ TEST(Commands, TheOthersSurviveTheJourneyWhole) {
     EXPECT_EQ(opening.at, instant("2026-01-01T00:00:00Z"));
     EXPECT_EQ(opening.rows.at(0).line, 2U);
     EXPECT_EQ(to_string(opening.rows.at(0).amount), "-12.00 USD");
-    const auto off = round_trip(WriteOff{CreatorId("c"), ProgramId("p"), *parse_money("3.00 EUR")});
+    const auto off =
+        round_trip(WriteOff{CreatorId("c"), ProgramId("p"), parse_money("3.00 EUR"), {}});
     EXPECT_EQ(off.program, ProgramId("p"));
-    EXPECT_EQ(to_string(off.amount), "3.00 EUR");
+    EXPECT_EQ(to_string(off.amount.value()), "3.00 EUR");
+    const auto whole =
+        round_trip(WriteOff{CreatorId("c"), ProgramId("p"), {}, Currency::parse("EUR").value()});
+    EXPECT_FALSE(whole.amount.has_value());
+    EXPECT_EQ(whole.currency->code(), "EUR");
     EXPECT_EQ(round_trip(PayoutMove{PayoutVerb::kFailed, {"P1"}, "ref", {}}).verb,
               PayoutVerb::kFailed);
     EXPECT_EQ(round_trip(Release{{OrderId("o"), {}, {}}, ReleaseOf::kReject}).of,

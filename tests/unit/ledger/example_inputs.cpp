@@ -326,8 +326,14 @@ std::optional<Command> money_command(const json& step, const ExampleNames& names
     }
     if (step.contains("write_off")) {
         const json& value = step.at("write_off");
-        return WriteOff{CreatorId(text_at(value, "creator")), ProgramId(text_at(value, "program")),
-                        money_of(value.at("amount"))};
+        WriteOff off{CreatorId(text_at(value, "creator")), ProgramId(text_at(value, "program"))};
+        if (value.contains("amount")) {
+            off.amount = money_of(value.at("amount"));
+        }
+        if (value.contains("currency")) {
+            off.currency = Currency::parse(text_at(value, "currency"));
+        }
+        return off;
     }
     if (step.contains("reverse")) {
         return Reverse{names.full(text_at(step, "reverse"))};

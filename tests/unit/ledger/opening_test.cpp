@@ -250,5 +250,119 @@ TEST_P(OpeningTest, AWriteOffMakesUpForTheDebtAndNoMore) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+/// o1 was paid and refunded, the debt written off, and a payout of o2 deducted both.
+class WrittenOffTest : public OpeningTest {
+protected:
+    void SetUp() override {
+        OpeningTest::SetUp();
+        books.create(order());
+        books.close_account(kToday);
+        EXPECT_FALSE(move(PayoutVerb::kSettle).failed);
+        paid_first = payout().payout_id;
+        books.update(order("100.00"));
+        EXPECT_FALSE(books.command(WriteOff{CreatorId("c1"), ProgramId("spring")}).failed);
+        OrderText other = order();
+        other.id = "o2";
+        books.create(other);
+        books.close_account(kToday);
+        EXPECT_EQ(payout().amount, usd("10.00").amount);
+        for (const MoneyCommand& row : rows_of<MoneyCommand>(*books.read())) {
+            write_off_id = row.command_id;
+        }
+    }
+    void withdraw_refund() {
+        OrderText back = order("0.00");
+        back.updated = "2026-01-03T00:00:00Z";
+        books.update(back);
+    }
+    void expect_blocked() {
+        EXPECT_THAT(books.anomalies(), Contains(HasSubstr("DEBT_WRITTEN_OFF o1")));
+        EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+        EXPECT_THAT(payable(), HasSubstr("blocked=10.00"));
+        const std::size_t before = payouts();
+        books.close_account(kToday);
+        EXPECT_EQ(payouts(), before);
+        EXPECT_EQ(rows_of<Skipped>(*books.read()).back().skip_reason, SkipReason::kBlocked);
+        EXPECT_THAT(found(), IsEmpty());
+    }
+
+    std::string paid_first, write_off_id;
+};
+SLUICE_FOR_EVERY_LEDGER(WrittenOffTest);
+
+TEST_P(WrittenOffTest, ARefundThatIsWithdrawnIsBlockedUntilTheWriteOffIsReversed) {
+    withdraw_refund();
+    expect_blocked();
+    EXPECT_FALSE(books.command(Reverse{write_off_id}).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+    EXPECT_THAT(payable(), Not(HasSubstr("blocked")));
+    books.close_account(kToday);
+    EXPECT_EQ(payouts(), 2U);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_P(WrittenOffTest, ARefundThatIsWithdrawnIsPaidIfAPersonSaysSo) {
+    withdraw_refund();
+    EXPECT_FALSE(books.command(AnomalyAck{OrderId("o1"), "DEBT_WRITTEN_OFF"}).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=10.00"));
+    books.close_account(kToday);
+    EXPECT_EQ(payouts(), 3U);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// The payout that paid the commission comes back after its refund was written off.
+TEST_P(WrittenOffTest, APaymentThatComesBackIsBlocked) {
+    EXPECT_FALSE(books.command(PayoutMove{PayoutVerb::kReturned, {paid_first}}).failed);
+    expect_blocked();
+}
+
+/// The order earns again because a person adjusts it.
+TEST_P(WrittenOffTest, AnAdjustmentOfTheOrderIsBlocked) {
+    EXPECT_FALSE(books.command(Adjust{OrderId("o1"), usd("10.00").amount}).failed);
+    expect_blocked();
+}
+
+TEST_P(WrittenOffTest, OtherOrdersOfTheCreatorArePaid) {
+    OrderText third = order();
+    third.id = "o3";
+    books.create(third);
+    EXPECT_THAT(payable(), HasSubstr("payable=10.00"));
+    withdraw_refund();
+    EXPECT_THAT(payable(), HasSubstr("payable=10.00"));
+    EXPECT_THAT(payable(), HasSubstr("blocked=10.00"));
+}
+
+/// A payout deducted the balance and the write-off.
+TEST_P(OpeningTest, ANegativeBalanceThatWasWrittenOffIsReversedAfterTheWriteOff) {
+    EXPECT_FALSE(import_balance("-5.00").failed);
+    const std::string opening = rows_of<MoneyCommand>(*books.read()).front().command_id;
+    EXPECT_FALSE(write_off("5.00").failed);
+    const std::string off = rows_of<MoneyCommand>(*books.read()).back().command_id;
+    Credit credit;
+    credit.creator = CreatorId("c1");
+    credit.program = ProgramId("spring");
+    credit.amount = usd("10.00");
+    EXPECT_FALSE(books.command(credit).failed);
+    books.close_account(kToday);
+    EXPECT_EQ(payout().amount, usd("10.00").amount);
+    EXPECT_THAT(books.command(Reverse{opening}).text, HasSubstr("reverse " + off + " first"));
+    EXPECT_FALSE(books.command(Reverse{off}).failed);
+    EXPECT_FALSE(books.command(Reverse{opening}).failed);
+    EXPECT_THAT(payable(), HasSubstr("payable=0.00"));
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// K1: the balance is 0 by then.
+TEST_P(OpeningTest, AWriteOffOfTheWholeBalanceIsRepeatedWithItsKey) {
+    EXPECT_FALSE(import_balance("-5.00").failed);
+    const WriteOff whole{CreatorId("c1"), ProgramId("spring")};
+    books.key = "key-1";
+    const Applied first = books.command(whole);
+    EXPECT_THAT(first.text, HasSubstr("5.00 USD"));
+    EXPECT_EQ(books.command(whole).text, first.text);
+    books.key = "key-2";
+    EXPECT_THAT(books.command(whole).text, HasSubstr("no balance below 0"));
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -318,7 +318,7 @@ TEST_P(PayoutRuns, P3_AVerbOnARunPassesOverPayoutsThatArePastIt) {
     expect(PayoutVerb::kReturned, "1 payout returned; payout ", "VOID");
 }
 
-TEST_P(PayoutRuns, P3_AVoidOrARepointOfARunPassesOverWhatWasSent) {
+TEST_P(PayoutRuns, P3_AVoidOrARepointOfARunPassesOverSentPayouts) {
     EXPECT_EQ(move(PayoutVerb::kSent, ids[0]).text, "1 payout sent");
     for (const char* creator : {"c1", "c2"}) {
         books.command(CreatorSet{CreatorId(creator), {}, "ref-1", {}, {}});
