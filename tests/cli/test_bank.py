@@ -1,4 +1,5 @@
 """The bank's answer: pain.002, camt.053 and camt.054 settle, fail and return payouts, and never guess."""
+import json
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import subprocess
 import pytest
 from harness.bank_answers import camt053, camt054, details, document, entry, fee, pain002, status
 from harness.edge import Edge
+from program import PROGRAM
 from test_ledger import ACME, HTTP, Shop, until_now
 
 PAYEES = (
@@ -90,6 +92,28 @@ def test_a_statement_settles_and_returns(paid):
                      "bank import camt.053 BANK-53-1 AC04 account closed"}
     balances = {row["creator_id"]: (row["paid"], row["in_payout"]) for row in paid.json("report", "balances", *ACME)}
     assert balances == {"ann": ("8.00", "0.00"), "ben": ("0.00", "0.00"), "cyd": ("0.00", "8.00")}
+
+
+def test_a_second_return_needs_a_person(paid):
+    """Another reference is another credit; the same one is told again."""
+    paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="B-2"))))
+    assert paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="R-2", returned="AC04"), credit=True)))[
+        paid.ben]["outcome"] == "RETURNED"
+    assert paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="R-2", returned="AC04"), credit=True)))[
+        paid.ben]["outcome"] == "KNOWN"
+    again = paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="R-3", returned="AC04"), credit=True)), exit_status=1)
+    assert again[paid.ben]["outcome"] == "DIFFERS" and "came back twice, with the references R-2 and R-3" in again[paid.ben]["note"]
+
+
+def test_of_two_imports_at_once_one_records(paid):
+    """Both read the payouts before either moves them; the other one printed SETTLED, though the worker had answered nothing."""
+    text = camt053(entry("16.00", details(paid.ann, "8.00", reference="B-1"), details(paid.ben, "8.00", reference="B-2")))
+    file = paid.file("once.xml", text)
+    line = [str(PROGRAM), "bank", "import", str(file), *ACME, "--format", "json"]
+    runs = [subprocess.Popen(line, env={**os.environ, "SLUICE_STORE": str(paid.store)}, stdout=subprocess.PIPE) for _ in range(4)]
+    found = [row["outcome"] for run in runs for row in json.loads(run.communicate(timeout=120)[0])]
+    assert sorted(found) == ["KNOWN"] * 6 + ["SETTLED"] * 2
+    assert {run.returncode for run in runs} == {0}
 
 
 def test_the_same_file_twice_changes_nothing(paid):

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
+#include "core/approvals/subject.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
@@ -132,37 +135,53 @@ struct MoveGroup {
 /// Settlements come first, so that a return finds its payout settled.
 std::vector<MoveGroup> moves_of(const BankFile& file, const std::vector<JudgedLine>& judged) {
     using Key = std::tuple<PayoutVerb, std::string, std::optional<Timestamp>, std::string>;
-    std::map<Key, std::vector<std::string>> groups;
+    struct Named {
+        std::vector<std::string> ids;
+        std::vector<Payout> moving;
+    };
+    std::map<Key, Named> groups;
     for (const JudgedLine& one : judged) {
         if (one.outcome == BankOutcome::kMoved || one.records_ref) {
             const bool settles = one.verb == PayoutVerb::kSettle;
-            groups[{one.verb, settles ? one.line.posting.to_string() : one.line.bank_ref,
-                    settles ? one.line.booking_date : std::nullopt, reason_of(file, one)}]
-                .push_back(one.payout->payout_id);
+            Named& group =
+                groups[{one.verb, settles ? one.line.posting.to_string() : one.line.bank_ref,
+                        settles ? one.line.booking_date : std::nullopt, reason_of(file, one)}];
+            group.ids.push_back(one.payout->payout_id);
+            if (one.outcome == BankOutcome::kMoved) {
+                group.moving.push_back(*one.payout);
+            }
         }
     }
     std::vector<MoveGroup> moves;
-    for (auto& [key, ids] : groups) {
+    for (auto& [key, group] : groups) {
         const auto& [verb, bank_ref, paid_at, reason] = key;
-        moves.push_back({{verb, std::move(ids), bank_ref, paid_at}, reason});
+        PayoutMove move{verb, std::move(group.ids), bank_ref, paid_at};
+        move.expect = group.moving.empty() ? "" : to_hex(payouts_digest(group.moving));
+        moves.push_back({std::move(move), reason});
     }
     return moves;
 }
 
+/// The payouts that this command moved, each with the verb.
+using Moved = std::set<std::pair<std::string, PayoutVerb>>;
+
+/// Each command names the payouts that it moves, and is refused if another one moved some of them
+/// meanwhile.
 Status submit_all(const Frame& frame, const ImportBankFileCommand& command,
-                  const std::vector<MoveGroup>& moves) {
-    std::size_t done = 0;
+                  const std::vector<MoveGroup>& moves, Moved& done) {
     for (const MoveGroup& one : moves) {
         SubmitOptions options = command.submit;
         options.reason = one.reason;
         const auto moved = submit_quietly(frame, one.move, options);
         if (!moved.ok()) {
             return Error{moved.error().code,
-                         command.file + ": " + std::to_string(done) +
+                         command.file + ": " + std::to_string(done.size()) +
                              " payouts are recorded; import the file again for the rest: " +
                              moved.error().message};
         }
-        done += one.move.ids.size();
+        for (const std::string& id : one.move.ids) {
+            done.emplace(id, one.move.verb);
+        }
     }
     return {};
 }
@@ -236,6 +255,21 @@ Result<std::size_t> drop_other_accounts(const ImportBankFileCommand& command, Ba
     });
 }
 
+/// Shows what an earlier try of this command moved as moved, and not as recorded before.
+void show_moved(const Moved& done, std::vector<JudgedLine>& judged) {
+    for (JudgedLine& one : judged) {
+        const PayoutVerb verb = one.line.event == BankEvent::kSettled    ? PayoutVerb::kSettle
+                                : one.line.event == BankEvent::kReturned ? PayoutVerb::kReturned
+                                                                         : PayoutVerb::kFailed;
+        if (one.outcome == BankOutcome::kKnown && one.payout && !one.records_ref &&
+            done.contains({one.payout->payout_id, verb})) {
+            one.outcome = BankOutcome::kMoved;
+            one.verb = verb;
+            one.note = one.line.note;
+        }
+    }
+}
+
 Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& command) {
     constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
     const auto account = account_number(frame, *command.submit.account);
@@ -250,25 +284,36 @@ Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& com
     if (!file.ok()) {
         return Error{file.error().code, file.error().message + "; nothing was recorded"};
     }
+    constexpr int kTriesMax = 5;  // another import of the same payouts runs
     std::size_t skipped = 0;
-    const auto judged =
-        with_snapshot(frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-                      [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
-                          const auto others = drop_other_accounts(command, *file, *account, ledger);
-                          if (!others.ok()) {
-                              return others.error();
-                          }
-                          skipped = *others;
-                          return judge_bank_file(ledger, *account, *command.submit.account, *file);
-                      });
+    const auto judge = [&] {
+        return with_snapshot(
+            frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+            [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
+                const auto others = drop_other_accounts(command, *file, *account, ledger);
+                if (!others.ok()) {
+                    return others.error();
+                }
+                skipped += *others;
+                return judge_bank_file(ledger, *account, *command.submit.account, *file);
+            });
+    };
+    Moved done;
+    auto judged = judge();
+    for (int tries = 1; judged.ok() && !command.preview; ++tries) {
+        const Status moved = submit_all(frame, command, moves_of(*file, *judged), done);
+        if (moved.ok()) {
+            break;
+        }
+        if (moved.error().code != ErrorCode::kInvalid || tries == kTriesMax) {
+            return moved;
+        }
+        judged = judge();
+    }
     if (!judged.ok()) {
         return judged.error();
     }
-    if (!command.preview) {
-        if (Status moved = submit_all(frame, command, moves_of(*file, *judged)); !moved.ok()) {
-            return moved;
-        }
-    }
+    show_moved(done, *judged);
     print(command, *judged);
     if (skipped != 0) {
         std::fprintf(command.format == Format::kTable ? stdout : stderr,

@@ -276,6 +276,13 @@ bool has_amount_of(const BankLine& line, const Payout& payout) {
     return line.amount->amount == payout.amount || before == payout.amount;
 }
 
+/// Whether the line is another return of a payout than the one that was recorded.
+bool comes_back_again(const BankLine& line, const Payout& payout) {
+    const PostingRefs recorded = PostingRefs::parse(payout.bank_ref);
+    return line.event == BankEvent::kReturned && !recorded.empty() && !line.posting.empty() &&
+           !recorded.is_same_posting(line.posting);
+}
+
 JudgedLine BankMatcher::judge_unmatched(const BankLine& line, const Payout* payout) {
     JudgedLine judged{line};
     judged.note = line.note;
@@ -376,6 +383,11 @@ void BankMatcher::judge_state(JudgedLine& judged) {
         if (judged.line.event == BankEvent::kSettled && judged.line.entry != 0) {
             postings_of(payout.payout_id).push_back({judged.line.posting, judged.line.entry});
         }
+    } else if (state == PayoutState::kReturned && comes_back_again(judged.line, payout)) {
+        judged.outcome = BankOutcome::kDiffers;
+        judged.needs_person = true;
+        judged.note = "payout " + payout.payout_id + " came back twice, with the references " +
+                      payout.bank_ref + " and " + judged.line.bank_ref;
     } else if (judged.outcome == BankOutcome::kKnown) {
         judged.note = "recorded before";
         if (judged.line.event == BankEvent::kSettled && judged.line.entry != 0) {
