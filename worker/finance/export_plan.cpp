@@ -118,7 +118,7 @@ Status add_files(const ExportRequest& request, const std::string& suffix,
             return Error{ErrorCode::kConflict,
                          "key " + request.key + " was used for other payouts; nothing was done"};
         }
-        number += file.suffix == suffix + "-" + std::to_string(number + 1) ? 1 : 0;
+        number += file.suffix == suffix + "-" + std::to_string(number + 1) ? 1U : 0U;
     }
     const std::size_t most = request.rows_max == 0 ? payouts.size() : request.rows_max;
     const bool is_numbered = number != 0 || payouts.size() > most;
