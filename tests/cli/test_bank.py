@@ -95,7 +95,7 @@ def test_a_statement_settles_and_returns(paid):
 
 
 def test_a_second_return_needs_a_person(paid):
-    """Another reference is another credit; the same one is told again."""
+    """Another reference is another credit; the same one is a repetition."""
     paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="B-2"))))
     assert paid.bank(camt053(entry("8.00", details(paid.ben, "8.00", reference="R-2", returned="AC04"), credit=True)))[
         paid.ben]["outcome"] == "RETURNED"
