@@ -52,6 +52,14 @@ unsigned char* bytes_of(std::string& text) noexcept {
     return reinterpret_cast<unsigned char*>(text.data());
 }
 
+/// Passes bytes through a cipher. AWS-LC and BoringSSL take an update without bytes for the end.
+template <auto kUpdate>
+bool update(EVP_CIPHER_CTX* gcm, unsigned char* to, std::string_view from) noexcept {
+    int written = 0;
+    return from.empty() ||
+           kUpdate(gcm, to, &written, bytes_of(from), static_cast<int>(from.size())) == 1;
+}
+
 Error refused(std::string_view token_id) {
     return {ErrorCode::kCorrupt, "the secret of token \"" + std::string(token_id) +
                                      "\" does not open with this master key: it is another "
@@ -184,10 +192,8 @@ std::string MasterKey::seal(std::string_view secret, std::string_view token_id) 
     int written = 0;
     const bool ok =
         EVP_EncryptInit_ex(gcm, EVP_aes_256_gcm(), nullptr, key_.data(), nonce.data()) == 1 &&
-        EVP_EncryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
-                          static_cast<int>(token_id.size())) == 1 &&
-        EVP_EncryptUpdate(gcm, text, &written, bytes_of(secret), static_cast<int>(secret.size())) ==
-            1 &&
+        update<EVP_EncryptUpdate>(gcm, nullptr, token_id) &&
+        update<EVP_EncryptUpdate>(gcm, text, secret) &&
         EVP_EncryptFinal_ex(gcm, text + secret.size(), &written) == 1 &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_GET_TAG, static_cast<int>(kTagBytes),
                             text + secret.size()) == 1;
@@ -211,10 +217,8 @@ Result<std::string> MasterKey::open(std::string_view sealed, std::string_view to
     int written = 0;
     const bool ready =
         EVP_DecryptInit_ex(gcm, EVP_aes_256_gcm(), nullptr, key_.data(), bytes_of(nonce)) == 1 &&
-        EVP_DecryptUpdate(gcm, nullptr, &written, bytes_of(token_id),
-                          static_cast<int>(token_id.size())) == 1 &&
-        EVP_DecryptUpdate(gcm, bytes_of(secret), &written, bytes_of(text),
-                          static_cast<int>(text.size())) == 1 &&
+        update<EVP_DecryptUpdate>(gcm, nullptr, token_id) &&
+        update<EVP_DecryptUpdate>(gcm, bytes_of(secret), text) &&
         EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_GCM_SET_TAG, static_cast<int>(kTagBytes),
                             bytes_of(tag)) == 1;
     if (!ready) {  // out of memory; a sender must not be refused as if the key were wrong
