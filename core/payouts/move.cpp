@@ -165,12 +165,15 @@ Result<Reply> run_verb(const PayoutMove& command, const CommandContext& context,
             return possible.error();
         }
     }
-    const std::size_t recorded = record_reference(command, context, txn);
-    if (selected->moving.empty() && recorded == 0) {
+    if (!command.message.empty() && selected->moving.empty()) {
         return nothing_moved(*selected, transition);
     }
     if (Status same = check_unchanged(command, selected->moving); !same) {
         return same.error();
+    }
+    const std::size_t recorded = record_reference(command, context, txn);
+    if (selected->moving.empty() && recorded == 0) {
+        return nothing_moved(*selected, transition);
     }
     for (Payout& payout : selected->moving) {
         payout.message = command.message.empty() ? payout.message : command.message;
