@@ -49,7 +49,8 @@ def command_of(sluice, reason):
 
 
 def payout(sluice, place):
-    return sluice.json("payout", "list", *ACME)[place]["payout_id"]
+    rows = sluice.json("payout", "list", *ACME)  # ids of one second are in no order
+    return sorted(rows, key=lambda row: (row["closed_at"], row["payout_id"]))[place]["payout_id"]
 
 
 def month():
