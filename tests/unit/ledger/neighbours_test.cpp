@@ -93,7 +93,7 @@ TEST_P(Neighbours, OrdersThatBeginWithATextComeShopByShop) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, Neighbours, testing::ValuesIn(ledger_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& parameters) { return parameters.param.name; });
 
 }  // namespace
 }  // namespace sluice::test
