@@ -157,10 +157,10 @@ WRAP_SYSTEM(write, ssize_t, -1, (int fd, const void* from, std::size_t bytes), (
 WRAP_OPENSSL(EVP_CIPHER_CTX_new, EVP_CIPHER_CTX*, (), ())
 WRAP_OPENSSL(EVP_CIPHER_CTX_ctrl, int, (EVP_CIPHER_CTX * context, int type, int arg, void* ptr),
              (context, type, arg, ptr))
-WRAP_OPENSSL(EVP_EncryptInit_ex2, int,
-             (EVP_CIPHER_CTX * context, const EVP_CIPHER* cipher, const unsigned char* key,
-              const unsigned char* iv, const OSSL_PARAM* params),
-             (context, cipher, key, iv, params))
+WRAP_OPENSSL(EVP_EncryptInit_ex, int,
+             (EVP_CIPHER_CTX * context, const EVP_CIPHER* cipher, ENGINE* engine,
+              const unsigned char* key, const unsigned char* iv),
+             (context, cipher, engine, key, iv))
 WRAP_OPENSSL(EVP_EncryptUpdate, int,
              (EVP_CIPHER_CTX * context, unsigned char* out, int* out_bytes, const unsigned char* in,
               int in_bytes),
@@ -168,10 +168,10 @@ WRAP_OPENSSL(EVP_EncryptUpdate, int,
 WRAP_OPENSSL(EVP_EncryptFinal_ex, int,
              (EVP_CIPHER_CTX * context, unsigned char* out, int* out_bytes),
              (context, out, out_bytes))
-WRAP_OPENSSL(EVP_DecryptInit_ex2, int,
-             (EVP_CIPHER_CTX * context, const EVP_CIPHER* cipher, const unsigned char* key,
-              const unsigned char* iv, const OSSL_PARAM* params),
-             (context, cipher, key, iv, params))
+WRAP_OPENSSL(EVP_DecryptInit_ex, int,
+             (EVP_CIPHER_CTX * context, const EVP_CIPHER* cipher, ENGINE* engine,
+              const unsigned char* key, const unsigned char* iv),
+             (context, cipher, engine, key, iv))
 WRAP_OPENSSL(EVP_DecryptUpdate, int,
              (EVP_CIPHER_CTX * context, unsigned char* out, int* out_bytes, const unsigned char* in,
               int in_bytes),
