@@ -235,8 +235,11 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     input.seq = {head.seq};
     input.body = static_cast<ArchivedBody>(head.body);
     input.last_seq = input.seq;
-    if ((head.flags & kFlagOriginal) != 0 && !take_value(rest, input.original.emplace())) {
-        return corrupt("an input shorter than its digests");
+    if ((head.flags & kFlagOriginal) != 0) {
+        input.original = ArchivedInput::Original{};
+        if (!take_value(rest, *input.original)) {
+            return corrupt("an input shorter than its digests");
+        }
     }
     if ((head.flags & kFlagGap) != 0 &&
         (!take_value(rest, input.last_seq.value) || !is_gap(input))) {

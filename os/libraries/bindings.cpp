@@ -99,6 +99,20 @@ std::string object_of(const void* address) {
     return ::dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
+/// Returns true if the function is one of the program itself, or of another file of the library. An
+/// object of another name, such as a tracer that was preloaded, passes its calls on.
+bool is_foreign(const void* address, std::string_view library) {
+    Dl_info info{};
+    void* map = nullptr;
+    if (::dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) {
+        return false;
+    }
+    const std::string_view path(info.dli_fname != nullptr ? info.dli_fname : "");
+    const std::string_view stem = library.substr(0, library.find('.'));
+    return static_cast<const link_map*>(map)->l_prev == nullptr ||
+           path.substr(path.rfind('/') + 1).starts_with(stem);
+}
+
 bool has_prefix(std::string_view library, std::string_view prefixes) {
     for (std::size_t at = 0; at < prefixes.size();) {
         const std::size_t end = std::min(prefixes.find(' ', at), prefixes.size());
@@ -121,6 +135,9 @@ std::optional<MixedLibrary> judge(const char* library, const std::vector<Call>& 
     for (const Call& call : calls) {
         const void* const here = ::dlsym(handle, call.name);
         const bool is_own = here == call.address;
+        if (!is_own && !is_foreign(call.address, library)) {
+            continue;
+        }
         std::string& function = is_own ? mixed.own_function : mixed.foreign_function;
         // dlsym() also finds the functions of what the library itself needs, such as the C library.
         if (here != nullptr && function.empty() &&

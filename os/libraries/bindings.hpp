@@ -21,7 +21,8 @@ struct MixedLibrary {
 
 /// Returns the first library whose functions this object (the program, or the module that contains
 /// this code) calls in two objects, or nothing. Looks at the libraries that it was linked with and
-/// whose names begin with one of `prefixes`. Thread: any. Loads nothing.
+/// whose names begin with one of `prefixes`. A function that a preloaded object of another name
+/// has, such as a tracer, is no other library's. Thread: any. Loads nothing.
 /// @param prefixes  Names up to ".so", separated by spaces: "libcrypto liblmdb".
 [[nodiscard]] std::optional<MixedLibrary> find_mixed_library(std::string_view prefixes);
 
