@@ -220,7 +220,28 @@ Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
                                              : Search(job.whom, ledger, archive).run_again(job);
 }
 
+namespace {
+
+/// Returns true if a row has the creator's name, or a payee that is not a digest yet.
+bool has_rows_of_creator(const ForgetWhom& whom, LedgerReader& ledger) {
+    const CreatorId creator = first_id(ledger, whom.account, CreatorId(whom.id));
+    CreatorRow profile{whom.account, creator, {}, {}, {}};
+    bool any = ledger.load(profile) && (!profile.name.empty() || !profile.payee.empty());
+    ledger.scan(PayeeChange{whom.account, creator, {}, {}, {}, {}, {}, {}}, {2, 2},
+                [&any](const PayeeChange& row) {
+                    for (const std::string& payee : {row.old_payee, row.new_payee}) {
+                        any = any || (!payee.empty() && !is_forgotten_payee(payee));
+                    }
+                });
+    return any;
+}
+
+}  // namespace
+
 bool finds_anything(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger) {
+    if (whom.by == ForgetBy::kCreator) {
+        return has_rows_of_creator(whom, ledger);
+    }
     bool any = !found.orders.empty();
     for (const Digest256& device : found.devices) {
         Click first;

@@ -50,8 +50,8 @@ struct CreatorIds {
 [[nodiscard]] Result<ForgetFound> search_more(const ForgetJob& job, LedgerReader& ledger,
                                               const ScanInputs& archive);
 
-/// Returns whether the ledger has an order, an input or a click of the person, and not only the id
-/// that names the person.
+/// Returns whether the ledger has an order, an input or a click of the person, or the name or a
+/// payee of the creator, and not only the id that names the person.
 /// @param found  As search_forgotten() returned it.
 [[nodiscard]] bool finds_anything(const ForgetWhom& whom, const ForgetFound& found,
                                   LedgerReader& ledger);

@@ -84,6 +84,17 @@ def test_a_creator_is_forgotten(sold):
     assert "no creator bob" in sold.run("forget", "--account", "acme", "--creator", "bob", status=1).err
 
 
+def test_a_key_that_forgot_one_creator_forgets_no_other(sold):
+    """K1, F1: repeated, the command says the same; for another creator with a name it is refused."""
+    sold.run("creator", "import", sold.file(
+        "n.csv", "creator_id,program_id,code,name,payee\nann,spring,SAVE,Ann Smith,DE-77\nben,spring,BEN,Ben Jones,DE-78\n"))
+    for _ in range(2):
+        assert sold.run("forget", "--account", "acme", "--creator", "ann", "--key", "k").out == "forgotten\n"
+    said = sold.run("forget", "--account", "acme", "--creator", "ben", "--key", "k", status=1).err
+    assert "with other content" in said
+    assert [row["name"] for row in sold.json("creator", "list", "--account", "acme") if row["creator_id"] == "ben"] == ["Ben Jones"]
+
+
 def test_a_rebuild_waits_for_a_forget_that_is_under_way(sold):
     """F2: the command is over before the worker has taken the person out of the archive."""
     worker = subprocess.Popen([PROGRAM, "--store", str(sold.store), "worker"], stderr=subprocess.DEVNULL)

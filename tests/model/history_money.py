@@ -188,18 +188,22 @@ class Money:
 
     def repeat(self):
         """K1: the same key with the same content does nothing; with another it is refused."""
-        if not self.keyed:
+        keyed = self.comparable()
+        if not keyed:
             return
         self.take_in()
-        step, actor, key = self.chance.choice(self.keyed)
+        step, actor, key = self.chance.choice(keyed)
         before = len(self.ledger.journal.entries)
-        other = self.chance.random() < 0.3 or "forget" in step
+        other = self.chance.random() < 0.3
         result = self.command(step, self.chance.choice([actor, None]), key, reason="another" if other else "by hand")
         assert result.outcome in (("refused",) if other else ANSWERS_AGAIN), step
         assert len(self.ledger.journal.entries) == before
 
     def repeat_all(self):
         """Every command again, with its key."""
-        for step, actor, key in list(self.keyed):
-            wanted = ("refused",) if "forget" in step else ANSWERS_AGAIN
-            assert self.command(step, actor, key).outcome in wanted, step
+        for step, actor, key in self.comparable():
+            assert self.command(step, actor, key).outcome in ANSWERS_AGAIN, step
+
+    def comparable(self):
+        """A forget is compared with what is left of the person, which no content says (tests/cli/test_forget.py)."""
+        return [keyed for keyed in self.keyed if "forget" not in keyed[0]]
