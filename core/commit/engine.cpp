@@ -42,7 +42,9 @@ void CommitEngine::iteration_ended(Now now, bool quitting, Actions& actions) noe
         return;
     }
     pace_.began(waiting_.count());
-    update_wait_timer(now.ms, actions);  // another process may have the writer lock
+    if (waiting_.count() > kBatchRequestsMax || waiting_.bytes() > kBatchBytesMax) {
+        update_wait_timer(now.ms, actions);  // the rest waits behind a commit that may hang
+    }
     announce(now.ms, actions);
 }
 
@@ -88,8 +90,6 @@ void CommitEngine::answered_unstored(std::size_t batch, Actions& actions) noexce
     batches_[batch] = {};
     if (!waiting_.empty()) {
         actions.add({Do::kRunAtIterationEnd});
-    } else {
-        update_wait_timer(0, actions);  // clears it, if it is set
     }
 }
 

@@ -4,8 +4,7 @@
 // runs, a request is committed at the end of the event loop's iteration, with all requests of that
 // iteration; no timer delays it. CommitPace decides whether the next commit is announced while one
 // runs, so that the disk need not wait for the event loop, or is delayed. A commit takes its
-// requests when it may write, so requests that arrive after the announcement join it, and those
-// that wait too long time out.
+// requests when it gets the disk, so requests that arrive after the announcement join it.
 //
 // States of a batch: free -> announced (kStart) -> taken -> committed -> answered -> free.
 // Threads: any, one call at a time.
@@ -50,7 +49,7 @@ public:
     /// @param quitting  The process exits after the last answer, so no commit is delayed.
     void iteration_ended(Now now, bool quitting, Actions& actions) noexcept;
 
-    /// Returns the batch's requests. The commit thread calls it when it may write. Empty if all
+    /// Returns the batch's requests. The commit thread calls it when it has the disk. Empty if all
     /// requests timed out.
     [[nodiscard]] WaiterChain take(std::size_t batch) noexcept;
     /// Returns the requests of a batch that the commit thread did not get; none is stored. Answer
@@ -67,8 +66,6 @@ public:
 
     [[nodiscard]] WaiterChain overdue(std::uint64_t now_ms, Actions& actions) noexcept;
 
-    /// Returns true if a batch is announced and has taken no requests yet.
-    [[nodiscard]] bool is_announced() const noexcept { return announced_; }
     /// Returns true if a batch is announced or being committed.
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <utility>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
@@ -79,60 +78,26 @@ std::uint64_t LmdbQueue::cost_of_stored(std::span<const AppendItem> part) const 
 }
 
 void LmdbQueue::append(std::span<AppendItem> batch, Timestamp now) noexcept {
-    append_in({}, batch, now, monotonic_ns());
-}
-
-void LmdbQueue::append_taken(const TakeItems& take) noexcept {
-    Turn turn = wait_for_turn();
-    const std::span<AppendItem> batch = take();
-    append_in(std::move(turn), batch, sluice::now(), monotonic_ns());
-}
-
-/// Waits for the writer lock. Returns without it if records cannot be stored now, or if LMDB gives
-/// none: the caller then meets the reason again, and answers replays.
-LmdbQueue::Turn LmdbQueue::wait_for_turn() noexcept {
-    constexpr int kTriesMax = 3;  // the backlog may grow while this process waits for the lock
-    for (int tries = 0; tries < kTriesMax; ++tries) {
-        if (!check_in_place() || is_closed()) {
-            break;
-        }
-        Turn turn;
-        turn.room = admission_.measure(*env_);
-        if (turn.room == 0 || !prepare_lanes(monotonic_ns()) || turn.lock.begin(*env_) != 0) {
-            break;
-        }
-        if (!has_large_backlog(turn.lock)) {
-            return turn;
-        }
+    // Every answer that a client of this batch can have seen was stamped before.
+    const std::uint64_t cut_ns = monotonic_ns();
+    if (!check_in_place()) {
+        set_pending(
+            batch,
+            AppendOutcome::kUnavailable);  // replays included: their records are out of reach
+        return;
     }
-    return {};
-}
-
-/// @param turn  If its lock is active, the claims are decided under it.
-/// @param cut_ns  Every answer that a client of this batch can have seen was stamped before.
-void LmdbQueue::append_in(Turn turn, std::span<AppendItem> batch, Timestamp now,
-                          std::uint64_t cut_ns) noexcept {
-    if (turn.lock.active() && is_closed()) {  // since this process waited for the lock
-        turn.lock.abort();
+    answer_known_claims(batch, now);
+    if (process_latch_.load() != AppendOutcome::kPending || latched()) {
+        set_pending(batch, AppendOutcome::kUnavailable);
+        return;
     }
-    if (!turn.lock.active()) {
-        if (!check_in_place()) {
-            // Replays included, because their records are out of reach.
-            set_pending(batch, AppendOutcome::kUnavailable);
-            return;
-        }
-        answer_known_claims(batch, now);
-        if (is_closed()) {
-            set_pending(batch, AppendOutcome::kUnavailable);
-            return;
-        }
-        turn.room = any_pending(batch) ? admission_.measure(*env_) : 0;
+    if (any_pending(batch)) {
+        reject_oversized_items(batch, admission_.measure(*env_));
     }
-    reject_oversized_items(batch, turn.room);
-    if (!turn.lock.active() && any_pending(batch) && !prepare_lanes(cut_ns)) {
+    if (any_pending(batch) && !prepare_lanes(cut_ns)) {
         set_pending(batch, AppendOutcome::kUnavailable);
     }
-    store_in_parts(batch, now, cut_ns, std::move(turn.lock));
+    store_in_parts(batch, now, cut_ns);
 }
 
 void LmdbQueue::find_replay(AppendItem& item, Timestamp now) noexcept {
@@ -207,8 +172,8 @@ void LmdbQueue::reject_oversized_items(std::span<AppendItem> batch, std::uint64_
     }
 }
 
-void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns,
-                               WriteTxn lock) noexcept {
+void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
+                               std::uint64_t cut_ns) noexcept {
     std::size_t count = batch.size();
     for (std::size_t at = 0; at < batch.size();) {
         const std::span<AppendItem> part = batch.subspan(at, std::min(count, batch.size() - at));
@@ -218,7 +183,6 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now, std::
         }
         AppendOutcome why = AppendOutcome::kFull;
         Batch attempt{.items = part, .now_second = now.seconds, .cut_ns = cut_ns};
-        attempt.txn = std::move(lock);
         const int rc = store_part(attempt, now, why);
         if (rc == 0) {
             at += part.size();
@@ -241,7 +205,7 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now, std::
 /// Stores the items in one transaction. On error, returns LMDB's code, leaves the items pending,
 /// and sets `why` to the outcome that they should get.
 int LmdbQueue::store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept {
-    int rc = batch.txn.active() ? 0 : batch.txn.begin(*env_);
+    int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? fill_transaction(batch) : rc;
     batch.records.close();
     if (rc == 0 && batch.next_seq == batch.first_seq) {

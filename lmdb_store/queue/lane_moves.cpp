@@ -109,26 +109,18 @@ int LmdbQueue::move_lanes_first(Batch& batch) noexcept {
     }
 }
 
-std::uint64_t LmdbQueue::backlog_of(const std::vector<LaneRow>& rows) const noexcept {
+/// Returns the bytes that are durable and not moved, by the cells. A lane with an unknown cell
+/// counts as empty.
+Result<std::uint64_t> LmdbQueue::lanes_backlog() {
+    const Result<std::vector<LaneRow>> rows = lane_rows();
+    if (!rows) {
+        return rows.error();
+    }
     std::uint64_t bytes = 0;
-    for (const LaneRow& row : rows) {
+    for (const LaneRow& row : *rows) {
         bytes += lanes_->known_of(row).durable.value_or(row.moved) - row.moved;
     }
     return bytes;
-}
-
-Result<std::uint64_t> LmdbQueue::lanes_backlog() {
-    const Result<std::vector<LaneRow>> rows = lane_rows();
-    return rows ? Result<std::uint64_t>(backlog_of(*rows)) : Result<std::uint64_t>(rows.error());
-}
-
-bool LmdbQueue::has_large_backlog(const WriteTxn& txn) const noexcept {
-    try {
-        std::vector<LaneRow> rows;
-        return read_lane_rows(txn.get(), rows) == 0 && backlog_of(rows) > kLargeMoveBytes;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
 }
 
 bool LmdbQueue::prepare_lanes(std::uint64_t cut_ns) noexcept {

@@ -26,7 +26,6 @@ public:
     [[nodiscard]] Status open_environment(std::uint64_t map_bytes);
 
     void append(std::span<AppendItem> batch, Timestamp now) noexcept override;
-    void append_taken(const TakeItems& take) noexcept override;
     void find_replay(AppendItem& item, Timestamp now) noexcept override;
     [[nodiscard]] std::optional<AppendOutcome> closed_reason() const noexcept override;
     [[nodiscard]] Result<std::vector<QueuedRecord>> read(SequenceNumber from,
@@ -95,26 +94,12 @@ private:
     [[nodiscard]] int find_gap(const Txn& txn, SequenceNumber after,
                                std::optional<SequenceRange>& gap) const noexcept;
 
-    /// The writer lock, and the bytes that may be stored.
-    struct Turn {
-        WriteTxn lock = {};  ///< Not active if append() must decide without the lock.
-        std::uint64_t room = 0;
-    };
-
     // append(), step by step
-    [[nodiscard]] Turn wait_for_turn() noexcept;
-    void append_in(Turn turn, std::span<AppendItem> batch, Timestamp now,
-                   std::uint64_t cut_ns) noexcept;
-    [[nodiscard]] bool is_closed() const noexcept {
-        return process_latch_.load() != AppendOutcome::kPending || latched();
-    }
     [[nodiscard]] bool check_in_place() noexcept;
     void answer_known_claims(std::span<AppendItem> batch, Timestamp now) noexcept;
     void answer_claim(const Txn& snapshot, AppendItem& item, std::int64_t now_second) noexcept;
     void reject_oversized_items(std::span<AppendItem> batch, std::uint64_t room) noexcept;
-    /// @param lock  Of the first transaction, if it is active.
-    void store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns,
-                        WriteTxn lock) noexcept;
+    void store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns) noexcept;
     [[nodiscard]] int store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
     [[nodiscard]] AppendOutcome environment_failed(int failure, bool committing) noexcept;
@@ -139,11 +124,6 @@ private:
     // lanes
     [[nodiscard]] Status open_lanes();
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
-    /// Returns the bytes that are durable and not moved, by the cells. A lane with an unknown cell
-    /// counts as empty.
-    [[nodiscard]] std::uint64_t backlog_of(const std::vector<LaneRow>& rows) const noexcept;
-    /// Returns true if a transaction would move too much before it stores anything.
-    [[nodiscard]] bool has_large_backlog(const WriteTxn& txn) const noexcept;
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
     [[nodiscard]] LaneMover mover_for(Batch& batch, LaneSources& sources, std::uint64_t cut_ns);
     void publish_lane_backlog(const Moved& moved) noexcept;

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -133,11 +132,6 @@ public:
     /// the batch in smaller parts, so that one large record does not fail its neighbours.
     /// @param now  Wall clock, for expiry.
     virtual void append(std::span<AppendItem> batch, Timestamp now) noexcept = 0;
-    /// As append(), with the items of `take`, which is called once, when this process has the
-    /// writer lock, so that requests may be withdrawn until then; at once if nothing can be stored
-    /// now.
-    using TakeItems = std::function<std::span<AppendItem>()>;
-    virtual void append_taken(const TakeItems& take) noexcept = 0;
 
     /// Checks, without the writer lock, whether the item's key was used. Sets kReplayed, kConflict
     /// or kFull (no room for a key), or leaves the item pending. append() checks again. May read

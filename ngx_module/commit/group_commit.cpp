@@ -28,26 +28,18 @@ void settle_bulk(CommitJob& job, store::AppendOutcome outcome) noexcept {
 
 }  // namespace
 
-GroupCommit::GroupCommit(ngx_thread_pool_t* write_pool, ngx_log_t* log, MetricsBlock& metrics,
+GroupCommit::GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics,
                          StoreLink& store)
-    : log_(log), metrics_(metrics), store_(store), lanes_(write_pool, log, metrics, store) {
-    gate_->commits = this;
+    : pool_(pool), metrics_(metrics), store_(store), lanes_(pool, log, metrics, store) {
     for (Batch& batch : batches_) {
         batch.items.reserve(CommitEngine::kBatchRequestsMax);
         batch.jobs.reserve(CommitEngine::kBatchRequestsMax);
         batch.commits = this;
-        batch.task.emplace([this, &batch] { committed(batch); }, log);
-        bind_event<&GroupCommit::hangs>(batch.timer, batch.ident, &batch, log);
-        bind_event<&GroupCommit::not_stored>(batch.not_started, batch.ident, &batch, log);
+        bind_task<&GroupCommit::run, &GroupCommit::completed>(batch.task, batch.ident, &batch,
+                                                              "a commit", log);
     }
     bind_event<&GroupCommit::on_start>(start_event_, ident_, this, log);
     bind_event<&GroupCommit::complete_overdue>(wait_timer_, ident_, this, log);
-}
-
-GroupCommit::~GroupCommit() {
-    std::unique_lock lock(gate_->mutex);
-    gate_->commits = nullptr;
-    gate_->left.wait(lock, [this] { return !gate_->inside; });
 }
 
 template <class Event>
@@ -97,9 +89,6 @@ bool GroupCommit::join(CommitJob& job) noexcept {
         taken = lanes_.join(job);
     } else {
         report([&](CommitEngine::Actions& actions) { taken = engine_.arrived(job, actions); });
-        if (taken) {
-            keep_process(true);
-        }
     }
     if (!taken && job.route != nullptr) {
         job.route->done(job.bytes);
@@ -107,96 +96,49 @@ bool GroupCommit::join(CommitJob& job) noexcept {
     return taken;
 }
 
-/// Lets a process that shuts down end although the batch that was announced waits for the writer
-/// lock, or keeps it again.
-void GroupCommit::keep_process(bool keeps) noexcept {
-    if (announced_ != nullptr) {
-        announced_->timer.cancelable = keeps ? 0 : 1;
-    }
-}
-
 void GroupCommit::start(Batch& batch) noexcept {
     ++started_;
-    announced_ = &batch;
-    batch.timer.cancelable = 0;
-    // Before it exits, nginx waits for timers.
-    ngx_add_timer(&batch.timer, kHangMs);
-    const bool started = guarded(log_, false, [&] {
-        std::shared_ptr<store::Queue> queue = store_.shared_queue();
-        return queue != nullptr &&
-               batch.task->start([gate = gate_, number = number_of(batch), queue]() mutable {
-                   run(*gate, number, *queue);
-                   queue.reset();
-               });
-    });
-    if (!started) {
-        ngx_post_event(&batch.not_started, &ngx_posted_events);
+    batch.queue = store_.queue();
+    if (batch.queue != nullptr && ngx_thread_task_post(pool_, &batch.task) == NGX_OK) {
+        // Not cancelable, because before it exits, nginx waits for timers but not for tasks.
+        ngx_add_timer(&batch.task.event, kHangMs);
+        return;
     }
+    batch.queue = nullptr;
+    ngx_post_event(&batch.task.event, &ngx_posted_events);
 }
 
 std::size_t GroupCommit::number_of(const Batch& batch) const noexcept {
     return static_cast<std::size_t>(&batch - batches_.data());
 }
 
-void GroupCommit::hangs(Batch& batch) noexcept {
-    ngx_log_error(NGX_LOG_ALERT, batch.timer.log, 0, "sluice: a commit takes longer than a minute");
-}
-
-// -- The commit's thread --------------------------------------------------------------------------
-
-/// Returns true if the object is there, and stays until leave().
-bool GroupCommit::enter(Gate& gate) noexcept {
-    const std::lock_guard lock(gate.mutex);
-    gate.inside = gate.commits != nullptr;
-    return gate.inside;
-}
-
-void GroupCommit::leave(Gate& gate) noexcept {
-    const std::lock_guard lock(gate.mutex);
-    gate.inside = false;
-    gate.left.notify_all();
-}
-
-void GroupCommit::run(Gate& gate, std::size_t number, store::Queue& queue) noexcept {
-    const std::lock_guard lock(gate.commit);
-    const std::uint64_t started_us = monotonic_us();
-    bool entered = false;
-    queue.append_taken([&]() -> std::span<store::AppendItem> {
-        entered = enter(gate);
-        return entered ? gate.commits->take(number) : std::span<store::AppendItem>();
-    });
-    if (entered) {
-        gate.commits->stored(gate.commits->batches_[number], monotonic_us() - started_us);
-        leave(gate);
-    }
-}
-
-std::span<store::AppendItem> GroupCommit::take(std::size_t number) noexcept {
-    Batch& batch = batches_[number];
+/// Runs on the commit's thread.
+void GroupCommit::run(Batch& batch, ngx_log_t*) noexcept {
+    GroupCommit& commits = *batch.commits;
+    const std::lock_guard lock(commits.commit_mutex_);
     WaiterChain taken;
     {
-        const std::lock_guard engine_lock(engine_mutex_);
-        taken = engine_.take(number);
+        const std::lock_guard engine_lock(commits.engine_mutex_);
+        taken = commits.engine_.take(commits.number_of(batch));
     }
     for_each_job(taken, [&](CommitJob& job) {
         batch.jobs.push_back(&job);
         batch.items.push_back(job.item);
     });
-    return batch.items;
-}
-
-void GroupCommit::stored(Batch& batch, std::uint64_t commit_us) noexcept {
-    batch.commit_us = commit_us;
+    const std::uint64_t started_us = monotonic_us();
+    batch.queue->append(batch.items, sluice::now());
+    batch.commit_us = monotonic_us() - started_us;
     for (std::size_t i = 0; i < batch.items.size(); ++i) {
         settle_bulk(*batch.jobs[i], batch.items[i].outcome);
     }
 }
 
-// -- The event loop -------------------------------------------------------------------------------
+void GroupCommit::completed(Batch& batch) noexcept {
+    --batch.commits->started_;
+    batch.queue != nullptr ? batch.commits->committed(batch) : batch.commits->not_stored(batch);
+}
 
 void GroupCommit::committed(Batch& batch) noexcept {
-    --started_;
-    ngx_del_timer(&batch.timer);
     const std::size_t jobs = batch.jobs.size();
     if (jobs > 0) {
         metrics_.count_commit(batch.commit_us, jobs);
@@ -212,24 +154,21 @@ void GroupCommit::committed(Batch& batch) noexcept {
     });
 }
 
-/// Completes a batch without storing it, because the store is not open or there is no thread.
+/// Completes a batch without storing it, because the store is not open or the pool is full.
 void GroupCommit::not_stored(Batch& batch) noexcept {
-    GroupCommit& commits = *batch.commits;
-    --commits.started_;
-    ngx_del_timer(&batch.timer);
     WaiterChain taken;
     {
-        const std::lock_guard lock(commits.engine_mutex_);
-        taken = commits.engine_.not_started(commits.number_of(batch));
+        const std::lock_guard lock(engine_mutex_);
+        taken = engine_.not_started(number_of(batch));
     }
     for_each_job(taken, [&](CommitJob& job) {
         batch.jobs.push_back(&job);
         batch.items.push_back(job.item);
         batch.items.back().outcome = store::AppendOutcome::kUnavailable;
     });
-    commits.complete(batch);
-    commits.report([&](CommitEngine::Actions& actions) {
-        commits.engine_.answered_unstored(commits.number_of(batch), actions);
+    complete(batch);
+    report([&](CommitEngine::Actions& actions) {
+        engine_.answered_unstored(number_of(batch), actions);
     });
 }
 
@@ -255,12 +194,7 @@ void GroupCommit::on_start() noexcept {
 /// Completes jobs that timed out before a commit took them, so that none of them is stored.
 void GroupCommit::complete_overdue() noexcept {
     WaiterChain late;
-    bool holds_nothing = false;
-    report([&](CommitEngine::Actions& actions) {
-        late = engine_.overdue(loop_ms(), actions);
-        holds_nothing = engine_.waiting() == 0 && engine_.is_announced();
-    });
-    keep_process(!holds_nothing);
+    report([&](CommitEngine::Actions& actions) { late = engine_.overdue(loop_ms(), actions); });
     complete_unavailable(late);
 }
 

@@ -1,22 +1,15 @@
 // GroupCommit: makes many jobs durable with one write. Small events go through this process's lane
 // (lane_commit.hpp). All other jobs, and all jobs of a store without lanes, go into a transaction
 // of the queue: for these, this class runs the commit engine in nginx. core/commit decides; here
-// are the event loop's events and timers, the commits' threads and the queue.
+// are the event loop's events and timers, the commit's thread and the queue.
 //
-// A commit takes the waiting jobs once it has LMDB's writer lock. Another process may hold that
-// lock for any time. Until it is released, the jobs can time out, and a process that shuts down can
-// end: the threads are not those of a pool, which nginx would join.
-//
-// Thread: the event loop, except for run() on a commit's thread, and for take() and stored(), in
-// which it reads the memory of the jobs and writes their outcomes. The destructor waits for those.
+// Thread: the event loop, except for run() on the commit's thread, which takes the waiting jobs,
+// reads their memory and writes their outcomes.
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "core/commit/engine.hpp"
@@ -24,7 +17,6 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "ngx_module/commit/commit_job.hpp"
 #include "ngx_module/commit/lane_commit.hpp"
-#include "ngx_module/nginx/blocking_task.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
@@ -34,11 +26,8 @@ class StoreLink;  // store/store_link.hpp
 
 class GroupCommit {
 public:
-    /// @param write_pool  Writes to the lane; nothing else should wait there.
-    GroupCommit(ngx_thread_pool_t* write_pool, ngx_log_t* log, MetricsBlock& metrics,
-                StoreLink& store);
-    /// Waits for a commit that has taken its jobs.
-    ~GroupCommit();
+    /// @param pool  Writes and commits; nothing else should wait there.
+    GroupCommit(ngx_thread_pool_t* pool, ngx_log_t* log, MetricsBlock& metrics, StoreLink& store);
     GroupCommit(const GroupCommit&) = delete;
     GroupCommit& operator=(const GroupCommit&) = delete;
 
@@ -58,30 +47,16 @@ private:
     /// A commit, from its announcement until its jobs are completed.
     struct Batch {
         EventIdent ident;
-        std::optional<BlockingTask> task;
-        ngx_event_t timer{};  ///< Reports a commit that hangs, and keeps a process that shuts down.
-        ngx_event_t not_started{};
+        ngx_thread_task_t task{};
         GroupCommit* commits = nullptr;
+        store::Queue* queue = nullptr;         ///< nullptr if the thread could not take the batch.
         std::vector<store::AppendItem> items;  ///< Capacity kBatchRequestsMax; never grows.
         std::vector<CommitJob*> jobs;
         std::uint64_t commit_us = 0;
     };
-    /// State that the threads share with this object, and keep, because they may outlive it.
-    struct Gate {
-        std::mutex commit;  ///< One commit at a time.
-        std::mutex mutex;   ///< Guards the members below.
-        std::condition_variable left;
-        GroupCommit* commits = nullptr;  ///< nullptr once it is gone.
-        bool inside = false;             ///< A thread uses it.
-    };
 
-    static void run(Gate& gate, std::size_t number, store::Queue& queue) noexcept;
-    [[nodiscard]] static bool enter(Gate& gate) noexcept;
-    static void leave(Gate& gate) noexcept;
-    [[nodiscard]] std::span<store::AppendItem> take(std::size_t number) noexcept;
-    void stored(Batch& batch, std::uint64_t commit_us) noexcept;
-    static void hangs(Batch& batch) noexcept;
-    void keep_process(bool keeps) noexcept;
+    static void run(Batch& batch, ngx_log_t* log) noexcept;
+    static void completed(Batch& batch) noexcept;
     void on_start() noexcept;
 
     /// Reports an event to the engine, under the mutex that the commit's thread uses too, and
@@ -91,21 +66,20 @@ private:
     void perform(const CommitEngine::Actions& actions) noexcept;
     void start(Batch& batch) noexcept;
     void committed(Batch& batch) noexcept;
-    static void not_stored(Batch& batch) noexcept;
+    void not_stored(Batch& batch) noexcept;
     void complete(Batch& batch) noexcept;
     void complete_overdue() noexcept;
     [[nodiscard]] std::size_t number_of(const Batch& batch) const noexcept;
 
-    ngx_log_t* log_;
+    ngx_thread_pool_t* pool_;
     MetricsBlock& metrics_;
     StoreLink& store_;
     LaneCommit lanes_;
     CommitEngine engine_;
     std::mutex engine_mutex_;  ///< Held for a few pointers, never while anything waits.
+    std::mutex commit_mutex_;  ///< One commit at a time, even if the pool has several threads.
     std::array<Batch, CommitEngine::kBatches> batches_;
-    std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
-    Batch* announced_ = nullptr;  ///< The batch that was started last.
-    std::size_t started_ = 0;     ///< Batches that were given to a thread and not completed.
+    std::size_t started_ = 0;  ///< Batches that were given to the thread and not completed.
     EventIdent ident_;
     ngx_event_t start_event_{};
     ngx_event_t wait_timer_{};

@@ -4,19 +4,26 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace sluice::ngx {
 namespace {
 
-/// Works that run in this process.
+/// Threads that run in this process.
 std::atomic<int> running{0};
+
+/// Counts a thread, from before it starts until its work is destroyed.
+class Running {
+public:
+    Running() noexcept { running.fetch_add(1); }
+    ~Running() { running.fetch_sub(1); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+};
 
 /// Ends the process without exit()'s destructors, which would take away what such a thread uses:
 /// OpenSSL's tables, for example. nginx has written its logs by then.
@@ -33,52 +40,37 @@ void guard_exit() {
     static_cast<void>(registered);
 }
 
-/// Starts a thread that leaves all signals to nginx's thread, and that nothing waits for.
-void start_without_signals(std::function<void()> work) {
+/// Starts a thread that leaves all signals to nginx's thread.
+std::thread start_without_signals(std::function<void()> work) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::thread thread;
     try {
-        std::thread(std::move(work)).detach();
+        thread = std::thread(std::move(work));
     } catch (...) {
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         throw;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
 }
 
 }  // namespace
 
 BlockingTask::~BlockingTask() {
-    if (shared_ != nullptr) {
-        const std::lock_guard lock(shared_->mutex);
-        shared_->over = true;
-        shared_->changed.notify_one();
+    if (!thread_.joinable()) {
+        return;
+    }
+    if (shared_->ended.load()) {
+        thread_.join();
+    } else {
+        thread_.detach();
     }
 }
 
-/// Runs on the thread.
-void BlockingTask::run(Shared& shared) {
-    std::unique_lock lock(shared.mutex);
-    for (;;) {
-        shared.changed.wait(lock, [&] { return shared.work != nullptr || shared.over; });
-        if (shared.work == nullptr) {
-            return;
-        }
-        std::function<void()> work = std::exchange(shared.work, nullptr);
-        lock.unlock();
-        std::exchange(work, nullptr)();
-        running.fetch_sub(1);
-        lock.lock();
-        shared.ended = true;
-        const std::uint64_t one = 1;
-        static_cast<void>(!::write(shared.wake.get(), &one, sizeof(one)));
-    }
-}
-
-/// Adds the eventfd to the event loop, as nginx adds the channel between master and worker, and
-/// starts the thread.
+/// Adds the eventfd to the event loop, as nginx adds the channel between master and worker.
 void BlockingTask::prepare() {
     if (shared_ != nullptr) {
         return;
@@ -102,26 +94,23 @@ void BlockingTask::prepare() {
         ngx_free_connection(connection);
         throw std::system_error(errno, std::generic_category(), "an event for a thread");
     }
-    guard_exit();
-    try {
-        start_without_signals([shared] { run(*shared); });
-    } catch (...) {
-        static_cast<void>(ngx_del_event(connection->read, NGX_READ_EVENT, 0));
-        ngx_free_connection(connection);
-        throw;
-    }
     shared_ = std::move(shared);
 }
 
 bool BlockingTask::start(std::function<void()> work) noexcept {
     return guarded(log_, false, [&] {
         prepare();
-        running.fetch_add(1);
-        const std::lock_guard lock(shared_->mutex);
-        shared_->ended = false;
-        shared_->work = std::move(work);
-        shared_->changed.notify_one();
-        is_running_ = true;
+        guard_exit();
+        shared_->ended.store(false);
+        auto counted = std::make_shared<Running>();
+        thread_ = start_without_signals(
+            [work = std::move(work), counted = std::move(counted), shared = shared_]() mutable {
+                std::exchange(work, nullptr)();
+                counted.reset();
+                shared->ended.store(true);
+                const std::uint64_t one = 1;
+                static_cast<void>(!::write(shared->wake.get(), &one, sizeof(one)));
+            });
         return true;
     });
 }
@@ -134,14 +123,10 @@ void BlockingTask::on_ended(ngx_event_t* event) noexcept {
 void BlockingTask::end() noexcept {
     std::uint64_t count = 0;
     static_cast<void>(!::read(shared_->wake.get(), &count, sizeof(count)));
-    {
-        const std::lock_guard lock(shared_->mutex);
-        if (!is_running_ || !shared_->ended) {
-            return;
-        }
+    if (thread_.joinable() && shared_->ended.load()) {
+        thread_.join();
+        completed_();
     }
-    is_running_ = false;
-    completed_();
 }
 
 }  // namespace sluice::ngx

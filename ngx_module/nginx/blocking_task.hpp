@@ -2,14 +2,13 @@
 //
 // A worker process that ends joins the threads of nginx's pools, so that a pool's task that waits
 // for a lock would keep the process. The process ends without waiting for this thread. Therefore
-// the work owns everything it uses. The thread is started with the first work, and then waits for
-// the next one, because moves and commits follow each other. Thread: the event loop.
+// the work owns everything it uses. Thread: the event loop.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "ngx_module/nginx/event_loop.hpp"
@@ -32,28 +31,23 @@ public:
     /// Requires: no work runs.
     [[nodiscard]] bool start(std::function<void()> work) noexcept;
     /// Returns true from start() until `completed` is about to be called.
-    [[nodiscard]] bool is_running() const noexcept { return is_running_; }
+    [[nodiscard]] bool is_running() const noexcept { return thread_.joinable(); }
 
 private:
     /// State that the thread keeps, because it may outlive this object.
     struct Shared {
         Fd wake;  ///< An eventfd, written when the work has ended.
-        std::mutex mutex;
-        std::condition_variable changed;
-        std::function<void()> work;  ///< Empty once the thread has taken it.
-        bool ended = false;          ///< The work, since the last start().
-        bool over = false;           ///< This object is gone.
+        std::atomic<bool> ended{false};
     };
 
     static void on_ended(ngx_event_t* event) noexcept;
-    static void run(Shared& shared);
     void prepare();
     void end() noexcept;
 
     std::function<void()> completed_;
     ngx_log_t* log_;
-    std::shared_ptr<Shared> shared_;  ///< Set once the thread runs.
-    bool is_running_ = false;
+    std::shared_ptr<Shared> shared_;
+    std::thread thread_;
 };
 
 }  // namespace sluice::ngx

@@ -50,8 +50,9 @@ PLANTED = {
     ],
     "thread": [
         (fault("the commit's thread says by itself that it is done", "ngx_module/commit/group_commit.cpp",
-               "    batch.commit_us = commit_us;\n",
-               "    batch.commit_us = commit_us;\n    batch.commits->started_ = 0;\n", EVENT),
+               "    batch.commit_us = monotonic_us() - started_us;\n",
+               "    batch.commit_us = monotonic_us() - started_us;\n"
+               "    batch.commits->started_ = 0;\n", EVENT),
          r"ThreadSanitizer: data race"),
     ],
     "memcheck": [

@@ -137,42 +137,6 @@ def test_reload_and_stop_while_moves_wait_for_writer_lock(start_edge, new_mercha
     assert body in [record["body"].encode() for record in edge.sluice.queued()]
 
 
-@pytest.mark.parametrize("kind", ["catalog", "order"])
-def test_what_waits_for_the_writer_lock_times_out_and_keeps_no_worker(start_edge, new_merchant, kind):
-    """A commit has been announced for the batch when another process has LMDB's writer lock, for longer than a request
-    waits. It is refused and not stored, and neither a reload nor a stop waits for the lock."""
-    edge = start_edge(CONFIG, workers=1)
-    merchant = new_merchant(edge, "acme")
-    edge.wait_until_open()
-    order = {**orders.order(), "ignored": "x" * 40_000}  # larger than what a lane takes
-
-    def send():
-        if kind == "order":
-            return merchant.event("ORDER_CREATE", order)
-        return merchant.catalog("PRODUCT_UPSERT", {"products": [{"platform_product_id": "p", "title": "T"}]}, "k1")
-
-    answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
-    holder = LockHolder(WRITER, edge.store / "queue")
-    try:
-        began = time.monotonic()
-        for _ in range(2):  # the second one behind a commit that still waits
-            answer = send()
-            assert answer.status == 503 and int(answer.header("Retry-After")) > 0, answer
-        assert 2.5 < time.monotonic() - began < 10
-        old = edge.workers()[0]
-        edge.send_signal(signal.SIGHUP)
-        paths.wait_until(lambda: not paths.alive(old), "the old worker to end", 10)
-        send()
-        edge.stop()
-    finally:
-        holder.release()
-    edge.start()
-    answer = send()
-    assert answer.status == 200, answer
-    edge.sluice("queue", "move")
-    assert edge.sluice.accepted() == 2, "what was refused is not stored"
-
-
 def test_orders_are_taken_while_another_process_moves_for_ever(start_edge, new_merchant):
     """A stopped mover holds byte 0 of the cells."""
     edge, merchant = stopped_edge(start_edge, new_merchant)

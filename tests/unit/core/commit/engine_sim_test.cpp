@@ -1,7 +1,7 @@
-// The commit engine in a simulated world: an event loop, a commit thread, a disk, clients, a clock,
-// and another process that sometimes holds the writer lock, all driven by one seed. For every seed,
-// an accepted request is answered once, stored requests are in the order of their arrival, no
-// request waits beyond the bound or is forgotten, and one commit runs at a time.
+// The commit engine in a simulated world: an event loop, a commit thread, a disk, clients, and a
+// clock, all driven by one seed. For every seed, an accepted request is answered once, stored
+// requests are in the order of their arrival, no request waits beyond the bound or is forgotten,
+// and one commit runs at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,6 @@ public:
                           : std::uint64_t{1} << std::uniform_int_distribution(4, 15)(random_);
         clients_ = std::uniform_int_distribution<std::size_t>(1, 40)(random_);
         fails_in_ = std::uniform_int_distribution(1, 3)(random_) == 1 ? 20 : 0;
-        locks_in_ = std::uniform_int_distribution(1, 3)(random_) == 1 ? 40 : 0;
     }
 
     void run() {
@@ -78,9 +77,6 @@ private:
             perform(actions);
         }
         timers_seen_ms_ = loop_ms_;
-        if (arrivals && locks_in_ != 0 && below(locks_in_) == 0) {
-            locked_until_us_ = now_us_ + below(10'000'000);
-        }
         disk_turns();
         if (done_) {
             finish(*std::exchange(done_, std::nullopt));
@@ -100,20 +96,17 @@ private:
         }
         if (below(3) == 0 && timer_us_ && !working_) {
             to = std::max(to, *timer_us_);
-        } else if (below(9) == 0) {
-            to = std::max(to, locked_until_us_);
         }
         now_us_ = to;
         disk_turns();
     }
 
-    /// The thread: takes what was announced as soon as it has the disk and no other process the
-    /// writer lock, works, reports.
+    /// The thread: takes what was announced as soon as it has the disk, works, reports.
     void disk_turns() {
         if (working_ && working_->ends_us <= now_us_ && !done_) {
             done_ = std::exchange(working_, std::nullopt);
         }
-        if (!working_ && !posted_.empty() && now_us_ >= locked_until_us_) {
+        if (!working_ && !posted_.empty()) {
             Work work;
             work.batch = posted_.front();
             posted_.pop_front();
@@ -236,7 +229,7 @@ private:
     std::optional<Work> working_, done_;
     std::optional<std::uint64_t> timer_us_;
     std::uint64_t now_us_ = 1'000'000, loop_ms_ = 1000, timers_seen_ms_ = 0;
-    std::uint64_t slowest_us_ = 0, fails_in_ = 0, locks_in_ = 0, locked_until_us_ = 0;
+    std::uint64_t slowest_us_ = 0, fails_in_ = 0;
     std::size_t clients_ = 0, open_ = 0;
     int last_id_ = 0, last_stored_ = 0;
     bool look_ = false, look_next_ = false;
