@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "worker/cli/output.hpp"
 #include "worker/cli/spelling.hpp"
 #include "worker/system/identity.hpp"
 
@@ -110,17 +113,28 @@ int report_mistake(const CLI::App& command, const std::string& mistake) {
     return kExitUsage;
 }
 
+/// Prints an error, line by line, without what a terminal obeys: it may hold the name of a file.
+void print_error(std::string_view prefix, std::string_view message) {
+    std::string shown(prefix);
+    for (std::size_t from = 0; from <= message.size();) {
+        const std::size_t end = std::min(message.find('\n', from), message.size());
+        shown += printable(message.substr(from, end - from)) + "\n";
+        from = end + 1;
+    }
+    std::fputs(shown.c_str(), stderr);
+}
+
 int run_action(const CLI::App& command, const Frame& frame) {
     const bool keeps_user = std::ranges::count(frame.keepers, &command) != 0;
     Status status = keeps_user ? Status::success() : become_store_owner(frame);
     status = status ? frame.action() : status;
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!status.ok() && status.error().code == ErrorCode::kPending) {
-        std::fprintf(stderr, "%s\n", status.error().message.c_str());
+        print_error("", status.error().message);
         return kExitPending;
     }
     if (!status.ok()) {
-        std::fprintf(stderr, "sluice: %s\n", status.error().message.c_str());
+        print_error("sluice: ", status.error().message);
         return kExitFailed;
     }
     if (!written) {
@@ -387,7 +401,7 @@ int run(int argc, const char* const* argv,
         }
         return parse_and_run(app, frame, help, argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "sluice: %s\n", error.what());
+        print_error("sluice: ", error.what());
         return kExitFailed;
     }
 }
