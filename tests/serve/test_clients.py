@@ -11,6 +11,7 @@ import pytest
 import yaml
 from harness import npm, paths
 from harness.serve import Serve
+from serve.live import all_changes
 
 FILES = paths.ROOT / "tests" / "serve" / "clients"
 DOCUMENT = paths.ROOT / "conf" / "openapi-read.yaml"
@@ -69,11 +70,11 @@ class Proxy:
 def requests_of(served):
     """(target, status): every path with what it requires, in every format, and unknown ids."""
     reader = served.as_("acme")
-    payout, change = reader.rows("payouts")[0], reader.rows("changes")[0]
+    payout, change = reader.rows("payouts")[0], all_changes(reader)[0]
     values = {"shop": "shop-1", "order": "o1", "creator": "ann", "program": "spring", "q": "o", "run": payout["payout_run"],
               "payout": payout["payout_id"], "month": "2026-01", "from": "2024-01-01T00:00:00Z",
               "id": reader.rows("approvals")[0]["id"], "until": reader.rows("periods")[0]["until"],
-              "node": change["node"], "change": change["change"]}
+              "node": change["node"], "change": change["last"]}
     nobodys = ("shop", "program", "payout", "run", "creator")
     for path, operations in yaml.safe_load(DOCUMENT.read_text())["paths"].items():
         parameters = {parameter["name"]: parameter for parameter in operations["get"]["parameters"]}
