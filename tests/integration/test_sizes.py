@@ -55,7 +55,7 @@ def test_every_size_is_stored_at_once(start_edge, new_merchant, map_size, worker
     edge.wait_until_open()
     sizes = [*SMALL, *(size for limit in LIMITS for size in around(limit))]
     room = 100_000 if map_size == "1m" else 3_000_000
-    if map_size == "1m":  # beside its reserve it has room for no record of 128 KB
+    if map_size == "1m":  # its reserve leaves no room for a record of 128 KB
         sizes = [size for size in sizes if size <= room]
     waiting, sent = 0, 0
 

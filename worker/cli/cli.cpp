@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/cli/output.hpp"
+#include "worker/cli/printable.hpp"
 #include "worker/cli/spelling.hpp"
 #include "worker/system/identity.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/values/assert.hpp"
-#include "core/values/unicode.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -53,26 +52,6 @@ std::string grouped(std::uint64_t number) {
         text.insert(place, ",");
     }
     return text;
-}
-
-std::string printable(std::string_view text) {
-    static constexpr std::string_view kHex = "0123456789abcdef";
-    std::string safe;
-    while (!text.empty()) {
-        const std::size_t bytes = utf8_bytes(text);
-        const auto first = static_cast<unsigned char>(text.front());
-        if (bytes == 0 || (bytes == 1 && is_unseen(first))) {
-            safe += "\\x";
-            safe += kHex[first >> 4U];
-            safe += kHex[first & 15U];
-        } else if (is_unseen(utf8_character(text))) {
-            append_unicode_escape(safe, utf8_character(text));
-        } else {
-            safe += text.substr(0, bytes);
-        }
-        text.remove_prefix(std::max<std::size_t>(bytes, 1));
-    }
-    return safe;
 }
 
 Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)

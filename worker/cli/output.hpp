@@ -14,6 +14,7 @@
 #include "core/reports/row_output.hpp"
 #include "core/values/result.hpp"
 #include "worker/cli/cli.hpp"
+#include "worker/cli/printable.hpp"
 
 namespace sluice::cli {
 
@@ -83,9 +84,6 @@ void add_csv_line(std::string& text, const std::vector<std::string>& cells);
 
 /// Groups the digits: 1234567 becomes 1,234,567.
 [[nodiscard]] std::string grouped(std::uint64_t number);
-/// Makes text safe for a terminal: control and invisible characters become \xNN or \uNNNN, and
-/// bytes that are not UTF-8 \xNN.
-[[nodiscard]] std::string printable(std::string_view text);
 
 /// Writes a list of objects as a table below its name. Requires: the list is not empty.
 void write_table(const std::string& name, const Json& list, std::FILE* out = stdout);
