@@ -16,12 +16,16 @@ function(sluice_unity target)
   foreach(source IN LISTS sources)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE relative)
     cmake_path(GET relative PARENT_PATH folder)
-    if(NOT relative MATCHES "\\.cpp$" OR folder STREQUAL ""
-       OR "${room}/${folder}" IN_LIST SLUICE_EDITED
-       OR "${room}/${folder}" IN_LIST SLUICE_APART OR "${room}/${relative}" IN_LIST SLUICE_APART)
+    if(folder STREQUAL "")
+      set(place "${room}")
+    else()
+      set(place "${room}/${folder}")
+    endif()
+    if(NOT relative MATCHES "\\.cpp$" OR place IN_LIST SLUICE_EDITED
+       OR place IN_LIST SLUICE_APART OR "${room}/${relative}" IN_LIST SLUICE_APART)
       continue()
     endif()
-    string(REPLACE "/" "_" group "${folder}")
+    string(MAKE_C_IDENTIFIER "${place}" group)
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
   # A type of a source file may have members from that file's anonymous namespace.

@@ -36,7 +36,7 @@ def test_each_directive_has_syntax_default_and_words(name):
 
 def keys_of_the_program_file():
     """(table, key) for each key that the reader knows."""
-    source = facts.read("worker/setup/program_file.cpp")
+    source = facts.read("tool/setup/program_file.cpp")
     tables = re.findall(r'"(policy|program|program\.rule)",\s*\{("[^}]+")\}', source)
     return [(table, key) for table, keys in tables for key in re.findall(r'"(\w+)"', keys)]
 

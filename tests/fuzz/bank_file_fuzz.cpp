@@ -3,7 +3,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "worker/bank/bank_file.hpp"
+#include "tool/bank/bank_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

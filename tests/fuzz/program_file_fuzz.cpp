@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "core/commands/commands.hpp"
-#include "worker/setup/program_file.hpp"
+#include "tool/setup/program_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

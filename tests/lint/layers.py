@@ -11,7 +11,11 @@ ROOMS = {
     "lmdb_store": {"core", "os", "lmdb_store"},
     "pg_store": {"core", "os", "pg_store"},
     "ngx_module": {"core", "os", "lmdb_store", "ngx_module"},
-    "worker": {"core", "os", "lmdb_store", "pg_store", "worker"},
+    "program": {"core", "os", "lmdb_store", "pg_store", "program"},
+    "worker": {"core", "os", "lmdb_store", "pg_store", "program", "worker"},
+    "serve": {"core", "os", "lmdb_store", "pg_store", "program", "worker", "serve"},
+    "notify": {"core", "os", "lmdb_store", "pg_store", "program", "worker", "serve", "notify"},
+    "tool": {"core", "os", "lmdb_store", "pg_store", "program", "worker", "serve", "tool"},
 }
 # A folder may include itself and those before it.
 FOLDERS = {
@@ -20,7 +24,10 @@ FOLDERS = {
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
-    "worker": ["system", "cli", "drain", "access", "copy", "replay", "reports", "bank", "setup", "doctor", "send", "read", "notify", "serve", "finance", "reconcile", "administration", "export"],
+    "program": ["system", "cli"],
+    "worker": ["drain", "access", "copy", "replay"],
+    "serve": ["read", "http"],
+    "tool": ["reports", "bank", "setup", "doctor", "send", "finance", "reconcile", "administration", "export"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 HEADER = re.compile(r"`([a-z0-9_]+\.hpp)`")

@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-PRODUCT = ("core", "os", "lmdb_store", "pg_store", "ngx_module", "worker")
+PRODUCT = ("core", "os", "lmdb_store", "pg_store", "ngx_module", "program", "worker", "serve", "notify", "tool")
 TESTS = ("tests", "bench")
 SCRIPTS = ("cmake", "conf", "debian", "scripts")
 

@@ -61,7 +61,7 @@ SIGNATURE = [
     fault("workers may be traced and dumped", "ngx_module/ngx_http_sluice_module.cpp",
           "    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);\n", "",
           "tests/security/test_secrets.py::test_no_core_dump_of_a_worker"),
-    fault("a command of root opens the store as root", "worker/cli/cli.cpp",
+    fault("a command of root opens the store as root", "program/cli/cli.cpp",
           ": become_store_owner(frame);", ": Status::success();",
           "tests/security/test_walls.py::test_every_command_of_root_works_as_the_owner_of_the_store"),
     fault("a FIFO in the store blocks its reader", "os/files/file_io.cpp",

@@ -19,7 +19,7 @@ def promtool(*arguments):
 
 
 def metrics_of_the_source():
-    sources = [paths.ROOT / "core" / "status" / "prometheus.cpp", *(paths.ROOT / "worker" / "serve").glob("*.cpp")]
+    sources = [paths.ROOT / "core" / "status" / "prometheus.cpp", *(paths.ROOT / "serve" / "http").glob("*.cpp")]
     return {name for source in sources for name in re.findall(r'"(sluice_[a-z_]+)[" {]', source.read_text())}
 
 

@@ -17,7 +17,7 @@ from serve import scene
 from serve.login_site import Site
 
 HERE = pathlib.Path(__file__).parent
-UI = paths.ROOT / "worker" / "serve" / "ui"
+UI = paths.ROOT / "serve" / "ui"
 SHARED = paths.ROOT / "core" / "page"
 LINKS = ["Today", "Orders", "Creators", "Payouts", "Month", "Programs", "Shops"]
 GINA, SAM, BOTH = "gina@acme.example", "sam@acme.example", "both@example"

@@ -25,9 +25,9 @@
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/example_inputs.hpp"
 #include "unit/ledger/memory_ledger.hpp"
-#include "worker/cli/cli_values.hpp"
-#include "worker/reports/payouts.hpp"
-#include "worker/reports/statements.hpp"
+#include "program/cli/cli_values.hpp"
+#include "tool/reports/payouts.hpp"
+#include "tool/reports/statements.hpp"
 
 namespace sluice::test {
 namespace {

@@ -11,10 +11,10 @@
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
+#include "program/cli/output.hpp"
+#include "program/system/process.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/cli/output.hpp"
 #include "worker/drain/target_ledger.hpp"
-#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 

@@ -13,9 +13,9 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/url.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "program/cli/cli.hpp"
+#include "program/cli/output.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/cli/cli.hpp"
-#include "worker/cli/output.hpp"
 #include "worker/drain/drain.hpp"
 #include "worker/drain/store_seals.hpp"
 

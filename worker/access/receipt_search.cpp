@@ -5,8 +5,8 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/cli/cli_values.hpp"
 
 namespace sluice::cli {
 namespace {

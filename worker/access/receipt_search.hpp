@@ -12,7 +12,7 @@
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
-#include "worker/cli/cli.hpp"
+#include "program/cli/cli.hpp"
 
 namespace sluice::cli {
 

@@ -11,8 +11,8 @@
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/registry/registry.hpp"
-#include "worker/cli/cli.hpp"
-#include "worker/cli/output.hpp"
+#include "program/cli/cli.hpp"
+#include "program/cli/output.hpp"
 
 namespace sluice::cli {
 

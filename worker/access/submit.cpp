@@ -9,14 +9,14 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/cli/progress.hpp"
+#include "program/system/identity.hpp"
+#include "program/system/process.hpp"
 #include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/cli/cli_values.hpp"
-#include "worker/cli/output.hpp"
-#include "worker/cli/progress.hpp"
-#include "worker/system/identity.hpp"
-#include "worker/system/process.hpp"
 
 namespace sluice::cli {
 

@@ -8,9 +8,9 @@
 #include "core/commands/commands.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/result.hpp"
+#include "program/cli/cli.hpp"
+#include "program/cli/output.hpp"
 #include "worker/access/command_client.hpp"
-#include "worker/cli/cli.hpp"
-#include "worker/cli/output.hpp"
 
 namespace sluice::cli {
 

@@ -15,9 +15,9 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "program/system/crash_point.hpp"
 #include "worker/drain/target_ledger.hpp"
 #include "worker/drain/worker_lock.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "program/system/crash_point.hpp"
 #include "worker/drain/retry.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/segment.hpp"
+#include "program/system/crash_point.hpp"
 #include "worker/drain/forget_archive.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
 #include "core/protocol/record.hpp"
-#include "worker/system/crash_point.hpp"
+#include "program/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

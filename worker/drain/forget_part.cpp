@@ -6,8 +6,8 @@
 #include "core/forget/edit.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "program/system/crash_point.hpp"
 #include "worker/drain/forget_archive.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

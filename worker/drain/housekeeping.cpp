@@ -8,7 +8,7 @@
 #include "core/commands/seal.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
-#include "worker/system/crash_point.hpp"
+#include "program/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "os/clock/clock.hpp"
+#include "program/system/crash_point.hpp"
 #include "worker/drain/target_ledger.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "program/system/file.hpp"
 #include "worker/replay/replay.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::test {
 

@@ -14,12 +14,12 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "program/system/file.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/ledger/replay_scene.hpp"
 #include "unit/ledger/row_texts.hpp"
 #include "worker/drain/rebuild.hpp"
-#include "worker/system/file.hpp"
 
 namespace sluice::test {
 namespace {

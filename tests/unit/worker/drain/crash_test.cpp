@@ -15,10 +15,10 @@
 
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/ids.hpp"
+#include "program/system/crash_point.hpp"
 #include "unit/ledger/ssh_signer.hpp"
 #include "unit/worker/drain/fixture.hpp"
 #include "worker/drain/rebuild.hpp"
-#include "worker/system/crash_point.hpp"
 
 namespace sluice::worker {
 namespace {

@@ -1,0 +1,314 @@
+// sluice notify test|log|replay
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/reports/changes.hpp"
+#include "notify/courier.hpp"
+#include "notify/served.hpp"
+#include "notify/subcommands.hpp"
+#include "os/clock/clock.hpp"
+#include "os/random/random_bytes.hpp"
+#include "program/cli/cli_values.hpp"
+#include "worker/access/ledger_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Attempt;
+using store::AttemptOutcome;
+using store::ChangeId;
+using store::DestinationStore;
+using store::StoredDestination;
+using Mode = store::DestinationStore::Mode;
+
+/// Changes that one replay may name.
+constexpr std::size_t kNamedMax = 10'000;
+constexpr std::size_t kTestIdBytes = 12;
+constexpr int kTestWaitMs = 500;
+
+struct TestCommand {
+    std::string id, ca_file;
+};
+
+struct LogCommand {
+    std::string id;
+    bool only_failed = false;
+    Format format = Format::kTable;
+};
+
+/// Numbers of changes on a node, `NODE:N` or `NODE:N-M`.
+struct ChangeRange {
+    std::string node;  ///< UUID, or its number in the ledger.
+    std::uint64_t first = 0, last = 0;
+};
+
+struct ReplayCommand {
+    std::string id, ledger;
+    std::optional<Timestamp> since;
+    std::optional<ChangeRange> range;
+    bool only_failed = false;
+};
+
+constexpr std::array<std::string_view, 5> kOutcomeNames{"", "delivered", "retry", "failed",
+                                                        "disabled"};
+
+Status send_test(const Frame& frame, const TestCommand& command) {
+    struct Found {
+        store::Destination destination;
+        notify::OpenedSecrets secrets;
+    };
+    const auto found =
+        with_destinations(frame, Mode::kRead, [&](DestinationStore& opened) -> Result<Found> {
+            auto row = opened.find(command.id);
+            const auto key = row.ok() ? opened.key() : Result<store::MasterKey>(row.error());
+            if (!key.ok()) {
+                return key.error();
+            }
+            auto secrets = notify::open_secrets(*key, row->destination, wall_ms());
+            if (!secrets.ok()) {
+                return secrets.error();
+            }
+            return Found{std::move(row->destination), std::move(secrets).value()};
+        });
+    if (!found.ok()) {
+        return found.error();
+    }
+    const std::uint64_t now = wall_ms();
+    notify::Notice notice;
+    notice.webhook_id = "test_" + random_hex(kTestIdBytes);
+    notice.type = "notify.test";
+    notice.body = Json{{"type", notice.type},
+                       {"timestamp", time_or_null(now)},
+                       {"account_number", found->destination.account.value}}
+                      .compact();
+    const notify::AddressJudge judge = notify::judge_of(found->destination);
+    const auto client = notify::make_client(1, command.ca_file);
+    client->start(1, notify::request_of(found->destination, found->secrets, judge, notice, now));
+    std::vector<HttpResponse> ended;
+    while (ended.empty()) {
+        ended = client->wait(kTestWaitMs);
+    }
+    const HttpResponse& answer = ended.front();
+    if (!notify::is_success(answer)) {
+        return Error{ErrorCode::kIo, "the test of destination " + command.id +
+                                         " failed: " + notify::error_text(answer)};
+    }
+    std::printf("destination %s answered %ld after %lld ms\n", command.id.c_str(), answer.status,
+                static_cast<long long>(answer.took.count()));
+    return Status::success();
+}
+
+Status list_attempts(const Frame& frame, const LogCommand& command) {
+    return with_destinations(frame, Mode::kRead, [&](DestinationStore& opened) -> Status {
+        if (const auto found = opened.find(command.id); !found.ok()) {
+            return found.error();
+        }
+        Listing listing(command.format, {{"at"},
+                                         {"type"},
+                                         {"node"},
+                                         {"change", Align::kRight},
+                                         {"attempt", Align::kRight},
+                                         {"outcome"},
+                                         {"status", Align::kRight},
+                                         {"took_ms", Align::kRight},
+                                         {"error"},
+                                         {"next_try"},
+                                         {"webhook_id"}});
+        Status read = opened.scan_attempts([&](const Attempt& row) {
+            const bool is_failure = row.outcome != AttemptOutcome::kDelivered;
+            if (row.destination == command.id && (is_failure || !command.only_failed)) {
+                listing.add({time_or_null(row.at), text_or_null(row.type), row.change.node,
+                             row.change.last, row.number,
+                             kOutcomeNames.at(static_cast<std::size_t>(row.outcome)),
+                             row.status == 0 ? Json() : Json(row.status), row.took_ms,
+                             text_or_null(row.error), time_or_null(row.next_try),
+                             text_or_null(row.webhook_id)});
+            }
+            return true;
+        });
+        if (read.ok()) {
+            listing.finish();
+        }
+        return read;
+    });
+}
+
+/// Returns the changes that were given up, and were not delivered since.
+Result<std::vector<ChangeId>> failed_changes(DestinationStore& opened, const std::string& id) {
+    std::set<ChangeId> settled, failed;
+    Status read = opened.scan_attempts([&](const Attempt& row) {  // the newest first
+        if (row.destination == id && settled.insert(row.change).second &&
+            row.outcome == AttemptOutcome::kFailed) {
+            failed.insert(row.change);
+        }
+        return failed.size() < kNamedMax;
+    });
+    return read.ok() ? Result(std::vector<ChangeId>(failed.begin(), failed.end()))
+                     : Result<std::vector<ChangeId>>(read.error());
+}
+
+/// Returns the UUID of a node that is named by UUID or number.
+Result<std::string> node_of(LedgerReader& ledger, const std::string& name) {
+    std::string node;
+    ledger.scan_heads([&](const LedgerHead& head) {
+        node = head.node == name || std::to_string(head.number) == name ? head.node : node;
+        return true;
+    });
+    return node.empty() ? Result<std::string>(Error{ErrorCode::kNotFound,
+                                                    "the ledger has no node \"" + name + "\""})
+                        : Result(std::move(node));
+}
+
+Status name_range(LedgerReader& ledger, AccountNumber account, const ChangeRange& range,
+                  store::Replay& replay) {
+    const auto node = node_of(ledger, range.node);
+    if (!node.ok()) {
+        return node.error();
+    }
+    reports::visit_changes(ledger, account, *node, range.first, [&](const reports::Change& change) {
+        if (reports::first_change(change.group) > range.last) {
+            return false;
+        }
+        replay.changes.push_back({*node, change.group.last_change});
+        return replay.changes.size() < kNamedMax;
+    });
+    if (replay.changes.empty()) {
+        return Error{ErrorCode::kNotFound, "the account has no such change on this node"};
+    }
+    return Status::success();
+}
+
+/// Makes the replay that --since or --change asks for.
+Result<store::Replay> replay_of(const Frame& frame, const ReplayCommand& command,
+                                AccountNumber account) {
+    store::Replay replay;
+    Status read = with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        if (command.range) {
+            return name_range(ledger, account, *command.range, replay);
+        }
+        constexpr std::int64_t kPerSecond = 1000;
+        replay.until = reports::end_of_feed(ledger, account);
+        replay.since = static_cast<std::uint64_t>(
+            std::max<std::int64_t>(command.since->seconds, 0) * kPerSecond);
+        return Status::success();
+    });
+    return read.ok() ? Result(std::move(replay)) : Result<store::Replay>(read.error());
+}
+
+/// Sends the changes that were given up again, and tries those that wait for a retry at once.
+Status replay_failed(DestinationStore& opened, const std::string& id, std::uint64_t pending) {
+    auto failed = failed_changes(opened, id);
+    if (!failed.ok()) {
+        return failed.error();
+    }
+    if (failed->empty() && pending == 0) {
+        return Error{ErrorCode::kNotFound, "no change of this destination has failed"};
+    }
+    std::printf("%zu changes that failed and %llu that wait for a retry are sent again\n",
+                failed->size(), static_cast<unsigned long long>(pending));
+    if (!failed->empty()) {
+        store::Replay replay;
+        replay.changes = std::move(failed).value();
+        if (Status added = opened.add_replay(id, std::move(replay)); !added.ok()) {
+            return added;
+        }
+    }
+    return opened.change(id, [](StoredDestination& row) {
+        row.destination.restart.reset();
+        ++row.destination.fresh_starts;
+        return Status::success();
+    });
+}
+
+Status replay_changes(const Frame& frame, const ReplayCommand& command) {
+    return with_destinations(frame, Mode::kWrite, [&](DestinationStore& opened) -> Status {
+        const auto found = opened.find(command.id);
+        if (!found.ok()) {
+            return found.error();
+        }
+        if (command.only_failed) {
+            return replay_failed(opened, command.id, found->progress.pending);
+        }
+        auto replay = replay_of(frame, command, found->destination.account);
+        if (!replay.ok()) {
+            return replay.error();
+        }
+        const std::size_t named = replay->changes.size();
+        Status added = opened.add_replay(command.id, std::move(replay).value());
+        if (added.ok()) {
+            named != 0 ? std::printf("%zu changes are sent again\n", named)
+                       : std::printf("the changes since then are sent again\n");
+        }
+        return added;
+    });
+}
+
+Result<ChangeRange> parse_range(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    const std::size_t dash = text.find('-', colon == std::string_view::npos ? 0 : colon);
+    const auto number = [](std::string_view digits, std::uint64_t& value) {
+        const char* const end = digits.data() + digits.size();
+        const auto [stop, error] = std::from_chars(digits.data(), end, value);
+        return !digits.empty() && error == std::errc{} && stop == end;
+    };
+    ChangeRange range;
+    const bool is_sound =
+        colon != std::string_view::npos && colon != 0 &&
+        number(text.substr(colon + 1, std::min(dash, text.size()) - colon - 1), range.first) &&
+        (dash == std::string_view::npos || number(text.substr(dash + 1), range.last));
+    range.last = dash == std::string_view::npos ? range.first : range.last;
+    if (!is_sound || range.first == 0 || range.last < range.first) {
+        return Error{ErrorCode::kInvalid, "expected NODE:N or NODE:N-M, numbers from 1 on"};
+    }
+    range.node = text.substr(0, colon);
+    return range;
+}
+
+void declare_replay(Subcommand group) {
+    auto [replay, command] =
+        add_command(group, "replay", "Send changes again, with the same ids", replay_changes);
+    ReplayCommand& given = command;
+    add_destination_id(replay, command.id);
+    const Option since = add_value(replay, "--since", "T", command.since, parse_time,
+                                   "Changes that were recorded at this time or later (RFC 3339)");
+    const Option range =
+        add_value(replay, "--change", "NODE:N[-M]", command.range, parse_range,
+                  "Changes by their numbers on a node, which is named by UUID or number");
+    const Option failed =
+        add_flag(replay, "--failed", command.only_failed,
+                 "Changes that were given up; those that wait for a retry are tried at once");
+    since.excludes(range);
+    since.excludes(failed);
+    range.excludes(failed);
+    replay.require([&given] {
+        return given.since || given.range || given.only_failed
+                   ? std::string()
+                   : std::string("--since, --change or --failed is required");
+    });
+    add_ledger(replay, command.ledger);
+}
+
+}  // namespace
+
+void declare_notify_deliveries(Subcommand group) {
+    auto [test, tested] =
+        add_command(group, "test",
+                    "Send a signed test request from this process, and show the answer", send_test);
+    add_destination_id(test, tested.id);
+    add_ca_file(test, tested.ca_file);
+
+    declare_replay(group);
+
+    auto [log, logged] =
+        add_command(group, "log", "List the attempts of 30 days, the newest first", list_attempts);
+    add_destination_id(log, logged.id);
+    add_flag(log, "--failed", logged.only_failed, "Only attempts that failed");
+    add_format(log, logged.format);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,95 @@
+// Output: listings as a table for people, JSON for programs, CSV for spreadsheets.
+//
+// Rows are written at once, so memory stays bounded. A table keeps its first rows to find the
+// widths of its columns. Every format has the columns in the order of their declaration.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/reports/row_output.hpp"
+#include "core/values/result.hpp"
+#include "program/cli/cli.hpp"
+#include "program/cli/printable.hpp"
+
+namespace sluice::cli {
+
+using reports::Align;
+using reports::Column;
+using reports::csv_field;
+using reports::indented;
+using reports::Json;
+using reports::json_quoted;
+using reports::JsonEscapes;
+using reports::object_of;
+using reports::Row;
+using reports::text_or_null;
+
+enum class Format : std::uint8_t { kTable, kJson, kCsv };
+[[nodiscard]] Result<Format> parse_format(std::string_view text);
+/// Adds `--format table|json|csv`.
+Option add_format(Subcommand app, Format& target,
+                  const std::string& help = "Output format (default: table)");
+
+/// One listing, written to `out` (not owned). The program checks for write errors when it ends.
+class Listing final : public reports::RowOutput {
+public:
+    Listing(Format format, std::vector<Column> columns, std::FILE* out = stdout);
+
+    /// A table and CSV show each value as Json::cell().
+    void add(const Row& row) override;
+    /// JSON shows all members of the row, not only the columns.
+    void add_raw(const std::vector<JsonMember>& row) override;
+    /// Writes the buffered rows and the end. Call once, after the last row.
+    void finish();
+
+private:
+    static constexpr std::size_t kRowsHeldBack = 1000;
+
+    [[nodiscard]] bool shows(const Column& column) const noexcept;
+    void add_cells(std::vector<std::string> cells);
+    void write_json(std::string_view object);
+    void write_csv(const std::vector<std::string>& cells);
+    void write_table(std::vector<std::string> cells);
+    void start_table();
+    void write_table_row(const std::vector<std::string>& cells);
+
+    Format format_;
+    std::vector<Column> columns_;
+    std::FILE* out_;
+    bool any_ = false;  ///< A row of JSON was written.
+    bool table_started_ = false;
+    std::vector<Align> aligns_;  ///< Alignments of the columns that a table shows.
+    std::vector<std::size_t> widths_;
+    std::vector<std::vector<std::string>> held_back_;
+    std::string line_;
+};
+
+/// Prints a listing with a row for each of `items`.
+template <class Items, class RowOf>
+void list_all(Format format, std::vector<Column> columns, const Items& items, RowOf&& row_of) {
+    Listing listing(format, std::move(columns));
+    for (const auto& item : items) {
+        listing.add(row_of(item));
+    }
+    listing.finish();
+}
+
+/// Appends a line of a CSV file.
+void add_csv_line(std::string& text, const std::vector<std::string>& cells);
+
+/// Groups the digits: 1234567 becomes 1,234,567.
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
+/// Writes a list of objects as a table below its name. Requires: the list is not empty.
+void write_table(const std::string& name, const Json& list, std::FILE* out = stdout);
+
+/// One object: `name  value` lines and a table for each list of objects, a JSON object, or a CSV
+/// file of one row.
+void write_object(Format format, const Json& object, std::FILE* out = stdout);
+
+}  // namespace sluice::cli

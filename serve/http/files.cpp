@@ -1,0 +1,53 @@
+#include "serve/http/files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "serve/read/build.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::string_view kFolder = "/ui/";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes{{
+    {".html", "text/html; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".svg", "image/svg+xml"},
+}};
+
+std::string_view type_of(std::string_view path) {
+    for (const auto& [ending, type] : kTypes) {
+        if (path.ends_with(ending)) {
+            return type;
+        }
+    }
+    return "application/octet-stream";
+}
+
+}  // namespace
+
+const StaticFile* find_file(std::string_view path) {
+    if (!path.starts_with(kFolder)) {
+        return nullptr;
+    }
+    const std::string_view wanted = path == kFolder ? "index.html" : path.substr(kFolder.size());
+    const auto& files = embedded_files();
+    const auto found = std::ranges::find(files, wanted, &StaticFile::path);
+    return found == files.end() ? nullptr : &*found;
+}
+
+Answer file_answer(const StaticFile& file, const std::string& if_none_match) {
+    Answer answer;
+    answer.type = std::string(type_of(file.path));
+    answer.body = std::string(file.bytes);
+    tag_answer(answer, if_none_match);
+    answer.with("Content-Security-Policy",
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    answer.with("Cross-Origin-Resource-Policy", "same-origin").with("Cache-Control", "no-cache");
+    return answer;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,265 @@
+#include "serve/http/front.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "serve/http/files.hpp"
+#include "serve/read/http.hpp"
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::string_view kApi = "/v1/";
+
+Answer unauthorized(Door door) {
+    Answer answer = problem("unauthorized");
+    if (door == Door::kTokens) {
+        answer.with("WWW-Authenticate", "Bearer");
+    }
+    return answer;
+}
+
+Answer lacks_scope(Door door, std::uint8_t scope) {
+    const std::string name = cli::scope_names(scope).front();
+    Answer answer = problem("scope", "needs the scope " + name);
+    if (door == Door::kTokens) {
+        answer.with("WWW-Authenticate",
+                    "Bearer error=\"insufficient_scope\", scope=\"" + name + "\"");
+    }
+    return answer;
+}
+
+/// Returns the grant that the parameter `account` names, the only one, or nullptr.
+const Grant* grant_of(const Caller& caller,
+                      const std::vector<std::pair<std::string, std::string>>& parameters) {
+    const auto named =
+        std::ranges::find(parameters, std::string_view("account"),
+                          [](const auto& one) { return std::string_view(one.first); });
+    if (named == parameters.end()) {
+        return caller.grants.size() == 1 ? &caller.grants.front() : nullptr;
+    }
+    const auto found =
+        std::find_if(caller.grants.begin(), caller.grants.end(),
+                     [&](const Grant& grant) { return grant.account_id.view() == named->second; });
+    return found == caller.grants.end() ? nullptr : &*found;
+}
+
+bool is_cross_site(const Request& request) {
+    return request.door == Door::kPeople && request.fetch_site.has_value() &&
+           *request.fetch_site != "same-origin" && *request.fetch_site != "none";
+}
+
+Answer plain(std::string text) {
+    Answer answer;
+    answer.type = "text/plain; charset=utf-8";
+    answer.body = std::move(text);
+    return answer;
+}
+
+/// Returns the caller without the local parts of e-mail addresses, which logs never hold:
+/// `u:g***@acme.example`.
+std::string logged_caller(const std::string& caller) {
+    constexpr std::size_t kPrefix = 2;  // of Caller::key()
+    const auto is_of_address = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               static_cast<unsigned char>(c) >= 0x80 ||
+               std::string_view("!#$%&'*+-/?^_`{|}~.").find(c) != std::string_view::npos;
+    };
+    std::string shown;
+    std::size_t from = 0;
+    for (std::size_t at = caller.find('@'); at != std::string::npos;
+         at = caller.find('@', at + 1)) {
+        std::size_t begin = at;
+        while (begin > std::max(from, kPrefix) && is_of_address(caller[begin - 1])) {
+            --begin;
+        }
+        shown += caller.substr(from, begin - from);
+        shown += begin < at ? caller.substr(begin, 1) + "***" : "";
+        from = at;
+    }
+    return cli::printable(shown + caller.substr(from));
+}
+
+/// Writes one line for a request, without its parameters.
+void log_request(const Request& request, const Outcome& outcome, unsigned status,
+                 std::chrono::microseconds took) {
+    const std::string account = outcome.account.empty() ? "-" : outcome.account;
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
+                 outcome.caller.empty() ? "-" : logged_caller(outcome.caller).c_str(),
+                 account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
+                 status, static_cast<long long>(took.count()));
+}
+
+}  // namespace
+
+RateVerdict RateWindows::count(const std::string& caller, std::int64_t now_second) {
+    constexpr std::size_t kKept = 4096;
+    if (words_.size() > kKept && now_second != swept_second_) {
+        swept_second_ = now_second;
+        std::erase_if(words_, [now_second](const auto& entry) {
+            return rate_use(entry.second, now_second).used == 0;
+        });
+    }
+    std::uint64_t& word = words_[caller];
+    const RateStep step = count_request(word, limit_, now_second);
+    word = step.word;
+    return step.verdict;
+}
+
+Outcome Front::admit(const Request& request, bool is_ready) {
+    Outcome outcome{"other", {}, {}, Answer{}};
+    const auto target = parse_target(request.target);
+    if (!target) {
+        outcome.result = problem("bad_request");
+        return outcome;
+    }
+    const std::string& path = target->path;
+    const Resource* const resource = path.starts_with(kApi)
+                                         ? find_resource(std::string_view(path).substr(kApi.size()))
+                                         : nullptr;
+    const StaticFile* const file = find_file(path);
+    const bool is_own = path == "/health" || path == "/ready" || path == "/metrics" ||
+                        path == "/v1/openapi.json" || path == "/ui";
+    if (resource == nullptr && file == nullptr && !is_own) {
+        outcome.result = problem("no_such_path");
+        return outcome;
+    }
+    outcome.path = path;
+    if (request.method != "GET" && request.method != "HEAD") {
+        outcome.result = problem("method_not_allowed");
+    } else if (resource != nullptr) {
+        admit_resource(request, *resource, target->parameters, outcome);
+    } else if (file != nullptr) {
+        outcome.result = file_answer(*file, request.if_none_match.value_or(""));
+    } else if (path == "/ui") {
+        Answer moved = plain("The page is at /ui/.\n");
+        moved.status = 308;
+        outcome.result = moved.with("Location", "/ui/");
+    } else if (path == "/metrics") {
+        Answer answer = plain(metrics_text(figures_, silence_.shops(), paths_));
+        answer.type = "text/plain; version=0.0.4; charset=utf-8";
+        outcome.result = std::move(answer);
+    } else if (path == "/v1/openapi.json") {
+        Answer answer;
+        answer.body = openapi_json();
+        tag_answer(answer, request.if_none_match.value_or(""));
+        outcome.result = std::move(answer);
+    } else if (path == "/ready" && !is_ready) {
+        outcome.result = problem("ledger_unavailable");
+    } else {
+        outcome.result = plain("ok\n");
+    }
+    return outcome;
+}
+
+void Front::admit_resource(const Request& request, const Resource& resource,
+                           const std::vector<std::pair<std::string, std::string>>& parameters,
+                           Outcome& outcome) {
+    const Timestamp at = now();
+    auto found = callers_.find(request, at);
+    if (!found.ok()) {
+        outcome.result = problem("ledger_unavailable");
+        return;
+    }
+    if (!*found) {
+        outcome.result = unauthorized(request.door);
+        return;
+    }
+    Caller caller = **std::move(found);
+    outcome.caller = caller.key();
+    Admitted admitted;
+    const RateVerdict verdict = rates_.count(caller.key(), at.seconds);
+    admitted.headers = {{"Cache-Control", "private, no-cache"},
+                        {"Vary", "Authorization, Cookie"},
+                        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
+                        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
+                        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
+    const auto answer = [&](Answer refused) {
+        refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
+                               admitted.headers.end());
+        outcome.result = std::move(refused);
+    };
+    if (!verdict.allowed) {
+        return answer(
+            problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
+    }
+    if (caller.grants.empty()) {
+        return answer(problem("no_account"));
+    }
+    const Grant* const grant = grant_of(caller, parameters);
+    // The scope comes before the account: a caller that has it in no account gets 403.
+    const auto has_scope = [&resource](const Grant& one) {
+        return resource.scope == 0 || (one.scopes & resource.scope) != 0;
+    };
+    const bool may = grant != nullptr
+                         ? has_scope(*grant)
+                         : std::any_of(caller.grants.begin(), caller.grants.end(), has_scope);
+    if (!may) {
+        return answer(lacks_scope(request.door, resource.scope));
+    }
+    if (is_cross_site(request)) {
+        return answer(problem("cross_site"));
+    }
+    std::vector<ParameterError> errors;
+    Arguments arguments = check_parameters(resource, parameters, at, errors);
+    if (resource.needs_account && grant == nullptr && caller.grants.size() > 1 &&
+        !arguments.has("account") &&
+        std::ranges::find(errors, "account", &ParameterError::parameter) == errors.end()) {
+        errors.push_back({"account", "required: the user has several accounts"});
+    }
+    if (!errors.empty()) {
+        return answer(parameter_problem(errors));
+    }
+    if (resource.needs_account && grant == nullptr) {
+        return answer(problem("not_found"));
+    }
+    outcome.account = grant == nullptr ? "" : grant->account_id.str();
+    admitted.job = {&resource,
+                    std::move(caller),
+                    grant == nullptr ? Grant{} : *grant,
+                    std::move(arguments),
+                    at,
+                    request.if_none_match.value_or("")};
+    outcome.result = std::move(admitted);
+}
+
+std::optional<Answer> Front::refusal(const Request& request, const Admitted& admitted) {
+    const auto found = callers_.find(request, now());
+    if (!found.ok()) {
+        return problem("ledger_unavailable");
+    }
+    if (!*found) {
+        return unauthorized(request.door);
+    }
+    const auto& grants = (*found)->grants;
+    const bool still_has = !admitted.job.resource->needs_account ||
+                           std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
+                               return grant.account == admitted.job.grant.account &&
+                                      grant.scopes == admitted.job.grant.scopes;
+                           });
+    return still_has ? std::nullopt
+                     : std::optional(
+                           problem("no_account", "the account or role was taken away meanwhile"));
+}
+
+Answer Front::finish(const Request& request, const Admitted& admitted, Answer answer) {
+    if (std::optional<Answer> refused = refusal(request, admitted)) {
+        answer = *std::move(refused);
+    }
+    answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
+    return answer;
+}
+
+void Front::note(const Request& request, const Outcome& outcome, unsigned status,
+                 std::chrono::microseconds took) {
+    ++figures_.requests[{outcome.path, status}];
+    ++figures_.answered[outcome.path];
+    figures_.microseconds[outcome.path] += static_cast<std::uint64_t>(took.count());
+    log_request(request, outcome, status, took);
+}
+
+}  // namespace sluice::serve

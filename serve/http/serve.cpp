@@ -1,0 +1,166 @@
+// sluice serve
+
+#include <grp.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "program/cli/cli_values.hpp"
+#include "program/commands.hpp"
+#include "serve/http/server.hpp"
+#include "serve/read/resource.hpp"
+#include "worker/access/ledger_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kThreadsMax = 64;
+constexpr RateLimit kDefaultLimit{600, 60};
+constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
+
+struct ServeCommand {
+    std::vector<serve::Listener> listeners;
+    std::string ledger;
+    std::uint64_t threads = 4;
+    RateLimit limit = kDefaultLimit;
+    bool prints_openapi = false;
+};
+
+constexpr std::string_view kUnix = "unix:";
+
+Result<serve::Listener> parse_unix(std::string_view text, serve::Door door) {
+    std::string path(text.substr(kUnix.size()));
+    if (!path.starts_with('/') || path.size() >= sizeof(sockaddr_un::sun_path)) {
+        return Error{ErrorCode::kInvalid,
+                     "expected unix: and an absolute path of at most 107 bytes"};
+    }
+    return serve::Listener{std::move(path), false, 0, door};
+}
+
+/// Parses `unix:/run/sluice/read.sock`, `127.0.0.1:PORT` or `[::1]:PORT`.
+Result<serve::Listener> parse_listen(std::string_view text) {
+    if (text.starts_with(kUnix)) {
+        return parse_unix(text, serve::Door::kTokens);
+    }
+    for (const std::string_view host : {"127.0.0.1:", "[::1]:"}) {
+        if (text.starts_with(host)) {
+            const auto port = parse_count(text.substr(host.size()), 1, 65'535);
+            if (!port.ok()) {
+                return port.error();
+            }
+            return serve::Listener{{}, host.front() == '[', static_cast<std::uint16_t>(*port)};
+        }
+    }
+    return Error{ErrorCode::kInvalid,
+                 "expected unix:/path, 127.0.0.1:PORT or [::1]:PORT: other machines come through "
+                 "nginx"};
+}
+
+/// Parses `unix:/run/sluice/people.sock`. Never TCP, because every local user could state a name.
+Result<serve::Listener> parse_people(std::string_view text) {
+    if (!text.starts_with(kUnix)) {
+        return Error{ErrorCode::kInvalid, "expected unix:/path"};
+    }
+    return parse_unix(text, serve::Door::kPeople);
+}
+
+/// Returns nginx's group on Debian, and the group to which `init` gave the queue.
+serve::SocketGroups socket_groups(const store::StorePaths& paths) {
+    serve::SocketGroups groups;
+    if (const struct group* const debians = ::getgrnam("www-data")) {
+        groups.push_back(debians->gr_gid);
+    }
+    struct stat info {};
+    if (::stat(paths.queue.c_str(), &info) == 0) {
+        groups.push_back(info.st_gid);
+    }
+    return groups;
+}
+
+/// Keeps the memory of answers, of up to 8 MB each, for the next ones. glibc would return it to the
+/// kernel after every answer: an eighth of a reader's time, most of it to stop all processors.
+void keep_memory_of_answers() {
+    constexpr int kKept = 16 << 20;  // of each arena
+    (void)mallopt(M_TRIM_THRESHOLD, kKept);
+    (void)mallopt(M_MMAP_THRESHOLD, kKept);
+}
+
+Status run_serve(const Frame& frame, const ServeCommand& given) {
+    if (given.prints_openapi) {
+        std::fputs(serve::openapi_json().c_str(), stdout);
+        return Status::success();
+    }
+    ServeCommand command = given;
+    if (command.listeners.empty()) {
+        command.listeners = {*parse_listen("unix:/run/sluice/read.sock"),
+                             *parse_people("unix:/run/sluice/people.sock")};
+    }
+    keep_memory_of_answers();
+    const store::StorePaths paths = frame.paths();
+    // Another client may lock a table for hours; reads of the API are short.
+    const auto cancelled = std::make_shared<std::atomic<bool>>(false);
+    pg::LedgerOptions limits;
+    limits.waiting = [cancelled](std::chrono::milliseconds) { return !*cancelled; };
+    limits.statement_limit = kStatementLimit;
+    limits.lock_limit = kLockLimit;
+    auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kAnyServer, limits);
+    if (!opener.ok()) {
+        return opener.error();
+    }
+    auto control = store::ControlView::open(paths);
+    if (!control.ok()) {
+        return control.error();
+    }
+    serve::SilenceWatch silence(*opener, paths);
+    serve::Front front(paths, command.limit, silence);
+    Status ready = front.open();
+    ChainWatch watch(*opener);
+    serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
+                           to_string(command.limit));
+    ready = ready.ok() ? readers.start(command.threads) : ready;
+    if (!ready.ok()) {
+        return ready;
+    }
+    silence.start();
+    return run_server(front, readers, watch, serve::Mounts(paths), command.listeners,
+                      socket_groups(paths));
+}
+
+}  // namespace
+
+void declare_serve(Subcommand app) {
+    auto [serve, command] =
+        add_command(app, "serve", "Serve the API and the page, for reading only", run_serve);
+    const auto take = [&listeners = command.listeners](auto parse) {
+        return [&listeners, parse](const std::string& text) -> Status {
+            auto listener = parse(text);
+            if (!listener.ok()) {
+                return listener.error();
+            }
+            listeners.push_back(std::move(listener).value());
+            return Status::success();
+        };
+    };
+    serve.add_repeated("--listen", "A", take(parse_listen),
+                       "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
+                       "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
+    serve.add_repeated("--people", "A", take(parse_people),
+                       "Address for people, whom nginx names in X-Sluice-User: unix:/path "
+                       "(default: unix:/run/sluice/people.sock)");
+    add_ledger(serve, command.ledger);
+    add_value(
+        serve, "--threads", "N", command.threads,
+        [](std::string_view text) { return parse_count(text, 1, kThreadsMax); },
+        "Threads that read the ledger, 1 to 64 (default: 4)");
+    add_value(serve, "--rate-limit", "N/SECONDS", command.limit, parse_rate_limit,
+              "Rate limit of each token or user, in requests per seconds (default: 600/60)");
+    add_flag(serve, "--print-openapi", command.prints_openapi,
+             "Print the OpenAPI document of the API, and exit");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,77 @@
+#include "serve/http/silence_watch.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <utility>
+
+#include "core/reports/silence.hpp"
+#include "lmdb_store/registry/registry.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::chrono::minutes kPace{1};
+
+/// Returns the names of the shops that may send, by number.
+std::map<ShopNumber, store::ShopRow> active_shops(const store::StorePaths& paths) {
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kPublished);
+    auto rows = registry.ok() ? (*registry)->shops({}) : registry.error();
+    std::map<ShopNumber, store::ShopRow> shops;
+    for (store::ShopRow& row : rows.ok() ? *rows : std::vector<store::ShopRow>()) {
+        if (!row.suspended) {
+            shops.emplace(row.number, std::move(row));
+        }
+    }
+    return shops;
+}
+
+}  // namespace
+
+std::vector<ShopActivity> SilenceWatch::shops() {
+    const std::lock_guard lock(mutex_);
+    return shops_;
+}
+
+void SilenceWatch::start() {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void SilenceWatch::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        std::vector<ShopActivity> shops;
+        try {
+            shops = read();
+        } catch (const std::exception&) {  // /ready and the requests report the failure
+        }
+        std::unique_lock lock(mutex_);
+        shops_ = std::move(shops);
+        stopped_.wait_for(lock, stop, kPace, [] { return false; });
+    }
+}
+
+/// Opens the ledger for each reading, so that a restored one is found, and none is held for long.
+std::vector<ShopActivity> SilenceWatch::read() {
+    std::vector<ShopActivity> found;
+    const std::map<ShopNumber, store::ShopRow> shops = active_shops(paths_);
+    auto opened = open_();
+    if (!opened.ok()) {
+        return found;
+    }
+    const std::unique_ptr<Ledger> ledger = std::move(opened).value();
+    const auto snapshot = ledger->snapshot({});
+    reports::scan_silences(*snapshot, [&](ShopNumber number, const reports::Silence& silence) {
+        const auto shop = shops.find(number);
+        if (shop != shops.end()) {
+            found.push_back(
+                {shop->second.account_id.str(), shop->second.shop_id.str(), silence.last_event,
+                 silence.usual ? std::optional<std::chrono::seconds>(silence_limit(*silence.usual))
+                               : std::nullopt});
+        }
+    });
+    std::ranges::sort(found, {}, &ShopActivity::last_event);
+    found.resize(std::min(found.size(), kShopsMax));
+    return found;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,248 @@
+#include "serve/read/build.hpp"
+
+#include <utility>
+
+#include "core/protocol/signature.hpp"
+#include "core/values/assert.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/cut.hpp"
+#include "serve/read/http.hpp"
+#include "serve/read/lists.hpp"
+#include "serve/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+/// The query that a cursor belongs to: all parameters but the page's own, and the account.
+std::string query_of(const Job& job) {
+    std::string query =
+        std::string(job.resource->path) + "?account=" + std::to_string(job.grant.account.value);
+    for (const auto& [name, value] : job.arguments.all()) {
+        if (name != "after" && name != "limit" && name != "format" && name != "account" &&
+            name != "wait") {
+            query += "&" + name + "=" + encoded(value);
+        }
+    }
+    return query;
+}
+
+/// Path and parameters of the next page.
+std::string next_target(const Job& job, const std::string& cursor) {
+    std::string target = "/v1/" + std::string(job.resource->path) + "?";
+    for (const auto& [name, value] : job.arguments.all()) {
+        if (name != "after") {
+            target += name + "=" + encoded(value) + "&";
+        }
+    }
+    return target + "after=" + cursor;
+}
+
+std::string csv_of(const std::vector<reports::Column>& columns, const Page& page) {
+    std::string text = csv_head(columns);
+    for (const reports::Row& row : page.rows) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            text += (i == 0 ? "" : ",") +
+                    reports::csv_field(i < row.size() ? row[i].cell() : std::string());
+        }
+        text += '\n';
+    }
+    for (const std::string& object : page.raw_rows) {
+        const std::vector<JsonMember> members = json_members(object);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            text += i == 0 ? "" : ",";
+            for (const JsonMember& member : members) {
+                if (member.key == columns[i].name) {
+                    text += reports::csv_field(reports::raw_cell_text(member.value));
+                }
+            }
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+/// Writes each row as object_of() would give it, without making it: most of an answer's time.
+std::string json_of(const std::vector<reports::Column>& columns, const Page& page,
+                    const std::string& next) {
+    std::vector<std::string> names;
+    for (const reports::Column& column : columns) {
+        names.push_back((names.empty() ? "{" : ",") + reports::json_quoted(column.name) + ":");
+    }
+    std::string text = "{\"items\":[";
+    const char* comma = "";
+    for (const reports::Row& row : page.rows) {
+        text += std::exchange(comma, ",");
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            text += names[i];
+            i < row.size() ? row[i].append_to(text) : Json().append_to(text);
+        }
+        text += '}';
+    }
+    for (const std::string& object : page.raw_rows) {
+        text += std::exchange(comma, ",");
+        text += object;
+    }
+    text += "],\"next\":" + (next.empty() ? "null" : reports::json_quoted(next));
+    for (const auto& [name, value] : page.extras) {
+        text += "," + reports::json_quoted(name) + ":" + value.compact();
+    }
+    return text + "}";
+}
+
+void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, Page& page) {
+    for (reports::Row& row : page.rows) {
+        SLUICE_ASSERT(row.size() <= columns.size());
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            masks.mask_cell(std::string(columns[i].name), row[i]);
+        }
+    }
+}
+
+Answer list_answer(const Job& job, Read& read, Page& page) {
+    const std::vector<reports::Column>& columns =
+        page.columns.empty() ? job.resource->columns : page.columns;
+    mask_rows(columns, Masks(job.resource->path, read.sees_ledger()), page);
+    const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
+    Answer answer;
+    if (job.arguments.is("format", "csv")) {
+        answer.type = "text/csv; charset=utf-8; header=present";
+        answer.body = csv_of(columns, page);
+    } else {
+        answer.body = json_of(columns, page, next);
+    }
+    if (!next.empty()) {
+        answer.with("Link", "<" + next_target(job, next) + ">; rel=\"next\"");
+    }
+    return answer;
+}
+
+/// Cuts the one row of a page, which has the mark then.
+void cut_row(const Job& job, Page& page) {
+    const std::vector<reports::Column>& columns =
+        page.columns.empty() ? job.resource->columns : page.columns;
+    const std::string whole =
+        page.rows.empty() ? page.raw_rows.front() : object_of(columns, page.rows.front()).compact();
+    const auto text = fit_object(whole, kAnswerBytesMax / 4, std::nullopt, {});
+    Json object = Json::from_text(text.value_or("{}"));
+    page.extras.emplace_back("cut", std::exchange(object["cut"], Json()));
+    if (page.rows.empty()) {
+        Json row = Json::object();
+        for (std::size_t i = 0; i < object.names().size(); ++i) {
+            if (object.names()[i] != "cut") {
+                row[object.names()[i]] = object.items()[i];
+            }
+        }
+        page.raw_rows.front() = row.compact();
+    } else {
+        for (std::size_t i = 0; i < page.rows.front().size(); ++i) {
+            page.rows.front()[i] = object.items()[i];
+        }
+    }
+}
+
+/// Reads a page of fewer rows if the rows of the first one are too large.
+Answer answer_of(const Job& job, Read& read, Page (*list)(Read&)) {
+    for (;;) {
+        Page page = list(read);
+        const std::size_t rows = page.rows.size() + page.raw_rows.size();
+        Answer answer = list_answer(job, read, page);
+        if (answer.body.size() > kAnswerBytesMax && rows == 1) {
+            cut_row(job, page);
+            return list_answer(job, read, page);
+        }
+        if (answer.body.size() <= kAnswerBytesMax || rows == 0) {
+            return answer;
+        }
+        constexpr std::size_t kTenths = 8;  // rows differ in size
+        read.rows_max =
+            std::max<std::size_t>(1, rows * kTenths / 10 * kAnswerBytesMax / answer.body.size());
+    }
+}
+
+Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
+    Json object = show(read);
+    Masks(job.resource->path, read.sees_ledger()).mask_members(object);
+    Answer answer;
+    answer.body = fitted(read, object.compact());
+    return answer;
+}
+
+Answer answer_of(const Job& /*job*/, Read& read, Answer (*whole)(Read&)) {
+    return whole(read);
+}
+
+/// `1:48211,2:17`: each node's number and checkpoint.
+std::string snapshot_of(LedgerReader& ledger) {
+    std::string text;
+    ledger.scan_heads([&](const LedgerHead& head) {
+        text += (text.empty() ? "" : ",") + std::to_string(head.number) + ":" +
+                std::to_string(head.applied_seq.value);
+        return true;
+    });
+    return text;
+}
+
+Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
+    Read read{
+        ledger,     job.grant,
+        job.caller, job.arguments,
+        job.now,    std::nullopt,
+        worker,     [&job](const std::string& key) {
+                  return make_cursor(query_of(job), key); }};
+    if (const auto cursor = job.arguments.text("after")) {
+        read.after = from_cursor(open_cursor(query_of(job), *cursor));
+    }
+    return std::visit([&](const auto of) { return answer_of(job, read, of); }, job.resource->read);
+}
+
+}  // namespace
+
+std::string csv_head(const std::vector<reports::Column>& columns) {
+    std::string line;
+    for (const reports::Column& column : columns) {
+        line += (line.empty() ? "" : ",") + std::string(column.name);
+    }
+    return line + "\n";
+}
+
+std::string fitted(Read& read, std::string_view json) {
+    std::optional<CutPlace> after;
+    if (read.after) {
+        after = from_cursor(cut_place(*std::exchange(read.after, std::nullopt)));
+    }
+    return from_cursor(fit_object(json, kAnswerBytesMax, after, read.cursor_of));
+}
+
+Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
+    Answer answer;
+    std::string snapshot;
+    try {
+        snapshot = snapshot_of(ledger);
+        answer = read_answer(job, ledger, worker);
+    } catch (const Refusal& refusal) {
+        answer = refusal.answer;
+    }
+    if (answer.status == 200) {
+        tag_answer(answer, job.if_none_match);
+    }
+    answer.with("X-Sluice-Snapshot", snapshot);
+    if (!worker.node.empty()) {  // another node's worker publishes nothing here
+        answer.with("X-Sluice-Waiting", std::to_string(worker.waiting));
+        answer.with("X-Sluice-Worker", worker.state);  // one that does not run counts nothing
+    }
+    return answer;
+}
+
+void tag_answer(Answer& answer, const std::string& if_none_match) {
+    constexpr std::size_t kTagDigits = 32;
+    const std::string tag = "\"" + to_hex(sha256(answer.body)).substr(0, kTagDigits) + "\"";
+    answer.with("ETag", tag);
+    if (if_none_match == "*" || if_none_match.find(tag) != std::string::npos) {
+        answer.status = 304;
+        answer.body.clear();
+    }
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,215 @@
+// The journal, newest first, and the change feed.
+#include "core/journal/journal.hpp"
+
+#include <limits>
+#include <map>
+
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/changes.hpp"
+#include "core/reports/referred_nodes.hpp"
+#include "core/reports/report.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+#include "serve/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::uint64_t kBeyond = std::numeric_limits<std::int64_t>::max();
+
+/// Groups of one node, the newest first, read a slice at a time.
+class NodeJournal {
+public:
+    /// @param before  Number of an entry; earlier entries are left.
+    NodeJournal(LedgerReader& ledger, std::string node, std::uint64_t before)
+        : ledger_(ledger), node_(std::move(node)), before_(before), next_(before) {}
+
+    /// Returns the newest group that is left, or nullptr.
+    [[nodiscard]] const JournalGroup* newest() {
+        if (at_ == groups_.size() && !ended_) {
+            constexpr std::size_t kAtOnce = 256;
+            groups_ = paged(ledger_).journal_before(node_, next_, kAtOnce);
+            at_ = 0;
+            ended_ = groups_.size() < kAtOnce;
+            next_ = groups_.empty() ? next_ : groups_.back().first_entry;
+        }
+        return at_ < groups_.size() ? &groups_[at_] : nullptr;
+    }
+    /// Passes over the newest group, down to the entry `number`.
+    void pass_to(std::uint64_t number) {
+        before_ = number;
+        if (groups_[at_].first_entry == number) {
+            ++at_;
+        }
+    }
+    [[nodiscard]] const std::string& node() const noexcept { return node_; }
+    [[nodiscard]] std::uint64_t before() const noexcept { return before_; }
+
+private:
+    LedgerReader& ledger_;
+    std::string node_;
+    std::uint64_t before_;  ///< Entries from here on were passed.
+    std::uint64_t next_;    ///< Where the next slice ends.
+    std::vector<JournalGroup> groups_;
+    std::size_t at_ = 0;
+    bool ended_ = false;
+};
+
+/// The key has the place in each node's journal: node, number, node, number ...
+std::vector<NodeJournal> journals_of(Read& read) {
+    std::vector<LedgerHead> heads;
+    read.ledger.scan_heads([&heads](const LedgerHead& head) {
+        heads.push_back(head);
+        return true;
+    });
+    std::map<std::string, std::uint64_t> places;
+    if (read.after) {
+        const auto key = split_key(*read.after);
+        if (!key || key->empty() || key->size() % 2 != 0 || key->size() > 2 * heads.size()) {
+            refuse("cursor_invalid");
+        }
+        for (std::size_t i = 0; i < key->size(); i += 2) {
+            places[(*key)[i]] = key_number((*key)[i + 1]);
+        }
+    }
+    std::vector<NodeJournal> journals;
+    for (const LedgerHead& head : heads) {
+        const auto place = places.find(head.node);
+        journals.emplace_back(read.ledger, head.node,
+                              place == places.end() ? kBeyond : place->second);
+    }
+    return journals;
+}
+
+/// Returns the journal with the group that was received last, or nullptr after the last group.
+NodeJournal* newest_of(std::vector<NodeJournal>& journals) {
+    NodeJournal* newest = nullptr;
+    for (NodeJournal& journal : journals) {
+        const JournalGroup* const group = journal.newest();
+        if (group != nullptr &&
+            (newest == nullptr || newest->newest()->recorded_at < group->recorded_at)) {
+            newest = &journal;
+        }
+    }
+    return newest;
+}
+
+std::string key_of(const std::vector<NodeJournal>& journals) {
+    std::vector<std::string> parts;
+    for (const NodeJournal& journal : journals) {
+        parts.push_back(journal.node());
+        parts.push_back(std::to_string(journal.before()));
+    }
+    return join_key(parts);
+}
+
+}  // namespace
+
+Page list_journal(Read& read) {
+    reports::ReportFilter filter;
+    filter.account = read.grant.account_id;
+    filter.shop = read.arguments.id<ShopId>("shop");
+    filter.creator = creator_of(read);
+    filter.from = read.arguments.time("from");
+    filter.to = read.arguments.time("to");
+    filter.by_receipt = read.arguments.is("by", "receipt");
+    if (filter.shop) {
+        (void)shops_of(read);
+    }
+    const auto program = program_of(read);
+    const auto reason = read.arguments.text("reason");
+    const reports::JournalRows rows(read.ledger, read.grant.account, masked_payee);
+    std::vector<NodeJournal> journals = journals_of(read);
+    Page page;
+    for (std::size_t rows_read = 0;; ++rows_read) {
+        NodeJournal* const journal = newest_of(journals);
+        if (journal == nullptr) {
+            return page;
+        }
+        const JournalGroup group = *journal->newest();
+        if (page.rows.size() >= read.limit() || rows_read >= kRowsReadMax) {
+            page.next_key = key_of(journals);
+            return page;
+        }
+        const bool covered = group.account == read.grant.account && rows.covers(group, filter) &&
+                             (!program || group.program == program->program.id);
+        for (std::size_t i = covered ? group.entries.size() : 0; i-- > 0;) {
+            const std::uint64_t number = group.first_entry + i;
+            if (number >= journal->before()) {
+                continue;
+            }
+            if (page.rows.size() >= read.limit()) {
+                page.next_key = key_of(journals);
+                return page;
+            }
+            if (!reason || to_string(group.entries[i].reason) == *reason) {
+                page.rows.push_back(rows.row(
+                    group, i, reports::referred_node(read.ledger, group, i, journals.size())));
+            }
+            if (i != 0) {
+                journal->pass_to(number);
+            }
+        }
+        journal->pass_to(group.first_entry);
+    }
+}
+
+/// Ends with the change that fills the answer. A change that alone fills it shows its first
+/// entries.
+Answer list_changes(Read& read) {
+    constexpr std::size_t kBytes = kAnswerBytesMax / 2;
+    const reports::FeedPlace after =
+        read.after ? from_cursor(feed_place(*read.after)) : reports::FeedPlace{};
+    const reports::Changes found =
+        reports::changes_after(read.ledger, read.grant.account, after, read.limit(), kBytes);
+    if (found.diverged) {
+        refuse("cursor_diverged", "begin again without `after`");
+    }
+    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    reports::FeedPlace next = after;
+    std::size_t shown = 0;
+    Answer answer;
+    answer.body = "{\"changes\":[";
+    for (; shown < found.changes.size() && answer.body.size() < kBytes; ++shown) {
+        const reports::Change& change = found.changes[shown];
+        answer.body += (shown == 0 ? "" : ",") + rows.json(change, kBytes / 2).compact();
+        next[change.group.node] = reports::place_of(change.group);
+    }
+    const bool more = found.more || shown < found.changes.size();
+    answer.body += "],\"next\":" + reports::json_quoted(read.cursor_of(feed_key(next))) +
+                   ",\"more\":" + (more ? "true" : "false") + "}";
+    if (found.changes.empty()) {
+        answer.waits_behind = found.entries;
+    }
+    return answer;
+}
+
+/// The entries of one change, in their order.
+Page list_change(Read& read) {
+    const std::uint64_t number = read.arguments.number("change", 0);
+    const std::uint64_t first = read.after ? key_number(*read.after) : 0;
+    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    ReadLimit limit(read);
+    Page page;
+    const auto add = [&](const reports::Change& change) {
+        if (reports::first_change(change.group) > number) {
+            return false;
+        }
+        page.extras.emplace_back("change", rows.head(change));
+        for (std::size_t i = first; i < change.group.entries.size(); ++i) {
+            if (!limit.admits(std::to_string(i + 1), page)) {
+                break;
+            }
+            page.rows.push_back(rows.row(change, i));
+        }
+        return false;
+    };
+    reports::visit_changes(read.ledger, read.grant.account, read.arguments.required("node"), number,
+                           add);
+    if (page.extras.empty()) {
+        refuse("not_found");
+    }
+    return page;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,200 @@
+// The reads behind the resources. Each returns the rows of one page, or one object.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "core/reports/json.hpp"
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+
+/// Most rows that one request reads.
+inline constexpr std::size_t kRowsReadMax = 10'000;
+/// Most bytes of an answer.
+inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
+
+/// Returns the account's shops, by id, those that sent nothing yet as well.
+[[nodiscard]] std::vector<store::ShopRow> registered_shops(const Read& read);
+/// Returns the shops of the caller's account that have sent something, by shop id: all, or the one
+/// that the parameter `shop` names. A shop that the account does not have is not_found.
+[[nodiscard]] std::vector<ShopRow> shops_of(Read& read);
+/// Returns the first id of the creator that the parameter `creator` names, or nothing without one.
+/// A creator that the account does not have is not_found.
+[[nodiscard]] std::optional<CreatorId> creator_of(Read& read);
+/// Returns the program that the parameter `program` names, or nothing without one. A program that
+/// the account does not have is not_found.
+[[nodiscard]] std::optional<ProgramRow> program_of(Read& read);
+/// Returns the payout that the parameter `payout` names; not_found likewise.
+[[nodiscard]] Payout payout_of(Read& read);
+
+/// Returns the object, or as much of it as an answer has room for (cut.hpp); with the parameter
+/// `after`, the rest of one list. Later calls for the same read return the whole.
+[[nodiscard]] std::string fitted(Read& read, std::string_view json);
+
+/// Returns a value that was read from a cursor; cursor_invalid if there is none.
+template <class Value>
+[[nodiscard]] Value from_cursor(std::optional<Value> value) {
+    if (!value) {
+        refuse("cursor_invalid");
+    }
+    return *std::move(value);
+}
+/// Returns the texts of a cursor's key; cursor_invalid unless it has this many.
+[[nodiscard]] std::vector<std::string> key_parts(std::string_view key, std::size_t parts);
+
+/// Returns a number of a cursor's key; cursor_invalid if the text is none.
+[[nodiscard]] std::uint64_t key_number(std::string_view text);
+
+/// Returns the key of a place in a list of several shops: the shop's id and the key within it.
+[[nodiscard]] std::string shop_key(const ShopRow& shop, std::string_view rest);
+/// Visits the shops as shops_of() returns them, from the cursor's on, until `page` has a next key.
+/// @param visit  Takes a shop, and the place within it after which the page begins, or nothing.
+void visit_shops(
+    Read& read, const Page& page,
+    const std::function<void(const ShopRow& shop, const std::optional<std::string>& after)>& visit);
+
+struct NodeState {
+    LedgerHead head;
+    /// The node is this store's, and its inputs have waited or its worker was silent for over five
+    /// minutes; or its last receipt is over an hour older than the newest node's.
+    bool is_behind = false;
+};
+/// Returns every node, by UUID.
+[[nodiscard]] std::vector<NodeState> node_states(Read& read);
+/// @param digest  As code_digest() returns it.
+[[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
+
+/// Returns the texts that a row is sorted by. No two rows have the same.
+using KeyOf = std::function<std::vector<std::string>(const reports::Row&)>;
+
+/// Cuts a page out of rows that were all read, for lists that stay short: sorts them by their keys,
+/// so that a row is neither repeated nor passed over when others come and go between two pages.
+class PageOfAll : public reports::RowOutput {
+public:
+    /// @param parts  Texts of a key.
+    PageOfAll(const Read& read, KeyOf key_of, std::size_t parts);
+    /// @param sorted_by  Cells of a key.
+    PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by);
+    void add(const reports::Row& row) override;
+    /// Not called: no such list has raw rows.
+    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+    [[nodiscard]] Page take() &&;
+
+private:
+    std::size_t limit_;
+    KeyOf key_of_;
+    std::optional<std::vector<std::string>> after_;
+    /// The first rows after the cursor, at most one more than the page has.
+    std::multimap<std::vector<std::string>, reports::Row> rows_;
+};
+
+/// Returns the line of a CSV file that names the columns.
+[[nodiscard]] std::string csv_head(const std::vector<reports::Column>& columns);
+
+/// Passes the rows of a listing to a function.
+class EachRow : public reports::RowOutput {
+public:
+    explicit EachRow(std::function<void(const reports::Row&)> take) : take_(std::move(take)) {}
+    void add(const reports::Row& row) override { take_(row); }
+    /// Not called: no such listing has raw rows.
+    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
+
+private:
+    std::function<void(const reports::Row&)> take_;
+};
+
+/// Counts the rows that a request reads, and ends the page with the last of them.
+class ReadLimit {
+public:
+    explicit ReadLimit(const Read& read) : limit_(read.limit()) {}
+
+    /// Counts a row that was read, for a page that has `rows` rows. Returns false, and sets the
+    /// page's next key, if the row is the first beyond the page.
+    [[nodiscard]] bool admits(std::string key, Page& page, std::size_t rows) {
+        if (rows >= limit_ || rows_read_ >= kRowsReadMax || bytes_ >= kAnswerBytesMax / 2) {
+            page.next_key = last_;
+            return false;
+        }
+        ++rows_read_;
+        last_ = std::move(key);
+        return true;
+    }
+    [[nodiscard]] bool admits(std::string key, Page& page) {
+        return admits(std::move(key), page, std::max(page.rows.size(), page.raw_rows.size()));
+    }
+    void add_bytes(std::size_t bytes) { bytes_ += bytes; }
+
+private:
+    std::size_t limit_, rows_read_ = 0, bytes_ = 0;
+    std::string last_;
+};
+
+/// Reads the rows of a table for one page, from the row after the cursor's.
+/// @param first  Has the first `same` key columns; and on a later page, all `columns` of the
+/// cursor's row.
+/// @param key_of  Returns the key of a row for the cursor.
+/// @param page  Gets the next key if rows are left.
+template <Described Row, class RowKey>
+std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsigned columns,
+                              const RowKey& key_of, Page& page) {
+    ReadLimit limit(read);
+    std::vector<Row> rows;
+    read.ledger.scan(first, {same, read.after ? columns : same}, [&](const Row& row) {
+        std::string key = key_of(row);
+        if (read.after && key == *read.after) {
+            return true;
+        }
+        const bool is_admitted = limit.admits(std::move(key), page, rows.size());
+        if (is_admitted) {
+            rows.push_back(row);
+        }
+        return is_admitted;
+    });
+    return rows;
+}
+
+[[nodiscard]] Page list_orders(Read& read);
+[[nodiscard]] Page list_anomalies(Read& read);
+[[nodiscard]] Page list_holds(Read& read);
+[[nodiscard]] Page list_creators(Read& read);
+[[nodiscard]] Page list_programs(Read& read);
+[[nodiscard]] Page list_program_versions(Read& read);
+[[nodiscard]] Page list_shops(Read& read);
+[[nodiscard]] Page list_products(Read& read);
+[[nodiscard]] Page list_balances(Read& read);
+[[nodiscard]] Page list_journal(Read& read);
+[[nodiscard]] Answer list_changes(Read& read);
+[[nodiscard]] Page list_change(Read& read);
+[[nodiscard]] Page list_runs(Read& read);
+[[nodiscard]] Page list_payouts(Read& read);
+[[nodiscard]] Page list_payout_items(Read& read);
+[[nodiscard]] Page list_approvals(Read& read);
+[[nodiscard]] Page list_payees(Read& read);
+[[nodiscard]] Page list_periods(Read& read);
+[[nodiscard]] Page list_period_sums(Read& read);
+[[nodiscard]] Page list_trial_balance(Read& read);
+[[nodiscard]] Page list_nodes(Read& read);
+[[nodiscard]] Page search(Read& read);
+
+[[nodiscard]] reports::Json show_me(Read& read);
+[[nodiscard]] reports::Json show_today(Read& read);
+[[nodiscard]] reports::Json show_order(Read& read);
+[[nodiscard]] reports::Json show_creator(Read& read);
+[[nodiscard]] reports::Json show_program(Read& read);
+[[nodiscard]] reports::Json show_run(Read& read);
+[[nodiscard]] reports::Json show_payout(Read& read);
+/// Returns the creator's last ten payouts, the newest first.
+[[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
+[[nodiscard]] reports::Json show_approval(Read& read);
+[[nodiscard]] Answer show_statement(Read& read);
+/// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
+/// @param target  Path and parameters of the statement, for the link to the rest.
+[[nodiscard]] Answer statement_html(reports::Json statement, const std::string& target);
+
+[[nodiscard]] std::vector<reports::Column> shop_columns();
+[[nodiscard]] std::vector<reports::Column> run_columns();
+[[nodiscard]] std::vector<reports::Column> node_columns();
+[[nodiscard]] std::vector<reports::Column> search_columns();
+
+}  // namespace sluice::serve

@@ -1,0 +1,459 @@
+// Balances, payouts, payout runs, approvals, periods, trial balance and statements.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+
+#include "core/commands/ids.hpp"
+#include "core/payouts/items.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/creators.hpp"
+#include "core/reports/lists.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/periods.hpp"
+#include "core/reports/report.hpp"
+#include "core/reports/statement.hpp"
+#include "core/statements/statements.hpp"
+#include "program/cli/cli_values.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+#include "serve/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+using reports::Row;
+
+/// Sums of a payout run, by currency and state.
+Json sums_of(LedgerReader& ledger, const std::string& run) {
+    std::map<std::pair<Currency, PayoutState>, std::pair<Decimal, std::uint64_t>> sums;
+    reports::scan_payout_run(ledger, run, [&sums](const Payout& payout) {
+        auto& sum = sums[{payout.currency, payout.state}];
+        sum.first += payout.amount;
+        ++sum.second;
+        return true;
+    });
+    Json list = Json::array();
+    for (const auto& [key, sum] : sums) {
+        list.push_back({{"currency", key.first.code()},
+                        {"state", to_string(key.second)},
+                        {"amount", sum.first.to_string()},
+                        {"payouts", sum.second}});
+    }
+    return list;
+}
+
+Row run_row(LedgerReader& ledger, const AccountId& account_id, const PayoutRun& run) {
+    return {run.payout_run,        account_id.str(),          run.node,
+            run.until.to_string(), run.closed_at.to_string(), run.closed_by,
+            run.payouts_count,     to_hex(run.digest),        sums_of(ledger, run.payout_run)};
+}
+
+std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    std::vector<Row> rows;
+    for (const Payout& payout : payouts) {
+        rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
+                                           parts[payout.payout_id]));
+    }
+    return rows;
+}
+
+/// A payout run that the account does not have is not_found.
+PayoutRun run_of(Read& read, const std::string& id) {
+    PayoutRun run;
+    run.payout_run = id;
+    if (!read.ledger.load(run) || run.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return run;
+}
+
+std::optional<std::string> run_argument(const Read& read) {
+    const auto run = read.arguments.text("run");
+    return run ? run : read.arguments.text("payout_run");
+}
+
+}  // namespace
+
+Page list_balances(Read& read) {
+    const auto program = program_of(read);
+    const reports::BalanceListing listing{
+        read.grant.account, read.grant.account_id,
+        program ? std::optional(program->program.id) : std::nullopt, creator_of(read)};
+    std::optional<reports::BalancePlace> after;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 3);
+        after = {ProgramId(parts[0]), CreatorId(parts[1]), parts[2]};
+    }
+    Page page;
+    page.rows =
+        reports::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
+                                after, read.limit() + 1);
+    if (page.rows.size() > read.limit()) {
+        page.rows.pop_back();
+        const Row& last = page.rows.back();
+        page.next_key = join_key({last[1].cell(), last[2].cell(), last[3].cell()});
+    }
+    return page;
+}
+
+std::vector<reports::Column> run_columns() {
+    return {{"payout_run"}, {"account_id"}, {"node"},   {"until"}, {"closed_at"},
+            {"closed_by"},  {"payouts"},    {"digest"}, {"sums"}};
+}
+
+/// The newest first.
+Page list_runs(Read& read) {
+    Page page;
+    std::uint64_t payouts = 0;
+    const auto runs = reports::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
+                                           read.limit() + 1);
+    for (const PayoutRun& run : runs) {
+        if (page.rows.size() == read.limit() || payouts >= kRowsReadMax) {
+            page.next_key = page.rows.back().front().cell();
+            break;
+        }
+        page.rows.push_back(run_row(read.ledger, read.grant.account_id, run));
+        payouts += run.payouts_count;
+    }
+    return page;
+}
+
+Json show_run(Read& read) {
+    const auto id = run_argument(read);
+    if (!id) {
+        throw Refusal{parameter_problem({{"run", "required"}})};
+    }
+    const PayoutRun run = run_of(read, *id);
+    Json object = object_of(run_columns(), run_row(read.ledger, read.grant.account_id, run));
+    Json skipped = Json::array();
+    for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
+        skipped.push_back(object_of(reports::skipped_columns(),
+                                    reports::skipped_row(read.ledger, read.grant.account, row)));
+    }
+    object["skipped"] = std::move(skipped);
+    return object;
+}
+
+/// As `payout list`: in the order of closing.
+Page list_payouts(Read& read) {
+    const auto currency = Currency::parse(read.arguments.text("currency").value_or(""));
+    const auto run = run_argument(read);
+    if (run) {
+        (void)run_of(read, *run);
+    }
+    const reports::PayoutListing listing{
+        read.grant.account, creator_of(read),
+        parse_payout_state(read.arguments.text("state").value_or("")),
+        run ? payout_id_prefix(*run) : "", read.after.value_or("")};
+    const bool filters =
+        currency || (listing.creator && (run || listing.state)) || (run && listing.state);
+    const auto ids =
+        reports::payout_ids(read.ledger, listing, filters ? kRowsReadMax : read.limit() + 1);
+    std::vector<Payout> payouts;
+    Page page;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (payouts.size() == read.limit()) {
+            page.next_key = ids[i - 1];
+            break;
+        }
+        Payout payout;
+        payout.payout_id = ids[i];
+        if (read.ledger.load(payout) && (!listing.state || payout.state == *listing.state) &&
+            (!currency || payout.currency == *currency) &&
+            (!listing.creator || payout.creator == *listing.creator)) {
+            payouts.push_back(std::move(payout));
+        }
+    }
+    if (!page.next_key && ids.size() == kRowsReadMax) {
+        page.next_key = ids.back();
+    }
+    page.rows = payout_rows(read, payouts);
+    return page;
+}
+
+Json show_payout(Read& read) {
+    const Payout payout = payout_of(read);
+    return object_of(reports::payout_columns(), payout_rows(read, {&payout, 1}).front());
+}
+
+Json newest_payouts(Read& read, const CreatorId& creator) {
+    constexpr std::size_t kNewest = 10;
+    reports::PayoutListing listing;
+    listing.account = read.grant.account;
+    listing.creator = creator;
+    const auto ids = reports::payout_ids(read.ledger, listing, kRowsReadMax);
+    std::vector<Payout> payouts;
+    for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kNewest; ++id) {
+        Payout payout;
+        payout.payout_id = *id;
+        if (read.ledger.load(payout)) {
+            payouts.push_back(std::move(payout));
+        }
+    }
+    Json list = Json::array();
+    for (const Row& row : payout_rows(read, payouts)) {
+        list.push_back(object_of(reports::payout_columns(), row));
+    }
+    return list;
+}
+
+Page list_payout_items(Read& read) {
+    const Payout payout = payout_of(read);
+    PayoutItem first;
+    first.payout_id = payout.payout_id;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 5);
+        first.program = ProgramId(parts[0]);
+        first.shop_id = ShopId(parts[1]);
+        first.order_id = OrderId(parts[2]);
+        first.line = LineItemId(parts[3]);
+        first.kind = static_cast<ItemKind>(key_number(parts[4]));
+    }
+    const auto key_of = [](const PayoutItem& item) {
+        return join_key({item.program.str(), item.shop_id.str(), item.order_id.str(),
+                         item.line.str(), std::to_string(static_cast<unsigned>(item.kind))});
+    };
+    Page page;
+    for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page)) {
+        page.rows.push_back(reports::payout_item_row(item));
+    }
+    return page;
+}
+
+Page list_approvals(Read& read) {
+    const KeyOf commands_first = [](const Row& row) {
+        return std::vector{std::string(row[1].cell() == "payout close" ? "2" : "1"), row[0].cell()};
+    };
+    PageOfAll page(read, commands_first, 2);
+    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
+    return std::move(page).take();
+}
+
+/// As `approvals show`.
+Json show_approval(Read& read) {
+    const auto subject = approval_subject(read.ledger, read.grant.account, read.grant.account_id,
+                                          read.arguments.required("id"));
+    if (!subject.ok()) {
+        refuse("not_found");
+    }
+    Json shown = reports::approval_object(read.ledger, read.grant.account, read.grant.account_id,
+                                          *subject, read.now);
+    mask_approval(shown);
+    return shown;
+}
+
+namespace {
+
+Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
+    PayeeChange first;
+    first.account = read.grant.account;
+    first.creator = creator.value_or(CreatorId());
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 3);
+        first.creator = CreatorId(parts[0]);
+        first.changed_at = from_cursor(Timestamp::parse(parts[1]));
+        first.command_id = parts[2];
+    }
+    const auto key_of = [](const PayeeChange& row) {
+        return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
+    };
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    Page page;
+    page.columns = reports::payee_columns(true);
+    for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
+        page.rows.push_back(
+            reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
+    }
+    return page;
+}
+
+}  // namespace
+
+Page list_payees(Read& read) {
+    const auto creator = creator_of(read);
+    if (read.arguments.flag("history").value_or(false)) {
+        return list_payee_changes(read, creator);
+    }
+    CreatorRow first;
+    first.account = read.grant.account;
+    first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    Page page;
+    page.columns = reports::payee_columns(false);
+    for (const CreatorRow& row : rows_of_page(
+             read, first, creator ? 2 : 1, 2,
+             [](const CreatorRow& one) { return one.creator.str(); }, page)) {
+        page.rows.push_back(reports::payee_row(names, read.grant.account_id, row));
+    }
+    return page;
+}
+
+namespace {
+
+/// Returns what a month's end needs before it is closed, and what is worth a look.
+Json closing_checks(Read& read, Timestamp until) {
+    Json behind = Json::array();
+    for (const NodeState& node : node_states(read)) {
+        if (node.head.last_received < until) {
+            behind.push_back(node.head.number);
+        }
+    }
+    std::uint64_t approvals = 0;
+    EachRow count([&approvals](const Row& /*row*/) { ++approvals; });
+    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, count);
+    std::map<Currency, Decimal> blocked;
+    balances_at(read.ledger, read.grant.account, read.now, [&blocked](const BalanceAt& balance) {
+        if (!balance.blocked.is_zero()) {
+            blocked[balance.key.currency] += balance.blocked;
+        }
+        return true;
+    });
+    std::uint64_t unfinished = 0;
+    for (const PayoutState state :
+         {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
+        reports::scan_payouts_in(read.ledger, read.grant.account, state,
+                                 [&unfinished](const Payout& /*payout*/) {
+                                     ++unfinished;
+                                     return true;
+                                 });
+    }
+    Json amounts = Json::array();
+    for (const auto& [currency, amount] : blocked) {
+        amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
+    }
+    return {{"until", until.to_string()},    {"nodes_applied", behind.items().empty()},
+            {"nodes", std::move(behind)},    {"approvals", approvals},
+            {"blocked", std::move(amounts)}, {"payouts_unfinished", unfinished}};
+}
+
+}  // namespace
+
+/// The closed periods, then the open one, which has no end yet.
+Page list_periods(Read& read) {
+    const KeyOf open_one_last = [](const Row& row) {
+        return std::vector{row[1].is_null() ? std::string("open") : row[1].cell()};
+    };
+    PageOfAll page(read, open_one_last, 1);
+    reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
+    page.add({read.grant.account_id.str(), nullptr, nullptr, nullptr, nullptr});
+    Page shown = std::move(page).take();
+    if (const auto until = read.arguments.time("until")) {
+        shown.extras.emplace_back("checks", closing_checks(read, *until));
+    }
+    return shown;
+}
+
+Page list_period_sums(Read& read) {
+    Period period;
+    period.account = read.grant.account;
+    period.until = read.arguments.required_time("until");
+    if (!read.ledger.load(period)) {
+        refuse("not_found");
+    }
+    PeriodSum first;
+    first.account = read.grant.account;
+    first.until = period.until;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 3);
+        first.creator = CreatorId(parts[0]);
+        first.program = ProgramId(parts[1]);
+        first.currency = from_cursor(Currency::parse(parts[2]));
+    }
+    const auto key_of = [](const PeriodSum& row) {
+        return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});
+    };
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    Page page;
+    for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
+        page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));
+    }
+    return page;
+}
+
+Page list_trial_balance(Read& read) {
+    const Timestamp from = read.arguments.required_time("from");
+    const Timestamp until = read.arguments.required_time("until");
+    // The ledger accounts of a program and currency, in the order of the money's way.
+    const KeyOf by_account = [](const Row& row) {
+        constexpr std::array<std::string_view, 4> kOrder{"expense", "owed", "payout", "paid"};
+        const auto place = std::find(kOrder.begin(), kOrder.end(), row[4].cell()) - kOrder.begin();
+        return std::vector{row[2].cell(), row[3].cell(), std::to_string(place)};
+    };
+    PageOfAll page(read, by_account, 3);
+    const std::string first = from.to_string().substr(0, 7);
+    const std::string last = until.plus_seconds(-1).to_string().substr(0, 7);
+    (void)reports::write_trial_balance(read.ledger,
+                                       {read.grant.account,
+                                        read.grant.account_id,
+                                        {from, until, first == last ? first : first + "/" + last}},
+                                       page);
+    return std::move(page).take();
+}
+
+namespace {
+
+/// Returns path and parameters of this request, without the page's own.
+std::string target_of(const Read& read, std::string_view path) {
+    std::string target = "/v1/" + std::string(path);
+    for (char separator = '?'; const auto& [name, value] : read.arguments.all()) {
+        if (name != "after") {
+            target += separator + name + "=" + encoded(value);
+            separator = '&';
+        }
+    }
+    return target;
+}
+
+/// Writes the lines after the cursor's, as many as an answer has room for.
+Answer statement_csv(const Read& read, const reports::StatementPage& page) {
+    const std::uint64_t first = read.after ? key_number(*read.after) : 0;
+    std::uint64_t line = 0, next = 0;
+    Answer answer;
+    answer.type = "text/csv; charset=utf-8; header=present";
+    answer.body = csv_head(reports::statement_csv_columns());
+    EachRow lines([&](const Row& row) {
+        if (line++ < first || next != 0) {
+            return;
+        }
+        if (answer.body.size() > kAnswerBytesMax / 2) {
+            next = line - 1;
+            return;
+        }
+        for (const Json& cell : row) {
+            answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
+        }
+        answer.body += '\n';
+    });
+    page.write_csv(lines);
+    if (next != 0) {
+        answer.with("Link", "<" + target_of(read, "statement") + "&after=" +
+                                read.cursor_of(std::to_string(next)) + ">; rel=\"next\"");
+    }
+    return answer;
+}
+
+}  // namespace
+
+Answer show_statement(Read& read) {
+    const auto month = cli::parse_month(read.arguments.required("month"));
+    const CreatorId creator = creator_of(read).value();
+    const reports::ShopNames shops = reports::shop_names(read.ledger);
+    const reports::StatementOf of{read.grant.account, read.grant.account_id, creator, *month};
+    const reports::StatementPage page(read.ledger, shops, of);
+    if (read.arguments.is("format", "csv")) {
+        return statement_csv(read, page);
+    }
+    std::string json = fitted(read, page.object().compact());
+    if (read.arguments.is("format", "html")) {
+        return statement_html(Json::from_text(json), target_of(read, "statement"));
+    }
+    Answer answer;
+    answer.body = std::move(json);
+    return answer;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,131 @@
+// The shop, creator, program and payout that parameters name, in the caller's account only.
+#include <algorithm>
+#include <limits>
+
+#include "core/rules/account.hpp"
+#include "program/cli/cli_values.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+/// Returns whether the account has a shop that sent nothing yet.
+bool is_registered(const Read& read, const ShopId& shop) {
+    const std::vector<store::ShopRow> shops = registered_shops(read);
+    return std::ranges::find(shops, shop, &store::ShopRow::shop_id) != shops.end();
+}
+
+}  // namespace
+
+std::vector<store::ShopRow> registered_shops(const Read& read) {
+    auto shops = read.worker.shops(read.grant.account_id);
+    if (!shops.ok()) {
+        throw LedgerFailure(shops.error());
+    }
+    return std::move(shops).value();
+}
+
+std::vector<ShopRow> shops_of(Read& read) {
+    const auto only = read.arguments.id<ShopId>("shop");
+    std::vector<ShopRow> shops;
+    read.ledger.scan_shops([&](const ShopRow& shop) {
+        if (shop.account == read.grant.account && (!only || *only == shop.shop_id)) {
+            shops.push_back(shop);
+        }
+        return true;
+    });
+    if (only && shops.empty() && !is_registered(read, *only)) {
+        refuse("not_found");
+    }
+    return shops;
+}
+
+std::optional<CreatorId> creator_of(Read& read) {
+    const auto given = read.arguments.id<CreatorId>("creator");
+    if (!given) {
+        return std::nullopt;
+    }
+    CreatorRow row{
+        read.grant.account, first_id(read.ledger, read.grant.account, *given), {}, {}, {}};
+    if (!read.ledger.load(row)) {
+        refuse("not_found");
+    }
+    return row.creator;
+}
+
+std::optional<ProgramRow> program_of(Read& read) {
+    const auto given = read.arguments.id<ProgramId>("program");
+    if (!given) {
+        return std::nullopt;
+    }
+    auto row = read.ledger.program(*given);
+    if (!row || row->program.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return row;
+}
+
+Payout payout_of(Read& read) {
+    Payout payout;
+    payout.payout_id = read.arguments.required("payout");
+    if (!read.ledger.load(payout) || payout.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return payout;
+}
+
+std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
+    return from_cursor(split_key(key, parts));
+}
+
+std::uint64_t key_number(std::string_view text) {
+    const auto number = cli::parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+    return from_cursor(number.ok() ? std::optional(*number) : std::nullopt);
+}
+
+PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
+    : limit_(read.limit()), key_of_(std::move(key_of)) {
+    if (read.after) {
+        after_ = key_parts(*read.after, parts);
+    }
+}
+
+PageOfAll::PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
+    : PageOfAll(
+          read,
+          [sorted_by](const reports::Row& row) {
+              std::vector<std::string> key;
+              for (const std::size_t cell : sorted_by) {
+                  key.push_back(row[cell].cell());
+              }
+              return key;
+          },
+          sorted_by.size()) {}
+
+void PageOfAll::add(const reports::Row& row) {
+    std::vector<std::string> key = key_of_(row);
+    if (after_ && key <= *after_) {
+        return;
+    }
+    rows_.emplace(std::move(key), row);
+    if (rows_.size() > limit_ + 1) {
+        rows_.erase(std::prev(rows_.end()));
+    }
+}
+
+Page PageOfAll::take() && {
+    Page page;
+    for (auto& [key, row] : rows_) {
+        if (page.rows.size() == limit_) {
+            break;
+        }
+        page.rows.push_back(std::move(row));
+        if (rows_.size() > limit_) {
+            page.next_key = join_key(key);
+        }
+    }
+    return page;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,265 @@
+// The OpenAPI document, made of the table that routes requests and checks parameters.
+#include <array>
+#include <map>
+
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+constexpr std::string_view kIdPattern = "^[A-Za-z0-9._:@+/=-]{1,128}$";
+constexpr std::string_view kMonthPattern = "^[0-9]{4}-(0[1-9]|1[0-2])$";
+constexpr std::string_view kMonthEndPattern = "^[0-9]{4}-(0[1-9]|1[0-2])-01T00:00:00Z$";
+
+Json text_schema(std::string_view pattern) {
+    return {{"type", "string"}, {"pattern", pattern}};
+}
+
+Json schema_of(const Parameter& parameter) {
+    switch (parameter.kind) {
+        case ValueKind::kId:
+            return text_schema(kIdPattern);
+        case ValueKind::kWireId:
+        case ValueKind::kText:
+            return {{"type", "string"}, {"minLength", 1}, {"maxLength", 1024}};
+        case ValueKind::kTime:
+        case ValueKind::kDay:
+        case ValueKind::kFuture:
+            return {{"type", "string"}, {"format", "date-time"}};
+        case ValueKind::kMonth:
+            return text_schema(kMonthPattern);
+        case ValueKind::kMonthEnd:
+            return text_schema(kMonthEndPattern);
+        case ValueKind::kCurrency:
+            return text_schema("^[A-Z]{3}$");
+        case ValueKind::kFlag:
+            return {{"type", "boolean"}};
+        case ValueKind::kVersion:
+            return {{"type", "integer"}, {"minimum", 1}, {"maximum", 4294967295}};
+        case ValueKind::kLimit:
+            return {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}};
+        case ValueKind::kCursor:
+            return {{"type", "string"}, {"minLength", 1}};
+        case ValueKind::kSeconds:
+            return {{"type", "integer"}, {"minimum", 0}, {"maximum", kWaitSecondsMax}};
+        case ValueKind::kWord:
+            break;
+    }
+    Json words = Json::array();
+    for (const std::string_view word : parameter.words) {
+        words.push_back(word);
+    }
+    return {{"type", "string"}, {"enum", std::move(words)}};
+}
+
+/// Members that are not texts.
+struct TypedMembers {
+    std::string_view type;
+    std::string_view names;  ///< Separated by spaces.
+};
+
+constexpr std::array kTypedMembers{
+    TypedMembers{
+        "integer",
+        "entry event_seq count refers_to orders items version window_days late_days "
+        "entries number applied_seq clearing_days repoints first last dead_letters duplicates"},
+    TypedMembers{
+        "array",
+        "attribution_types blocked_by codes programs parts shops precedence rules aliases "
+        "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
+        "balances waiting unattributed currencies days clearing creators months earned "
+        "commissions nearest held changes payouts events refunds lines journal accruals cut"},
+    TypedMembers{"boolean", "blocks removed suspended behind more"},
+    TypedMembers{"object",
+                 "answer policy fields effect yesterday counts checks silence attribution change"},
+};
+
+Json type_of(std::string_view resource, std::string_view member) {
+    static const auto types = [] {
+        std::map<std::string_view, std::string_view> type_by_name;
+        for (const auto& [type, names] : kTypedMembers) {
+            for (const std::string_view name : words_of(names)) {
+                type_by_name.emplace(name, type);
+            }
+        }
+        return type_by_name;
+    }();
+    const bool counts = resource == "runs" || resource == "run" || resource == "nodes";
+    if (counts && (member == "payouts" || member == "waiting")) {
+        return Json::array({"integer", "null"});
+    }
+    const auto found = types.find(member);
+    return Json::array({found == types.end() ? "string" : found->second, "null"});
+}
+
+/// The members of a product are those that the shop sent.
+Json row_schema(const Resource& resource) {
+    if (resource.path == "products") {
+        return {{"type", "object"},
+                {"properties", {{"shop_id", {{"type", "string"}}}}},
+                {"required", Json::array({"shop_id"})}};
+    }
+    Json properties = Json::object();
+    Json required = Json::array();
+    for (const reports::Column& column : resource.columns) {
+        properties[column.name] = {{"type", type_of(resource.path, column.name)}};
+        if (resource.path != "payees" ||
+            (column.name == "account_id" || column.name == "creator_id")) {  // two kinds of rows
+            required.push_back(column.name);
+        }
+    }
+    return {{"type", "object"},
+            {"properties", std::move(properties)},
+            {"required", std::move(required)}};
+}
+
+/// The marks of cuts.
+Json cut_schema() {
+    const Json number{{"type", "integer"}};
+    return {{"type", Json::array({"array", "null"})},
+            {"items",
+             {{"type", "object"},
+              {"properties",
+               {{"member", {{"type", "string"}}},
+                {"from", number},
+                {"shown", number},
+                {"total", number},
+                {"next", {{"type", Json::array({"string", "null"})}}}}},
+              {"required", Json::array({"member", "from", "shown", "total", "next"})}}}};
+}
+
+Json body_schema(const Resource& resource) {
+    if (!resource.is_list()) {
+        Json schema = row_schema(resource);
+        if (resource.is_cut()) {
+            schema["properties"]["cut"] = cut_schema();
+        }
+        return schema;
+    }
+    Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
+                    {"next", {{"type", Json::array({"string", "null"})}}}};
+    properties["cut"] = cut_schema();
+    for (const std::string_view name : resource.extras) {
+        properties[name] = {{"type", type_of(resource.path, name)}};
+    }
+    return {{"type", "object"},
+            {"properties", std::move(properties)},
+            {"required", Json::array({"items", "next"})}};
+}
+
+Json parameters_json(const Resource& resource) {
+    Json list = Json::array();
+    for (const Parameter& parameter : parameters_of(resource)) {
+        list.push_back({{"name", parameter.name},
+                        {"in", "query"},
+                        {"required", parameter.required},
+                        {"description", parameter.description},
+                        {"schema", schema_of(parameter)}});
+    }
+    return list;
+}
+
+Json problem_answer(const std::string& description) {
+    return {
+        {"description", description},
+        {"content",
+         {{"application/problem+json", {{"schema", {{"$ref", "#/components/schemas/Problem"}}}}}}}};
+}
+
+/// Errors by status, with their codes.
+Json with_problems(Json answers) {
+    std::map<unsigned, std::string> codes;
+    for (const ProblemKind& kind : problem_kinds()) {
+        if (kind.status != 405) {
+            codes[kind.status] += (codes[kind.status].empty() ? "" : ", ") + std::string(kind.code);
+        }
+    }
+    for (const auto& [status, names] : codes) {
+        answers[std::to_string(status)] = problem_answer(names);
+    }
+    return answers;
+}
+
+Json answers_of(const Resource& resource) {
+    Json content{{"application/json", {{"schema", body_schema(resource)}}}};
+    if (resource.has_csv || resource.path == "statement") {
+        content["text/csv"] = {{"schema", {{"type", "string"}}}};
+    }
+    if (resource.path == "statement") {
+        content["text/html"] = {{"schema", {{"type", "string"}}}};
+    }
+    return with_problems({{"200", {{"description", resource.summary}, {"content", content}}},
+                          {"304", {{"description", "The client has this answer"}}}});
+}
+
+std::string operation_id(std::string_view path) {
+    std::string id = "get_";
+    for (const char c : path) {
+        id += c == '/' || c == '-' ? '_' : c;
+    }
+    return id;
+}
+
+std::string scope_words(const Resource& resource) {
+    if (resource.scope == 0) {
+        return "Needs any token or login.";
+    }
+    return std::string("Needs the scope `") +
+           (resource.scope == kReadLedger ? "read_ledger" : "read_orders") + "`.";
+}
+
+Json problem_schema() {
+    const Json text{{"type", "string"}};
+    return {{"type", "object"},
+            {"properties",
+             {{"type", text},
+              {"title", text},
+              {"status", {{"type", "integer"}}},
+              {"code", text},
+              {"detail", text},
+              {"errors",
+               {{"type", "array"},
+                {"items",
+                 {{"type", "object"},
+                  {"properties", {{"parameter", text}, {"message", text}}},
+                  {"required", Json::array({"parameter", "message"})}}}}}}},
+            {"required", Json::array({"type", "title", "status", "code"})}};
+}
+
+Json document() {
+    Json paths = Json::object();
+    for (const Resource& resource : resources()) {
+        paths["/v1/" + std::string(resource.path)] = {
+            {"get",
+             {{"operationId", operation_id(resource.path)},
+              {"summary", resource.summary},
+              {"description", scope_words(resource)},
+              {"parameters", parameters_json(resource)},
+              {"responses", answers_of(resource)}}}};
+    }
+    return {{"openapi", "3.1.0"},
+            {"info",
+             {{"title", "sluice read API"},
+              {"version", "1"},
+              {"description",
+               "Read-only view of the commission ledger. Amounts are decimal strings, times are "
+               "RFC 3339 in UTC. Clients ignore members that they do not know."},
+              {"license", {{"name", "BSD-2-Clause"}, {"identifier", "BSD-2-Clause"}}}}},
+            {"servers", Json::array({{{"url", "/"}}})},
+            {"security", Json::array({{{"bearer", Json::array()}}})},
+            {"paths", std::move(paths)},
+            {"components",
+             {{"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
+              {"schemas", {{"Problem", problem_schema()}}}}}};
+}
+
+}  // namespace
+
+const std::string& openapi_json() {
+    static const std::string text = document().pretty() + "\n";
+    return text;
+}
+
+}  // namespace sluice::serve

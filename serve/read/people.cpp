@@ -1,0 +1,246 @@
+// Callers, creators, holds and programs.
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/account_rows.hpp"
+#include "core/reports/creators.hpp"
+#include "core/reports/names.hpp"
+#include "core/reports/programs.hpp"
+#include "core/reports/report.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
+#include "program/cli/cli_values.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+Json grant_object(const Grant& grant) {
+    return {{"account_id", grant.account_id.str()},
+            {"role", cli::role_name(grant.role)},
+            {"scopes", cli::scope_names(grant.scopes)}};
+}
+
+bool begins_with(const reports::Row& row, const std::string& prefix) {
+    constexpr std::size_t kName = 5;
+    return row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix);
+}
+
+/// Keys of a list that is sorted by earnings. Between two pages a creator who earns more moves, and
+/// the others with him.
+KeyOf by_place() {
+    return [place = 0U](const reports::Row& /*row*/) mutable {
+        std::string digits = std::to_string(++place);
+        return std::vector<std::string>{digits.insert(0, 10 - digits.size(), '0')};
+    };
+}
+
+/// Creators by program and first id.
+Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
+                    const std::string& prefix) {
+    constexpr std::size_t kMembersAtOnce = 500;
+    std::optional<reports::MemberPlace> after;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 2);
+        after = {ProgramId(parts[0]), CreatorId(parts[1])};
+    }
+    const std::size_t at_once = prefix.empty() ? read.limit() + 1 : kMembersAtOnce;
+    ReadLimit limit(read);
+    Page page;
+    for (bool more = true; more && !page.next_key;) {
+        const auto members = reports::members_after(read.ledger, read.grant.account, program, after,
+                                                    at_once, read.now);
+        for (const reports::MemberRow& member : members) {
+            if (!limit.admits(join_key({member.place.program.str(), member.place.creator.str()}),
+                              page)) {
+                break;
+            }
+            if (begins_with(member.row, prefix)) {
+                page.rows.push_back(member.row);
+            }
+        }
+        more = members.size() == at_once;
+        if (more) {
+            after = members.back().place;
+        }
+    }
+    return page;
+}
+
+Page best_creators(Read& read, const std::optional<ProgramId>& program, const std::string& prefix) {
+    if (!read.sees_ledger()) {
+        refuse("scope");
+    }
+    PageOfAll page(read, by_place(), 1);
+    EachRow rows([&](const reports::Row& row) {
+        if (begins_with(row, prefix)) {
+            page.add(row);
+        }
+    });
+    reports::write_best_creators(read.ledger, read.grant.account, program, read.now, rows);
+    return std::move(page).take();
+}
+
+/// Returns for each row whether the creator is held, in all programs or in the row's.
+Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    std::set<std::pair<std::string, std::string>> holds;
+    CreatorHold first;
+    first.account = read.grant.account;
+    read.ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
+        holds.emplace(names.shown(hold.account, hold.creator).str(), hold.program.str());
+        return true;
+    });
+    Json list = Json::array();
+    for (const reports::Row& row : rows) {
+        const std::string creator = row[0].cell();
+        list.push_back(holds.contains({creator, ""}) || holds.contains({creator, row[1].cell()}));
+    }
+    return list;
+}
+
+/// Returns for each row what its creator is owed in the row's program, by currency.
+Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    const auto key_of = [&](const reports::Row& row) {
+        return std::pair(ProgramId(row[1].cell()),
+                         names.first(read.grant.account, CreatorId(row[0].cell())));
+    };
+    std::map<std::pair<ProgramId, CreatorId>, Json> lists;  // sorted as balances are
+    for (const reports::Row& row : rows) {
+        lists.emplace(key_of(row), Json::array());
+    }
+    std::vector<Balance> stored;
+    for (const auto& [key, list] : lists) {
+        read.ledger.scan_balances_from(
+            {read.grant.account, key.first, key.second, {}}, [&, &of = key](const Balance& row) {
+                const bool same = row.key.account == read.grant.account &&
+                                  row.key.program == of.first && row.key.creator == of.second;
+                if (same) {
+                    stored.push_back(row);
+                }
+                return same;
+            });
+    }
+    for (const BalanceAt& row : balances_at(read.ledger, read.grant.account, read.now, stored)) {
+        lists.at({row.key.program, row.key.creator})
+            .push_back({{"currency", row.key.currency.code()},
+                        {"owed", row.owed.to_string()},
+                        {"pending", row.pending.to_string()},
+                        {"blocked", row.blocked.to_string()},
+                        {"payable", row.payable.to_string()}});
+    }
+    Json all = Json::array();
+    for (const reports::Row& row : rows) {
+        all.push_back(lists.at(key_of(row)));
+    }
+    return all;
+}
+
+}  // namespace
+
+Json show_me(Read& read) {
+    Json accounts = Json::array();
+    for (const Grant& grant : read.caller.grants) {
+        accounts.push_back(grant_object(grant));
+    }
+    const bool is_one = read.caller.grants.size() == 1;
+    return {{"user", read.caller.is_user ? Json(read.caller.name) : Json()},
+            {"token_id", read.caller.is_user ? Json() : Json(read.caller.name)},
+            {"role", is_one ? Json(cli::role_name(read.caller.grants.front().role)) : Json()},
+            {"scopes", is_one ? Json(cli::scope_names(read.caller.grants.front().scopes)) : Json()},
+            {"accounts", std::move(accounts)},
+            {"limit", read.worker.rate_limit}};
+}
+
+Page list_creators(Read& read) {
+    const auto row = program_of(read);
+    const auto program = row ? std::optional(row->program.id) : std::nullopt;
+    const std::string prefix = read.arguments.text("q").value_or("");
+    Page page = read.arguments.is("sort", "-earned") ? best_creators(read, program, prefix)
+                                                     : creators_by_id(read, program, prefix);
+    page.extras.emplace_back("held", held_rows(read, page.rows));
+    page.extras.emplace_back("balances",
+                             read.sees_ledger() ? balances_of_rows(read, page.rows) : Json());
+    return page;
+}
+
+Json show_creator(Read& read) {
+    const CreatorId creator = creator_of(read).value();
+    const auto object = reports::creator_object(read.ledger, read.grant.account,
+                                                read.grant.account_id, creator, read.now);
+    if (!object.ok()) {
+        refuse("not_found");
+    }
+    Json shown = *object;
+    if (!read.sees_ledger()) {
+        shown["balances"] = Json();
+        shown["months"] = Json();
+        shown["payouts"] = Json();
+        return shown;
+    }
+    Json balances = Json::array();
+    EachRow rows([&balances](const reports::Row& row) {
+        balances.push_back(object_of(reports::balance_columns(), row));
+    });
+    reports::ReportFilter filter;
+    filter.account = read.grant.account_id;
+    filter.creator = creator;
+    reports::write_balances(read.ledger, filter, read.now, rows);
+    shown["balances"] = std::move(balances);
+    shown["payouts"] = newest_payouts(read, creator);
+    return shown;
+}
+
+Page list_holds(Read& read) {
+    PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
+    reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
+                         page);
+    return std::move(page).take();
+}
+
+Page list_programs(Read& read) {
+    PageOfAll page(read, {0});
+    for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
+        page.add(reports::program_row(row));
+    }
+    return std::move(page).take();
+}
+
+Json show_program(Read& read) {
+    const auto current = program_of(read);
+    const auto version =
+        static_cast<std::uint32_t>(read.arguments.number("version", current->version));
+    const auto row = read.ledger.program_version(current->program.id, version);
+    if (!row || row->program.account != read.grant.account) {
+        refuse("not_found");
+    }
+    Json shown = object_of(reports::program_columns(), reports::program_row(*row));
+    shown["policy"] = reports::policy_object(account_settings(read.ledger, read.grant.account));
+    return shown;
+}
+
+/// The newest first.
+Page list_program_versions(Read& read) {
+    const auto current = program_of(read);
+    constexpr std::size_t kVersion = 14;
+    const KeyOf newest_first = [](const reports::Row& row) {
+        const std::string left = std::to_string(0xFFFFFFFFU - key_number(row[kVersion].cell()));
+        return std::vector{std::string(10 - left.size(), '0') + left};
+    };
+    PageOfAll page(read, newest_first, 1);
+    for (std::uint32_t version = current->version; version != 0; --version) {
+        const auto row = read.ledger.program_version(current->program.id, version);
+        if (row && row->program.account == read.grant.account) {
+            page.add(reports::program_row(*row));
+        }
+    }
+    return std::move(page).take();
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,170 @@
+// Resources: the table from which requests are routed, parameters checked, and the OpenAPI document
+// made.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/intake/registry_view.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/reports/row_output.hpp"
+#include "serve/read/caller.hpp"
+#include "serve/read/http.hpp"
+
+namespace sluice::serve {
+
+enum class ValueKind : std::uint8_t {
+    kId,        ///< Account, shop, program, creator: 1 to 128 of a few characters.
+    kWireId,    ///< An order: 1 to 1024 bytes.
+    kText,      ///< 1 to 1024 bytes.
+    kTime,      ///< RFC 3339.
+    kMonth,     ///< 2026-01
+    kMonthEnd,  ///< The first instant of a month.
+    kDay,       ///< The first instant of a UTC day.
+    kFuture,    ///< RFC 3339, now or later.
+    kCurrency,  ///< ISO 4217
+    kFlag,      ///< true or false
+    kVersion,   ///< A number from 1.
+    kLimit,     ///< 1 to 1000
+    kCursor,
+    kSeconds,  ///< 0 to 30.
+    kWord,     ///< One of Parameter::words.
+};
+
+inline constexpr std::size_t kRowsOfPageMax = 1000;
+inline constexpr std::uint64_t kWaitSecondsMax = 30;  ///< Longest wait for a change of the feed.
+
+struct Parameter {
+    std::string_view name;
+    ValueKind kind = ValueKind::kText;
+    std::string_view description;
+    bool required = false;
+    std::vector<std::string_view> words{};
+};
+
+/// Checked parameters.
+class Arguments {
+public:
+    [[nodiscard]] bool has(std::string_view name) const { return values_.contains(name); }
+    [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+    /// Requires: the parameter is a required one. Throws otherwise.
+    [[nodiscard]] std::string required(std::string_view name) const { return text(name).value(); }
+    [[nodiscard]] Timestamp required_time(std::string_view name) const {
+        return time(name).value();
+    }
+    template <class Id>
+    [[nodiscard]] std::optional<Id> id(std::string_view name) const {
+        const auto value = text(name);
+        return value ? std::optional(Id(*value)) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Timestamp> time(std::string_view name) const;
+    [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+    [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
+    [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
+        return text(name) == value;
+    }
+    void set(std::string name, std::string value) {
+        values_.insert_or_assign(std::move(name), std::move(value));
+    }
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const noexcept {
+        return values_;
+    }
+
+private:
+    std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// Figures of the worker of this store, from the control page.
+struct WorkerPage {
+    std::string node;  ///< UUID of its queue. Empty before it has applied an input.
+    std::string state, version;
+    std::uint64_t waiting = 0;  ///< Inputs that are not applied.
+    bool is_behind = false;     ///< Inputs wait for over five minutes, or the worker is silent.
+    /// Returns the shops that an account has in the registry, by id. May be called on any thread.
+    std::function<Result<std::vector<store::ShopRow>>(const AccountId& account)> shops{};
+    std::string rate_limit;  ///< The limit of this server, `600/60`.
+};
+
+/// The input of a read: a snapshot, and the checked request.
+struct Read {
+    LedgerReader& ledger;
+    const Grant& grant;
+    const Caller& caller;
+    const Arguments& arguments;
+    Timestamp now;
+    /// Key of the last row of the page before; nothing on the first page.
+    std::optional<std::string> after;
+    const WorkerPage& worker;
+    /// Returns the cursor of a key of this query.
+    std::function<std::string(const std::string& key)> cursor_of;
+    /// Most rows of the page, below the caller's limit if those would be too large.
+    std::size_t rows_max = kRowsOfPageMax;
+
+    [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
+    [[nodiscard]] std::size_t limit() const {
+        return std::min<std::size_t>(arguments.number("limit", 100), rows_max);
+    }
+};
+
+/// One page of a list.
+struct Page {
+    std::vector<reports::Row> rows;
+    std::vector<std::string> raw_rows;       ///< JSON objects, if the list has no `rows`.
+    std::vector<reports::Column> columns{};  ///< Columns of this page; empty means the resource's.
+    std::optional<std::string> next_key{};   ///< Key of the last row; absent on the last page.
+    /// Further members of the answer; Resource::extras has their names.
+    std::vector<std::pair<std::string_view, reports::Json>> extras{};
+};
+
+/// Thrown by a read for an answer other than its rows.
+struct Refusal {
+    Answer answer;
+};
+[[noreturn]] inline void refuse(std::string_view code, std::string_view detail = {}) {
+    throw Refusal{problem(code, detail)};
+}
+
+struct Resource {
+    std::string_view path;  ///< Below /v1/.
+    std::uint8_t scope;     ///< Bit of Scope, or 0: any.
+    std::string_view summary;
+    std::vector<Parameter> parameters;
+    std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.
+    /// Returns a page of a list, an object, or an answer of another shape.
+    std::variant<Page (*)(Read&), reports::Json (*)(Read&), Answer (*)(Read&)> read;
+    bool has_csv = false;
+    bool needs_account = true;
+    bool is_paged = true;                    ///< Takes `after`, and a list `limit`.
+    std::vector<std::string_view> extras{};  ///< Page::extras.
+
+    [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
+    [[nodiscard]] bool is_feed() const noexcept { return path == "changes"; }
+    /// Returns whether an answer may have the mark `cut`, and a cursor to the rest.
+    [[nodiscard]] bool is_cut() const noexcept { return !is_list() && !is_feed() && is_paged; }
+};
+
+/// Returns every resource, in the order of the document.
+[[nodiscard]] const std::vector<Resource>& resources();
+[[nodiscard]] const Resource* find_resource(std::string_view path);
+/// Returns the OpenAPI document as JSON.
+[[nodiscard]] const std::string& openapi_json();
+/// Returns the words of a text, which single spaces separate.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+/// Returns the resource's parameters with those that all have: account, and for lists limit and
+/// after, and format.
+[[nodiscard]] std::vector<Parameter> parameters_of(const Resource& resource);
+
+/// Checks the parameters. Adds an error for each that is unknown, repeated, malformed, missing or
+/// contradicts another.
+[[nodiscard]] Arguments check_parameters(
+    const Resource& resource, const std::vector<std::pair<std::string, std::string>>& given,
+    Timestamp now, std::vector<ParameterError>& errors);
+
+}  // namespace sluice::serve

@@ -1,0 +1,399 @@
+#include <algorithm>
+
+#include "core/protocol/product_fields.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/creators.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/periods.hpp"
+#include "core/reports/programs.hpp"
+#include "core/reports/report.hpp"
+#include "core/reports/statement.hpp"
+#include "serve/read/lists.hpp"
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Column;
+
+constexpr std::uint8_t kAnyone = 0;
+
+Parameter shop(bool required = false) {
+    return {"shop", ValueKind::kId, "Shop", required};
+}
+Parameter creator(bool required = false) {
+    return {"creator", ValueKind::kId, "Creator, by any of its ids", required};
+}
+Parameter program(bool required = false) {
+    return {"program", ValueKind::kId, "Program", required};
+}
+Parameter payout() {
+    return {"payout", ValueKind::kId, "Payout", true};
+}
+Parameter currency() {
+    return {"currency", ValueKind::kCurrency, "Currency (ISO 4217)"};
+}
+Parameter from(std::string_view of, bool required = false) {
+    return {"from", ValueKind::kTime, of, required};
+}
+Parameter to(std::string_view of) {
+    return {"to", ValueKind::kTime, of};
+}
+Parameter run() {
+    return {"run", ValueKind::kId, "Payout run"};
+}
+Parameter payout_run() {
+    return {"payout_run", ValueKind::kId, "The same as run, under the name that rows have"};
+}
+
+/// Returns columns of these names, which spaces separate.
+std::vector<Column> columns(std::string_view names) {
+    std::vector<Column> columns;
+    for (const std::string_view name : words_of(names)) {
+        columns.push_back({name});
+    }
+    return columns;
+}
+
+std::vector<Column> product_columns() {
+    std::vector<Column> columns{{"shop_id"}};
+    for (const ProductField& field : product_table().fields) {
+        columns.push_back({field.name});
+    }
+    return columns;
+}
+
+std::vector<std::string_view> anomaly_kinds() {
+    std::vector<std::string_view> names;
+    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
+        names.push_back(to_string(static_cast<AnomalyKind>(kind)));
+    }
+    return names;
+}
+
+/// Columns of payees, then those that only their history has.
+std::vector<Column> payee_columns() {
+    std::vector<Column> columns = reports::payee_columns(false);
+    const std::vector<Column> changes = reports::payee_columns(true);
+    columns.insert(columns.end(), changes.begin() + 2, changes.end());
+    return columns;
+}
+
+std::vector<Column> with(std::vector<Column> columns, std::string_view name) {
+    columns.push_back({name});
+    return columns;
+}
+
+std::vector<Resource> orders_part() {
+    const std::vector<std::string_view> statuses{"waiting",   "pending",   "blocked",
+                                                 "payable",   "in_payout", "paid",
+                                                 "cancelled", "rejected",  "detached"};
+    return {
+        {"me",
+         kAnyone,
+         "Who the caller is, and which accounts the caller may read",
+         {},
+         columns("user token_id role scopes accounts limit"),
+         show_me,
+         false,
+         false,
+         false},
+        {"today",
+         kReadOrders,
+         "Yesterday's figures, and the work that waits",
+         {{"currency", ValueKind::kCurrency,
+           "Currency (default: the one with the most owed, in minor units)"}},
+         columns("account_id day currency currencies yesterday payable pending blocked in_payout "
+                 "waiting days clearing creators unattributed"),
+         show_today,
+         false,
+         true,
+         false},
+        {"search",
+         kReadOrders,
+         "Orders, creators, codes, payouts, payout runs and commands that a text names",
+         {{"q", ValueKind::kText, "Text to look for", true}},
+         search_columns(),
+         search,
+         false,
+         true,
+         false},
+        {"orders",
+         kReadOrders,
+         "Orders with creator and commission",
+         {shop(),
+          creator(),
+          program(),
+          {"code", ValueKind::kText, "Discount code of the order"},
+          {"status", ValueKind::kWord, "Status", false, statuses},
+          {"attributed", ValueKind::kFlag, "Whether the order has a creator"},
+          from("Ordered at this time or later (RFC 3339)"),
+          to("Ordered before this time (RFC 3339)"),
+          {"sort",
+           ValueKind::kWord,
+           "Order of the rows (default: id, by shop)",
+           false,
+           {"-ordered_at", "ordered_at", "id"}}},
+         reports::order_columns(),
+         list_orders,
+         true},
+        {"order",
+         kReadOrders,
+         "One order, explained from its events to its journal entries",
+         {shop(true), {"order", ValueKind::kWireId, "Order", true}},
+         columns("answer order_id shop_id account_id currency amount tax shipping refund_amount "
+                 "refund_tax ordered_at last_updated_at cancelled_at commission_amount duplicates "
+                 "device codes blocked_by events refunds attribution lines journal accruals "
+                 "payouts"),
+         show_order},
+        {"anomalies",
+         kReadOrders,
+         "Events that a person should check, by shop and order; those that need attention, the "
+         "newest first",
+         {shop(),
+          {"kind", ValueKind::kWord, "Kind", false, anomaly_kinds()},
+          {"blocks", ValueKind::kFlag, "Whether it blocks payout"},
+          {"acknowledged", ValueKind::kFlag, "Whether a person acknowledged it"},
+          {"showing", ValueKind::kFlag, "Whether the order still shows it"}},
+         reports::anomaly_columns(),
+         list_anomalies,
+         true,
+         true,
+         true,
+         {"commissions", "counts"}},
+        {"holds",
+         kReadOrders,
+         "Holds on creators and orders",
+         {creator()},
+         reports::hold_columns(),
+         list_holds},
+        {"shops",
+         kReadOrders,
+         "Shops of the account",
+         {shop(), {"near", ValueKind::kWireId, "Order whose nearest ids to list"}},
+         shop_columns(),
+         list_shops,
+         false,
+         true,
+         true,
+         {"nearest"}},
+        {"products",
+         kReadOrders,
+         "The merged catalog, by shop and product",
+         {shop()},
+         product_columns(),
+         list_products,
+         true},
+    };
+}
+
+std::vector<Resource> people_part() {
+    return {
+        {"payees",
+         kReadLedger,
+         "Creators with their payees, or the changes of payees by time",
+         {creator(), {"history", ValueKind::kFlag, "Whether to list every change"}},
+         payee_columns(),
+         list_payees,
+         true},
+        {"creators",
+         kReadOrders,
+         "Members of programs with their codes, by program and creator",
+         {program(),
+          {"q", ValueKind::kText, "Beginning of the id or name"},
+          {"sort",
+           ValueKind::kWord,
+           "Order of the rows (default: id); -earned needs read_ledger",
+           false,
+           {"id", "-earned"}}},
+         reports::creator_columns(),
+         list_creators,
+         true,
+         true,
+         true,
+         {"held", "balances"}},
+        {"creator",
+         kReadOrders,
+         "One creator with names, programs, codes, holds and balances",
+         {creator(true)},
+         columns("creator_id account_id name payee payee_since aliases programs holds balances "
+                 "months payouts"),
+         show_creator},
+        {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
+        {"program",
+         kReadOrders,
+         "One program with its rules, and the account's policy",
+         {program(true), {"version", ValueKind::kVersion, "Version (default: the current one)"}},
+         with(reports::program_columns(), "policy"),
+         show_program},
+        {"program/versions",
+         kReadOrders,
+         "Versions of a program, the newest first",
+         {program(true)},
+         reports::program_columns(),
+         list_program_versions},
+    };
+}
+
+std::vector<Resource> money_part() {
+    const std::vector<std::string_view> states{"CLOSED", "APPROVED", "SENT",    "PAID",
+                                               "VOID",   "FAILED",   "RETURNED"};
+    return {
+        {"balances",
+         kReadLedger,
+         "Pending, blocked, payable, closed and paid amounts",
+         {program(),
+          creator(),
+          {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
+         reports::balance_columns(),
+         list_balances,
+         true},
+        {"journal",
+         kReadLedger,
+         "Postings and memo entries, the newest first",
+         {shop(),
+          creator(),
+          program(),
+          {"reason", ValueKind::kId, "Reason, such as ACCRUAL"},
+          from("Accounting date from this time on (RFC 3339)"),
+          to("Accounting date before this time (RFC 3339)"),
+          {"by",
+           ValueKind::kWord,
+           "Date that from and to refer to (default: accounting)",
+           false,
+           {"accounting", "receipt"}}},
+         reports::journal_columns(),
+         list_journal,
+         true},
+        {"changes",
+         kReadLedger,
+         "Changes of the ledger, in the order of each node's chain",
+         {{"wait", ValueKind::kSeconds, "Seconds to wait for a change, 0 to 30 (default: 0)"}},
+         columns("changes next more"),
+         list_changes},
+        {"change",
+         kReadLedger,
+         "The entries of one change of the feed, which may be too many for it",
+         {{"node", ValueKind::kId, "UUID of the node", true},
+          {"change", ValueKind::kVersion, "Number of one of its entries in the chain", true}},
+         reports::journal_columns(),
+         list_change,
+         true,
+         true,
+         true,
+         {"change"}},
+        {"runs", kReadLedger, "Payout runs, the newest first", {}, run_columns(), list_runs},
+        {"run",
+         kReadLedger,
+         "One payout run with the creators that it left out",
+         {run(), payout_run()},
+         with(run_columns(), "skipped"),
+         show_run},
+        {"payouts",
+         kReadLedger,
+         "Payouts in the order of closing",
+         {{"state", ValueKind::kWord, "State", false, states},
+          run(),
+          payout_run(),
+          creator(),
+          currency()},
+         reports::payout_columns(),
+         list_payouts,
+         true},
+        {"payout", kReadLedger, "One payout", {payout()}, reports::payout_columns(), show_payout},
+        {"payout/items",
+         kReadLedger,
+         "Items of one payout",
+         {payout()},
+         reports::payout_item_columns(),
+         list_payout_items,
+         true},
+        {"approvals",
+         kReadLedger,
+         "Commands and payouts that wait for another actor",
+         {},
+         reports::pending_columns(),
+         list_approvals},
+        {"approval",
+         kReadLedger,
+         "One command, payout or payout run, as an approver is shown it, with its digest",
+         {{"id", ValueKind::kId, "Command, payout or payout run", true}},
+         columns("id command account_id state actor reason received_at fields differences effect "
+                 "digest"),
+         show_approval},
+        {"periods",
+         kReadLedger,
+         "Closed periods, and the open one",
+         {{"until", ValueKind::kMonthEnd,
+           "End of a month that is not closed: what is missing before it can be"}},
+         reports::period_columns(),
+         list_periods,
+         false,
+         true,
+         true,
+         {"checks"}},
+        {"period",
+         kReadLedger,
+         "Sums of one closed period by creator, program and currency",
+         {{"until", ValueKind::kMonthEnd, "End of the period", true}},
+         reports::period_sum_columns(),
+         list_period_sums,
+         true},
+        {"trial-balance",
+         kReadLedger,
+         "Every ledger account over an interval",
+         {{"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)", true},
+          {"until", ValueKind::kDay, "First instant of the UTC day after the last", true}},
+         reports::trial_balance_columns(),
+         list_trial_balance,
+         true},
+        {"statement",
+         kReadLedger,
+         "One creator's month",
+         {creator(true),
+          {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},
+          {"format",
+           ValueKind::kWord,
+           "Format of the answer (default: json)",
+           false,
+           {"json", "csv", "html"}}},
+         columns("account_id creator_id month status rows sums payouts"),
+         show_statement},
+        {"nodes",
+         kReadLedger,
+         "Nodes with the account's chain, and the worker of this node",
+         {},
+         node_columns(),
+         list_nodes},
+    };
+}
+
+}  // namespace
+
+const std::vector<Resource>& resources() {
+    static const std::vector<Resource> all = [] {
+        std::vector<Resource> list = orders_part();
+        for (const auto& part : {people_part(), money_part()}) {
+            list.insert(list.end(), part.begin(), part.end());
+        }
+        return list;
+    }();
+    return all;
+}
+
+const Resource* find_resource(std::string_view path) {
+    const auto& all = resources();
+    const auto found = std::ranges::find(all, path, &Resource::path);
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        words.push_back(text.substr(0, text.find(' ')));
+        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+    }
+    return words;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,392 @@
+// Today: yesterday's figures, and the work that waits.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/ledger/paged_reads.hpp"
+#include "core/reports/approvals.hpp"
+#include "core/reports/lists.hpp"
+#include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
+#include "core/reports/silence.hpp"
+#include "core/rules/account.hpp"
+#include "serve/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+constexpr std::size_t kDays = 30;  ///< Bars of a chart.
+constexpr std::size_t kListed = 10;
+constexpr std::size_t kOrdersAtOnce = 100;
+/// Orders that are read in search of those without a creator.
+constexpr std::size_t kOrdersReadMax = 2000;
+constexpr std::int64_t kWeeks = 4;
+constexpr std::int64_t kDaysOfWeek = 7;
+
+std::string day_text(Timestamp at) {
+    constexpr std::size_t kDateBytes = 10;
+    return at.to_string().substr(0, kDateBytes);
+}
+
+/// Days of the view, by `now`.
+struct Calendar {
+    explicit Calendar(Timestamp now)
+        : today(start_of_day(now)),
+          yesterday(today.plus_days(-1)),
+          first_bar(today.plus_days(-static_cast<std::int64_t>(kDays))) {}
+
+    Timestamp today, yesterday, first_bar;
+};
+
+/// Sums of one currency.
+struct Figures {
+    explicit Figures(Currency currency)
+        : owed(zero_amount(currency)),
+          payable(owed),
+          pending(owed),
+          blocked(owed),
+          in_payout(owed),
+          earned(kDays, owed),
+          adjusted(kDays, owed),
+          clearing(kDays, owed) {}
+
+    Decimal owed, payable, pending, blocked, in_payout;
+    std::vector<Decimal> earned, adjusted;                        ///< By day of accounting.
+    std::vector<Decimal> clearing;                                ///< By day, from today on.
+    std::map<CreatorId, std::pair<Decimal, Decimal>> by_creator;  ///< Earned this month and last.
+};
+
+/// Compares what is owed in minor units, because a yen is nearer to a cent than to a euro.
+bool is_more(const Figures& a, const Figures& b) {
+    return b.owed.unscaled() < a.owed.unscaled();
+}
+
+/// Count and sums of a kind of work that waits.
+struct Waiting {
+    std::uint64_t count = 0;
+    std::map<Currency, Decimal> amounts;
+
+    void add(const std::optional<Currency>& currency, const Decimal& amount,
+             std::uint64_t more = 1) {
+        count += more;
+        if (currency) {
+            amounts.try_emplace(*currency, zero_amount(*currency)).first->second += amount;
+        }
+    }
+};
+
+class Today {
+public:
+    explicit Today(Read& read) : read_(read), days_(read.now) {}
+
+    Json object() {
+        read_orders();
+        read_anomalies();
+        read_others();
+        if (!read_.sees_ledger()) {
+            return shown(std::nullopt);
+        }
+        read_balances();
+        read_bars();
+        read_creators();
+        read_approvals();
+        return shown(chosen());
+    }
+
+private:
+    Figures& of(Currency currency) {
+        return figures_.try_emplace(currency, currency).first->second;
+    }
+
+    /// Counts yesterday's orders, and finds the newest without a creator.
+    void read_orders() {
+        const reports::OrdersOfDay day =
+            reports::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
+        orders_ = day.orders;
+        attributed_ = day.attributed;
+        reports::OrderListing listing;
+        listing.account = read_.grant.account;
+        listing.from = days_.yesterday;
+        listing.to = days_.today;
+        const std::size_t wanted = std::min<std::uint64_t>(kListed, orders_ - attributed_);
+        for (std::size_t seen = 0; unattributed_.items().size() < wanted && seen < kOrdersReadMax;
+             seen += kOrdersAtOnce) {
+            const auto places = reports::order_places(read_.ledger, listing, kOrdersAtOnce);
+            if (places.empty()) {
+                return;
+            }
+            reports::visit_places(read_.ledger, listing.account, places,
+                                  [&](const OrderState& order) {
+                                      add(order);
+                                      return unattributed_.items().size() < wanted;
+                                  });
+            listing.after = places.back();
+        }
+    }
+
+    void add(const OrderState& order) {
+        if (!order.live) {
+            unattributed_.push_back({{"order_id", order.key.order_id.str()},
+                                     {"shop_id", read_.ledger.shop_id(order.key.shop).str()},
+                                     {"ordered_at", order.ordered_at.to_string()},
+                                     {"codes", order.codes}});
+        }
+    }
+
+    void read_anomalies() {
+        const std::uint32_t blocking = account_settings(read_.ledger, read_.grant.account).blocking;
+        for (const auto& [kind, count] :
+             reports::attention_counts(read_.ledger, read_.grant.account)) {
+            if (kind != AttentionKind::kHold &&
+                (blocking & bit(static_cast<AnomalyKind>(kind))) == 0) {
+                waiting_["anomalies"].count += count;
+            }
+        }
+    }
+
+    void read_others() {
+        CreatorHold hold;
+        hold.account = read_.grant.account;
+        read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& /*row*/) {
+            waiting_["creator_holds"].add({}, {});
+            return true;
+        });
+        for (const auto& [shop, letters] :
+             paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
+            waiting_["dead_letters"].add({}, {}, letters);
+        }
+        const auto silences = reports::silences_of(read_.ledger, read_.grant.account);
+        for (const store::ShopRow& shop : registered_shops(read_)) {
+            const auto silence = silences.find(shop.number);
+            if (!shop.suspended && silence != silences.end() &&
+                shop_silence(silence->second.last_event, silence->second.usual, read_.now) ==
+                    ShopSilence::kSilent) {
+                waiting_["silent_shops"].add({}, {});
+            }
+        }
+        for (const NodeState& node : node_states(read_)) {
+            if (node.is_behind) {
+                waiting_["nodes_behind"].add({}, {});
+            }
+        }
+    }
+
+    void read_balances() {
+        OpenTotals totals;
+        balances_at(
+            read_.ledger, read_.grant.account, read_.now,
+            [&](const BalanceAt& balance) {
+                Figures& sums = of(balance.key.currency);
+                sums.owed += balance.owed;
+                sums.payable += balance.payable;
+                sums.pending += balance.pending;
+                sums.blocked += balance.blocked;
+                sums.in_payout += balance.in_payout;
+                return true;
+            },
+            &totals);
+        for (const auto& [currency, blocked] : totals.blocked) {
+            waiting_["blocked_orders"].add(currency, blocked.amount,
+                                           static_cast<std::uint64_t>(blocked.amounts));
+        }
+        std::map<ProgramId, std::uint32_t> clearing_days;
+        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
+            clearing_days.emplace(row.program.id, row.program.clearing_days);
+        }
+        for (const OpenTotals::PendingDay& pending : totals.pending) {
+            const Timestamp clears = pending.sold_on.plus_days(clearing_days.at(pending.program));
+            const std::int64_t day = (clears.seconds - days_.today.seconds) / kSecondsPerDay;
+            if (days_.today <= clears && day < static_cast<std::int64_t>(kDays)) {
+                of(pending.currency).clearing[static_cast<std::size_t>(day)] += pending.amount;
+            }
+        }
+    }
+
+    void read_bars() {
+        std::map<std::uint32_t, std::size_t> bar_of;
+        for (std::size_t bar = 0; bar < kDays; ++bar) {
+            bar_of[day_of(days_.first_bar.plus_days(static_cast<std::int64_t>(bar)))] = bar;
+        }
+        reports::scan_days(read_.ledger, read_.grant.account, day_of(days_.first_bar),
+                           day_of(days_.yesterday), [&](const DailySum& sum) {
+                               const std::size_t bar = bar_of.at(sum.day);
+                               of(sum.currency).earned[bar] += sum.earned;
+                               of(sum.currency).adjusted[bar] += sum.adjusted;
+                               return true;
+                           });
+    }
+
+    void read_creators() {
+        for (const auto& [key, amounts] :
+             reports::earned_by_month(read_.ledger, read_.grant.account, month_of(read_.now))) {
+            for (const auto& [currency, months] : amounts) {
+                const Decimal zero = zero_amount(currency);
+                auto& earned = of(currency)
+                                   .by_creator.try_emplace(key.second, std::pair(zero, zero))
+                                   .first->second;
+                earned.first += months.this_month;
+                earned.second += months.last_month;
+            }
+        }
+    }
+
+    void read_approvals() {
+        constexpr std::int64_t kRecentDays = 14;
+        auto pending = reports::pending_totals(read_.ledger, read_.grant.account);
+        if (pending.count != 0) {
+            waiting_["approvals"] = {pending.count, std::move(pending.amounts)};
+        }
+        const Timestamp since = read_.now.plus_days(-kRecentDays);
+        for (const PayoutState state : {PayoutState::kFailed, PayoutState::kReturned}) {
+            reports::scan_payouts_in(
+                read_.ledger, read_.grant.account, state, [&](const Payout& payout) {
+                    if (payout.ended_at && since <= *payout.ended_at) {
+                        waiting_["payouts_failed"].add(payout.currency, payout.amount);
+                    }
+                    return true;
+                });
+        }
+    }
+
+    /// Returns the currency of the parameter, else the one with the most owed.
+    [[nodiscard]] std::optional<Currency> chosen() const {
+        if (const auto given = Currency::parse(read_.arguments.text("currency").value_or(""))) {
+            return given;
+        }
+        const auto most = std::max_element(
+            figures_.begin(), figures_.end(),
+            [](const auto& a, const auto& b) { return is_more(b.second, a.second); });
+        return most == figures_.end() ? std::nullopt : std::optional(most->first);
+    }
+
+    [[nodiscard]] Json waiting_json() const {
+        constexpr std::array<std::string_view, 8> kOrder{
+            "approvals", "payouts_failed", "blocked_orders", "creator_holds",
+            "anomalies", "silent_shops",   "dead_letters",   "nodes_behind"};
+        Json list = Json::array();
+        for (const std::string_view kind : kOrder) {
+            const auto found = waiting_.find(kind);
+            if (found == waiting_.end() || found->second.count == 0) {
+                continue;
+            }
+            Json amounts = Json::array();
+            for (const auto& [currency, amount] : found->second.amounts) {
+                if (!amount.is_zero()) {
+                    amounts.push_back(
+                        {{"currency", currency.code()}, {"amount", amount.to_string()}});
+                }
+            }
+            list.push_back(
+                {{"kind", kind}, {"count", found->second.count}, {"amounts", std::move(amounts)}});
+        }
+        return list;
+    }
+
+    [[nodiscard]] Json currencies_json() const {
+        std::vector<std::pair<Currency, const Figures*>> sorted;
+        for (const auto& [currency, sums] : figures_) {
+            sorted.emplace_back(currency, &sums);
+        }
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+            return is_more(*a.second, *b.second);
+        });
+        Json list = Json::array();
+        for (const auto& [currency, sums] : sorted) {
+            list.push_back({{"currency", currency.code()}, {"owed", sums->owed.to_string()}});
+        }
+        return list;
+    }
+
+    /// Returns the creators who earned most this month.
+    [[nodiscard]] Json creators_json(const Figures& sums) const {
+        using Earner = std::pair<CreatorId, std::pair<Decimal, Decimal>>;
+        std::vector<Earner> earners(sums.by_creator.begin(), sums.by_creator.end());
+        std::stable_sort(earners.begin(), earners.end(), [](const Earner& a, const Earner& b) {
+            return b.second.first < a.second.first;
+        });
+        earners.resize(std::min(earners.size(), kListed));
+        Json list = Json::array();
+        for (const auto& [creator, earned] : earners) {
+            list.push_back(
+                {{"creator_id", shown_id(read_.ledger, read_.grant.account, creator).str()},
+                 {"name",
+                  reports::text_or_null(
+                      reports::profile_of(read_.ledger, read_.grant.account, creator).name)},
+                 {"earned", earned.first.to_string()},
+                 {"earned_last_month", earned.second.to_string()}});
+        }
+        return list;
+    }
+
+    /// Returns the mean of yesterday's weekday over the four weeks before.
+    [[nodiscard]] static Json usual(const Figures& sums, Currency currency) {
+        Decimal total = zero_amount(currency);
+        for (std::int64_t week = 1; week <= kWeeks; ++week) {
+            total += sums.earned[kDays - 1 - static_cast<std::size_t>(kDaysOfWeek * week)];
+        }
+        const Int128 half = total.is_negative() ? -kWeeks / 2 : kWeeks / 2;
+        return Json(Decimal((total.unscaled() + half) / kWeeks, total.scale()).to_string());
+    }
+
+    [[nodiscard]] Json shown(const std::optional<Currency>& currency) {
+        const Figures* const sums = currency ? &of(*currency) : nullptr;
+        const auto money = [&](Decimal Figures::*member) {
+            return sums == nullptr ? Json() : Json((sums->*member).to_string());
+        };
+        Json yesterday{{"orders", orders_},
+                       {"attributed", attributed_},
+                       {"earned", sums == nullptr ? Json() : Json(sums->earned.back().to_string())},
+                       {"usual", sums == nullptr ? Json() : usual(*sums, *currency)}};
+        return {{"account_id", read_.grant.account_id.str()},
+                {"day", day_text(days_.yesterday)},
+                {"currency", currency ? Json(currency->code()) : Json()},
+                {"currencies", read_.sees_ledger() ? currencies_json() : Json()},
+                {"yesterday", std::move(yesterday)},
+                {"payable", money(&Figures::payable)},
+                {"pending", money(&Figures::pending)},
+                {"blocked", money(&Figures::blocked)},
+                {"in_payout", money(&Figures::in_payout)},
+                {"waiting", waiting_json()},
+                {"days", sums == nullptr ? Json() : days_json(*sums)},
+                {"clearing", sums == nullptr ? Json() : clearing_json(*sums)},
+                {"creators", sums == nullptr ? Json() : creators_json(*sums)},
+                {"unattributed", std::move(unattributed_)}};
+    }
+
+    [[nodiscard]] Json days_json(const Figures& sums) const {
+        Json days = Json::array();
+        for (std::size_t day = 0; day < kDays; ++day) {
+            const Timestamp at = days_.first_bar.plus_days(static_cast<std::int64_t>(day));
+            days.push_back({{"day", day_text(at)},
+                            {"earned", sums.earned[day].to_string()},
+                            {"adjusted", sums.adjusted[day].to_string()}});
+        }
+        return days;
+    }
+
+    [[nodiscard]] Json clearing_json(const Figures& sums) const {
+        Json days = Json::array();
+        for (std::size_t day = 0; day < kDays; ++day) {
+            const Timestamp at = days_.today.plus_days(static_cast<std::int64_t>(day));
+            days.push_back({{"day", day_text(at)}, {"amount", sums.clearing[day].to_string()}});
+        }
+        return days;
+    }
+
+    Read& read_;
+    const Calendar days_;
+    std::uint64_t orders_ = 0, attributed_ = 0;
+    Json unattributed_ = Json::array();  ///< The newest of yesterday first.
+    std::map<Currency, Figures> figures_;
+    std::map<std::string_view, Waiting> waiting_;
+};
+
+}  // namespace
+
+Json show_today(Read& read) {
+    return Today(read).object();
+}
+
+}  // namespace sluice::serve

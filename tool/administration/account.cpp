@@ -1,0 +1,215 @@
+// sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "core/reports/silence.hpp"
+#include "lmdb_store/destinations/destination_store.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct AccountCommand {
+    AccountId id;
+    std::optional<RateLimit> rate_limit;
+};
+
+struct ShopCommand {
+    ShopId id;
+    AccountId account;
+};
+
+Status create_account(const Frame& frame, const AccountCommand& command) {
+    return change_registry(frame, "created account " + command.id.str(), [&](Registry& registry) {
+        return registry.create_account(command.id, command.rate_limit, now_ms());
+    });
+}
+
+Status set_account(const Frame& frame, const AccountCommand& command) {
+    const std::string limit = command.rate_limit ? to_string(*command.rate_limit) : "default";
+    return change_registry(frame, "account " + command.id.str() + " has rate limit " + limit,
+                           [&](Registry& registry) {
+                               return registry.set_rate_limit(command.id, command.rate_limit);
+                           });
+}
+
+Status create_shop(const Frame& frame, const ShopCommand& command) {
+    return change_registry(frame, "created shop " + command.id.str(), [&](Registry& registry) {
+        return registry.create_shop(command.id, command.account, now_ms());
+    });
+}
+
+/// Names the account's destinations of notifications, which a suspension does not stop.
+void tell_destinations(const Frame& frame, const AccountId& id) {
+    const auto opened =
+        store::DestinationStore::open(frame.paths(), store::DestinationStore::Mode::kRead);
+    const auto rows = opened.ok() ? (*opened)->list() : opened.error();
+    for (const auto& row : rows.ok() ? *rows : std::vector<store::StoredDestination>()) {
+        if (row.destination.account_id == id && !row.destination.is_paused) {
+            std::printf(
+                "destination %s still gets the account's changes; sluice notify pause %s "
+                "stops it\n",
+                row.destination.id.c_str(), row.destination.id.c_str());
+        }
+    }
+}
+
+template <bool suspended>
+Status suspend(const Frame& frame, const AccountId& id) {
+    const std::string done = suspended ? "suspended account " : "resumed account ";
+    Status changed = change_registry(frame, done + id.str(), [&](Registry& registry) {
+        return registry.suspend_account(id, suspended);
+    });
+    if (suspended && changed) {
+        tell_destinations(frame, id);
+    }
+    return changed;
+}
+
+template <bool suspended>
+Status suspend(const Frame& frame, const ShopId& id) {
+    const std::string done = suspended ? "suspended shop " : "resumed shop ";
+    return change_registry(frame, done + id.str(), [&](Registry& registry) {
+        return registry.suspend_shop(id, suspended);
+    });
+}
+
+template <class Id>
+void declare_suspend(Subcommand group, const std::string& help, const std::string& noun) {
+    auto [suspension, suspended] = add_command<Id>(group, "suspend", help, suspend<true>);
+    add_id(suspension, "ID", "ID", suspended, noun).required();
+    auto [resume, resumed] =
+        add_command<Id>(group, "resume", "Resume after a suspend", suspend<false>);
+    add_id(resume, "ID", "ID", resumed, noun).required();
+}
+
+Status list_accounts(const Frame& frame, const Format& format) {
+    return list_registry(
+        frame, format, {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}},
+        [](Registry& registry) { return registry.accounts(); },
+        [](const store::AccountRow& row) -> Row {
+            return {row.account_id.str(),
+                    row.rate_limit ? Json(to_string(*row.rate_limit)) : Json(), row.suspended,
+                    row.created_at.to_string()};
+        });
+}
+
+Status list_shops(const Frame& frame, const RegistryListOptions& command) {
+    return list_registry(
+        frame, command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}},
+        [&](Registry& registry) { return registry.shops(command.account); },
+        [](const store::ShopRow& row) -> Row {
+            return {row.shop_id.str(), row.account_id.str(), row.suspended,
+                    row.created_at.to_string()};
+        });
+}
+
+// ---- Silence --------------------------------------------------------------------------------
+
+struct SilenceCommand {
+    std::optional<AccountId> account;
+    ListOptions list;
+    bool check = false;
+};
+
+Status list_silences(const SilenceCommand& command, const std::vector<store::ShopRow>& shops,
+                     LedgerReader& ledger) {
+    const Timestamp at = now();
+    Listing listing(command.list.format, {{"shop_id"},
+                                          {"account_id"},
+                                          {"last_event_at"},
+                                          {"state"},
+                                          {"silent", Align::kRight},
+                                          {"usual", Align::kRight},
+                                          {"limit", Align::kRight},
+                                          {"sentence"}});
+    std::size_t silent = 0;
+    for (const store::ShopRow& shop : shops) {
+        const auto silence = reports::silence_of(ledger, shop.account_number, shop.number);
+        Json row = reports::silence_json(shop.shop_id, silence, at);
+        silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
+        listing.add({shop.shop_id.str(), shop.account_id.str(),
+                     silence ? Json(silence->last_event.to_string()) : Json(), row["state"],
+                     row["silent"], row["usual"], row["limit"], row["sentence"]});
+    }
+    listing.finish();
+    if (command.check && silent != 0) {
+        return Error{ErrorCode::kConflict, std::to_string(silent) + " of " +
+                                               std::to_string(shops.size()) + " shops " +
+                                               (silent == 1 ? "is" : "are") + " silent"};
+    }
+    return Status::success();
+}
+
+/// A suspended shop sends nothing that is stored, so it is left out.
+Status show_silence(const Frame& frame, const SilenceCommand& command) {
+    auto rows =
+        ask_registry(frame, [&](Registry& registry) { return registry.shops(command.account); });
+    if (!rows.ok()) {
+        return rows.error();
+    }
+    std::erase_if(*rows, [](const store::ShopRow& shop) { return shop.suspended; });
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
+        return list_silences(command, *rows, ledger);
+    });
+}
+
+void declare_silence(Subcommand group) {
+    auto [silence, command] = add_command(
+        group, "silence", "Show which shops send nothing for longer than usual", show_silence);
+    add_id(silence, "--account", "A", command.account, "Only shops of this account");
+    add_flag(silence, "--check", command.check, "Exit with 1 if a shop is silent");
+    add_list_options(silence, command.list);
+}
+
+void declare_shop(Subcommand app) {
+    const Subcommand group = app.add_group("shop", "Manage shops; each belongs to one account");
+    auto [create, created] = add_command(group, "create", "Create a shop", create_shop);
+    add_id(create, "ID", "ID", created.id, "Id of the shop, as senders state it").required();
+    add_id(create, "--account", "A", created.account, "Account that owns the shop").required();
+
+    auto [list, listed] = add_command(group, "list", "List shops", list_shops);
+    add_id(list, "--account", "A", listed.account, "Only shops of this account");
+    add_format(list, listed.format);
+    declare_silence(group);
+
+    declare_suspend<ShopId>(group, "Suspend a shop: requests are answered as for an unknown shop",
+                            "Shop");
+}
+
+}  // namespace
+
+void declare_account(Subcommand app) {
+    const Subcommand group =
+        app.add_group("account", "Manage accounts, which own shops, tokens and programs");
+    auto [create, created] = add_command(group, "create", "Create an account", create_account);
+    add_id(create, "ID", "ID", created.id, "Id of the account").required();
+    add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
+              "Rate limit of the account, in requests per seconds, shared by both endpoints "
+              "(default: nginx's)");
+
+    auto [set, changed] =
+        add_command(group, "set", "Change the rate limit of an account", set_account);
+    add_id(set, "ID", "ID", changed.id, "Account").required();
+    add_value(set, "--rate-limit", "N/SECONDS|default", changed.rate_limit,
+              parse_rate_limit_or_default, "Rate limit in requests per seconds, or nginx's default")
+        .required();
+
+    auto [list, format] = add_command(group, "list", "List accounts", list_accounts);
+    add_format(list, format);
+
+    declare_suspend<AccountId>(
+        group, "Suspend an account: requests are answered as for unknown shops", "Account");
+    declare_shop(app);
+}
+
+}  // namespace sluice::cli

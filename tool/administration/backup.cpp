@@ -1,0 +1,238 @@
+// sluice backup, sluice restore
+#include "lmdb_store/backup/backup.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/command_key.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "os/files/file_io.hpp"
+#include "program/commands.hpp"
+#include "program/system/identity.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFaultsMax = 10;
+
+struct RestoreCommand {
+    std::string folder;
+    std::string group;
+};
+
+/// Checks that queue, ledger and registry of a copy fit together. Faults that the store itself had
+/// are collected, because a copy of them is still a copy.
+class CopyChecker {
+public:
+    Status operator()(const store::StorePaths& copy, const store::Backup& backup) {
+        const auto queue = store::check_queue_copy(copy, backup.applied);
+        if (!queue.ok()) {
+            return queue.error();
+        }
+        Status checked = backup.has_ledger ? check_ledger(copy, backup, *queue) : Status::success();
+        checked = checked.ok() ? check_key(copy) : checked;
+        if (checked.ok()) {
+            read_archive(copy);
+        }
+        return checked;
+    }
+
+    [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }
+
+private:
+    Status check_ledger(const store::StorePaths& copy, const store::Backup& backup,
+                        const store::QueueFill& queue) {
+        using store::EmbeddedLedger;
+        auto ledger = EmbeddedLedger::open(copy.ledger, EmbeddedLedger::Mode::kReadOnly);
+        if (!ledger.ok()) {
+            return ledger.error();
+        }
+        auto registry = store::Registry::open(copy, store::Registry::Mode::kReadOnly);
+        if (!registry.ok()) {
+            return registry.error();
+        }
+        try {
+            const auto snapshot = ledger.value()->snapshot(backup.queue_uuid);
+            Status fits = worker::check_position(queue, snapshot->head().applied_seq);
+            fits = fits.ok() ? worker::check_shops(*registry.value(), *snapshot) : fits;
+            if (fits.ok()) {
+                faults_ = ledger.value()->verify(backup.queue_uuid, kFaultsMax);
+            }
+            return fits;
+        } catch (const LedgerFailure& failure) {
+            return failure.error();
+        }
+    }
+
+    /// Without its key, a registry's tokens sign nothing.
+    Status check_key(const store::StorePaths& copy) {
+        if (::access(copy.master_key.c_str(), F_OK) != 0) {
+            return Status::success();  // run_backup() says that the key is missing
+        }
+        auto registry = store::Registry::open(copy, store::Registry::Mode::kReadOnly);
+        if (!registry.ok()) {
+            return registry.error();
+        }
+        const auto key = store::MasterKey::load(copy.master_key);
+        if (Status fits = key.ok() ? registry.value()->check_key(*key) : Status(key.error());
+            !fits.ok()) {
+            faults_.push_back(fits.error().message);
+        }
+        return Status::success();
+    }
+
+    void read_archive(const store::StorePaths& copy) {
+        auto reader = store::ArchiveReader::open(copy.archive);
+        while (reader.ok()) {
+            const auto input = reader.value()->next();
+            if (!input.ok()) {
+                faults_.push_back(input.error().message);
+                return;
+            }
+            if (!input.value()) {
+                return;
+            }
+        }
+        faults_.push_back(reader.error().message);
+    }
+
+    std::vector<std::string> faults_;
+};
+
+/// Reports the faults that a copy has in common with its source.
+Status report_faults(const std::vector<std::string>& faults, const char* what) {
+    for (const std::string& fault : faults) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
+    }
+    return faults.empty()
+               ? Status::success()
+               : Status(Error{ErrorCode::kCorrupt,
+                              std::string(what) + ", with the faults of the store that it copies; "
+                                                  "`sluice doctor` names remedies"});
+}
+
+void print_backup(const store::Backup& backup, const std::string& folder, const char* done) {
+    std::printf("%s %s: %zu files, %llu bytes, inputs up to %llu, %llu of them in the queue\n",
+                done, folder.c_str(), backup.files.size(),
+                static_cast<unsigned long long>(backup.bytes()),
+                static_cast<unsigned long long>(backup.last.value),
+                static_cast<unsigned long long>(backup.waiting));
+}
+
+bool has_key(const std::string& folder) {
+    return ::access(store::StorePaths(folder).master_key.c_str(), F_OK) == 0;
+}
+
+Status run_backup(const Frame& frame, const std::string& folder) {
+    const store::StorePaths paths = frame.paths();
+    const auto own = has_own_ledger(frame);
+    if (!own.ok()) {
+        return own.error();
+    }
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    const auto applied = [&] {
+        return with_snapshot(frame, {}, ReadFrom::kPrimary, [](LedgerReader& ledger) {
+            return Result<SequenceNumber>(ledger.head().applied_seq);
+        });
+    };
+    CopyChecker checker;
+    const auto backup =
+        store::write_backup({paths, *queue.value(), *own, applied}, folder, std::ref(checker));
+    if (!backup.ok()) {
+        return backup.error();
+    }
+    print_backup(*backup, folder, "backed up to");
+    if (!backup->has_ledger) {
+        std::printf(
+            "the ledger is in PostgreSQL: a pg_dump made before this command fits this backup\n");
+    }
+    if (!has_key(folder)) {
+        std::printf("master.key is not in it, because this user may not read it\n");
+    }
+    return report_faults(checker.faults(), "the backup is complete");
+}
+
+/// Retires the key that sealed the commands of the backup: those that it has are applied, and none
+/// of the time that the restore undoes (controls K14). Numbers beyond a gap are not the backup's.
+Status begin_epoch(const store::StorePaths& paths, SequenceNumber applied) {
+    const auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    struct stat ledger {};
+    if (::stat(paths.ledger.c_str(), &ledger) != 0) {
+        return system_error(errno, "look at", paths.ledger);
+    }
+    return store::rotate_command_key(
+        paths.command_key, {ledger.st_uid, ledger.st_gid, 0400}, [&]() -> Result<SequenceNumber> {
+            const auto gap = (*queue)->first_gap(applied);
+            const auto last = (*queue)->last_seq();
+            if (!gap.ok() || !last.ok()) {
+                return gap.ok() ? last.error() : gap.error();
+            }
+            return *gap ? SequenceNumber{(*gap)->first.value - 1} : *last;
+        });
+}
+
+Status run_restore(const Frame& frame, const RestoreCommand& command) {
+    const auto backup = store::read_backup(command.folder);
+    if (!backup.ok()) {
+        return backup.error();
+    }
+    const std::optional<std::string> group = store::group_for(*backup, command.group);
+    if (Status became = become_new_owner(frame.paths().root, group); !became.ok()) {
+        return became;
+    }
+    CopyChecker checker;
+    if (Status restored =
+            store::restore_backup(command.folder, *backup, frame.paths(), group, std::ref(checker));
+        !restored.ok()) {
+        return restored;
+    }
+    if (Status begun = begin_epoch(frame.paths(), backup->applied); !begun.ok()) {
+        return begun;
+    }
+    print_backup(*backup, frame.store, "restored");
+    if (!backup->has_ledger) {
+        std::printf(
+            "the ledger is in PostgreSQL: restore the database, then run `sluice ledger rebuild "
+            "--from %s --ledger URL`\n",
+            frame.paths().archive.c_str());
+    }
+    if (!has_key(frame.store)) {
+        std::printf("put master.key into it before nginx starts: the backup has none\n");
+    }
+    return report_faults(checker.faults(), "the store is restored");
+}
+
+}  // namespace
+
+void declare_backup(Subcommand app) {
+    auto [backup, made] =
+        add_command(app, "backup", "Copy the store to a new folder while it is in use", run_backup);
+    add_file(backup, "DIR", "", made, FileUse::kNewFolder, "New folder, or an empty one")
+        .required();
+
+    auto [restore, target] = add_command(
+        app, "restore", "Make the store of a backup; never over another store", run_restore);
+    add_text(restore, "DIR", "", target.folder, "Folder that `sluice backup` wrote").required();
+    restore.keeps_user();  // it gives the new store its owner
+    add_text(restore, "--group", "GROUP", target.group,
+             "Group of the nginx workers (default: as in the backed-up store)");
+}
+
+}  // namespace sluice::cli

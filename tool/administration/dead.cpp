@@ -1,0 +1,111 @@
+// sluice dead list|show|replay
+#include "core/protocol/record.hpp"
+#include "core/protocol/signature.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct ShowCommand {
+    std::uint64_t seq = 0;
+    ListOptions list;
+};
+
+struct ReplayCommand {
+    std::optional<std::uint64_t> seq;
+    bool all = false;
+    std::string ledger;
+};
+
+Json topic_or_null(const DeadLetter& letter) {
+    return letter.topic ? Json(to_string(*letter.topic)) : Json();
+}
+
+Status run_list_dead(const Frame& frame, const ListOptions& options) {
+    return list_rows(
+        frame, options,
+        {{"seq", Align::kRight}, {"topic"}, {"shop_id"}, {"reason"}, {"attempts", Align::kRight}},
+        [](LedgerReader& ledger, Listing& listing) {
+            ledger.scan_dead([&](const DeadLetter& letter) {
+                listing.add({letter.seq.value, topic_or_null(letter), text_or_null(letter.shop_id),
+                             letter.reason, letter.attempts});
+                return true;
+            });
+        });
+}
+
+/// Adds the body as it was received, or the record in hexadecimal if it cannot be decoded.
+void add_contents(const DeadLetter& letter, Json& object) {
+    const auto record = decode_record(letter.record);
+    if (record.ok()) {
+        const bool is_bulk = record->meta.bulk.has_value();
+        const auto& trace = record->meta.traceparent;
+        object["trace"] = trace ? Json(to_traceparent(*trace)) : Json();
+        object["body"] = is_bulk ? letter.bulk_body : std::string(record->body);
+        return;
+    }
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(letter.record.data());
+    object["body"] = nullptr;
+    object["record_hex"] = to_hex({bytes, letter.record.size()});
+}
+
+Status run_show(const Frame& frame, const ShowCommand& command) {
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto letter = ledger.dead_letter({command.seq});
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(command.seq)};
+        }
+        Json object = {{"seq", letter->seq.value},
+                       {"topic", topic_or_null(*letter)},
+                       {"account_id", text_or_null(letter->account_id)},
+                       {"shop_id", text_or_null(letter->shop_id)},
+                       {"received_at", letter->received_at.to_string()},
+                       {"reason", letter->reason},
+                       {"attempts", letter->attempts}};
+        add_contents(*letter, object);
+        write_object(command.list.format, object);
+        return Status::success();
+    });
+}
+
+Status run_replay(const Frame& frame, const ReplayCommand& command) {
+    DeadReplay replay;
+    if (command.seq) {
+        replay.seqs.push_back({*command.seq});
+    }
+    return submit(frame, replay, {std::nullopt, command.ledger});
+}
+
+template <class Seq>
+Option add_seq(Subcommand app, Seq& target) {
+    return add_count(app, "SEQ", "SEQ", target, 1, UINT64_MAX,
+                     "Sequence number, as `dead list` shows it");
+}
+
+}  // namespace
+
+void declare_dead(Subcommand app) {
+    const Subcommand group =
+        app.add_group("dead", "Inspect and replay dead letters: inputs that could not be applied");
+    auto [list, listed] =
+        add_command(group, "list", "List dead letters with their reasons", run_list_dead);
+    add_list_options(list, listed);
+
+    auto [show, shown] = add_command(group, "show", "Show a dead letter with its body", run_show);
+    add_seq(show, shown.seq).required();
+    add_list_options(show, shown.list);
+
+    auto [replay, replayed] = add_command(group, "replay", "Apply dead letters again", run_replay);
+    const Option seq = add_seq(replay, replayed.seq);
+    const Option all = add_flag(replay, "--all", replayed.all, "Replay all dead letters");
+    add_ledger(replay, replayed.ledger);
+    replay.require(
+        [seq, all] { return seq.is_given() != all.is_given() ? "" : "one of SEQ, --all"; });
+}
+
+}  // namespace sluice::cli

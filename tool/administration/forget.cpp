@@ -1,0 +1,221 @@
+// sluice forget
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "core/forget/edit.hpp"
+#include "core/forget/search.hpp"
+#include "core/forget/task.hpp"
+#include "core/reports/lists.hpp"
+#include "core/rules/account.hpp"
+#include "os/random/random_bytes.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/access/submit.hpp"
+#include "worker/drain/forget_archive.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct ForgetCommand {
+    Forget forget;
+    SubmitOptions submit;
+    bool dry_run = false;
+    Format format = Format::kTable;
+};
+
+/// Counts of what a forget would change on this node.
+struct Counts {
+    std::uint64_t orders = 0, clicks = 0, dead_letters = 0, archived = 0;
+};
+
+std::uint64_t count_clicks(const ForgetJob& job, LedgerReader& ledger) {
+    std::uint64_t count = 0;
+    for (const Digest256& device : job.found.devices) {
+        Click first;
+        first.account = job.whom.account;
+        first.anon = device;
+        ledger.scan(first, {2, 2}, [&count](const Click&) {
+            ++count;
+            return true;
+        });
+    }
+    return count;
+}
+
+Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
+                               const std::filesystem::path& folder) {
+    const auto all = [](std::string_view, SequenceNumber, std::string_view) { return true; };
+    std::error_code failure;
+    const ScanInputs none = [](const auto&) { return Status::success(); };
+    const ScanInputs archive = std::filesystem::is_directory(folder, failure)
+                                   ? worker::archived_inputs(folder, {}, all, [] {})
+                                   : none;
+    auto found = search_forgotten(whom, ledger, archive);
+    if (!found) {
+        return found.error();
+    }
+    const ForgetJob job{{}, whom, {}, {}, {}, {}, *std::move(found)};
+    ForgetEdit edit(job, ledger);
+    Counts counts;
+    counts.clicks = count_clicks(job, ledger);
+    visit_forgotten(whom, job.found, ledger, [&counts](const OrderState&) { ++counts.orders; });
+    std::vector<SequenceNumber> letters;
+    ledger.scan_dead([&letters](const DeadLetter& letter) {
+        letters.push_back(letter.seq);
+        return true;
+    });
+    for (const SequenceNumber seq : letters) {
+        const std::optional<DeadLetter> letter = ledger.dead_letter(seq);
+        const bool holds =
+            letter && edit.edit({letter->record, letter->bulk_body, letter->body_sha256});
+        counts.dead_letters += holds ? 1U : 0U;
+    }
+    const Status counted =
+        archive([&](const StoredInput& input) { counts.archived += edit.edit(input) ? 1U : 0U; });
+    return counted ? Result<Counts>(counts) : Result<Counts>(counted.error());
+}
+
+Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
+    if (command.submit.account) {
+        const auto account = account_number(frame, *command.submit.account);
+        return account.ok() ? Result(forget_subject(command.forget, *account, {}))
+                            : Result<ForgetWhom>(account.error());
+    }
+    const auto shop = ask_registry(frame, [&](store::Registry& registry) {
+        return find_shop(registry, *command.submit.shop);
+    });
+    return shop.ok() ? Result(forget_subject(command.forget, shop->account_number, shop->number))
+                     : Result<ForgetWhom>(shop.error());
+}
+
+Status print_counts(const Frame& frame, const ForgetCommand& command) {
+    const auto whom = find_whom(frame, command);
+    if (!whom.ok()) {
+        return whom.error();
+    }
+    const auto counts = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
+            return count_forgotten(*whom, ledger, frame.paths().archive);
+        });
+    if (!counts) {
+        return counts.error();
+    }
+    write_object(command.format, {{"orders", counts->orders},
+                                  {"clicks", counts->clicks},
+                                  {"dead_letters", counts->dead_letters},
+                                  {"archived_inputs", counts->archived}});
+    return Status::success();
+}
+
+/// Lists the bank files of this store that name the creator. They stay, because they prove the
+/// instruction to the bank.
+Status list_kept_files(const Frame& frame, const ForgetCommand& command) {
+    std::set<std::filesystem::path> files;
+    Status read = with_account(
+        frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            reports::PayoutListing listing;
+            listing.account = account;
+            listing.creator = first_id(ledger, account, CreatorId(command.forget.value));
+            const auto all = std::numeric_limits<std::size_t>::max();
+            for (const std::string& id : reports::payout_ids(ledger, listing, all)) {
+                Payout payout;
+                payout.payout_id = id;
+                if (ledger.load(payout) && !payout.message.empty()) {
+                    files.insert(frame.paths().exports / payout.message);
+                }
+            }
+        });
+    if (!read.ok()) {
+        return read;
+    }
+    for (const std::filesystem::path& file : files) {
+        std::error_code failure;
+        if (std::filesystem::exists(file, failure)) {
+            std::printf(
+                "kept: %s, which has the creator's name and account: it proves the "
+                "instruction to the bank; remove it once it need not be kept\n",
+                printable(file.string()).c_str());
+        }
+    }
+    return Status::success();
+}
+
+Status run_forget(const Frame& frame, const ForgetCommand& command) {
+    if (command.dry_run) {
+        return print_counts(frame, command);
+    }
+    Forget forget = command.forget;
+    fill_random(forget.secret.emplace());  // R (F2), which is erased once the forget is done
+    Status done = submit(frame, forget, command.submit);
+    return done.ok() && forget.by == ForgetBy::kCreator ? list_kept_files(frame, command) : done;
+}
+
+/// Adds an option that names a person.
+Option add_whom(Subcommand app, const char* name, const char* type, ForgetBy by, Forget& target,
+                const char* help) {
+    return app.add(
+        name, type,
+        [&target, by](const std::string& value) -> Status {
+            target.by = by;
+            target.value = value;
+            return value.empty() || value.size() > kWireIdBytesMax
+                       ? Status(Error{ErrorCode::kInvalid, "expected 1 to 1024 bytes"})
+                       : Status::success();
+        },
+        help);
+}
+
+}  // namespace
+
+void declare_forget(Subcommand app) {
+    auto [forget, command] = add_command(
+        app, "forget", "Erase a person's data from everything stored; amounts stay", run_forget);
+    const Option shop =
+        add_id(forget, "--shop", "S", command.submit.shop, "Shop of the person's orders");
+    const Option account =
+        add_id(forget, "--account", "A", command.submit.account, "Account of the creator");
+    Forget& target = command.forget;
+    std::vector<Option> whom{
+        add_whom(forget, "--customer", "ID", ForgetBy::kCustomer, target,
+                 "The person whose orders have this platform_customer_id"),
+        add_whom(
+            forget, "--email", "E", ForgetBy::kEmail, target,
+            "The person whose orders have this e-mail address (case of ASCII letters ignored)"),
+        add_whom(forget, "--phone", "N", ForgetBy::kPhone, target,
+                 "The person whose orders have this phone number, as it was sent"),
+        add_whom(forget, "--order", "O", ForgetBy::kOrder, target, "The guest of this order"),
+        add_whom(forget, "--device", "ID", ForgetBy::kDevice, target,
+                 "The person whose orders have this device id")};
+    for (const Option one : whom) {
+        one.needs(shop);
+    }
+    whom.push_back(add_whom(forget, "--creator", "C", ForgetBy::kCreator, target,
+                            "The name and payee of this creator"));
+    whom.back().needs(account);
+    account.needs(whom.back()).excludes(shop);
+    for (std::size_t i = 0; i < whom.size(); ++i) {
+        for (std::size_t k = 0; k < whom.size(); ++k) {
+            if (i != k) {
+                whom[i].excludes(whom[k]);
+            }
+        }
+    }
+    add_flag(forget, "--dry-run", command.dry_run,
+             "Change nothing; count the rows that would change on this machine");
+    add_format(forget, command.format);
+    add_command_options(forget, command.submit, false);
+    forget.require([&target] {
+        return !target.value.empty() ? ""
+                                     : "--shop with --customer, --email, --phone, --order or "
+                                       "--device; or --account with --creator";
+    });
+}
+
+}  // namespace sluice::cli

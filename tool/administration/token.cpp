@@ -1,0 +1,144 @@
+// sluice token create|list|revoke
+#include <cstdio>
+#include <utility>
+
+#include "lmdb_store/registry/registry.hpp"
+#include "lmdb_store/store/master_key.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "program/system/file.hpp"
+#include "worker/access/registry_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+using store::Registry;
+
+struct CreateCommand {
+    store::TokenRequest request;
+    std::string secret_from;
+    std::string secret_file;
+    Format format = Format::kTable;
+};
+
+Result<store::TokenRequest> request_of(const CreateCommand& command) {
+    store::TokenRequest request = command.request;
+    if (!command.secret_from.empty()) {
+        auto secret = read_secret(command.secret_from, Exposed::kWarn);
+        if (!secret.ok()) {
+            return secret.error();
+        }
+        request.secret = std::move(secret).value();
+    }
+    return request;
+}
+
+Result<store::NewToken> add_token(const Frame& frame, const store::TokenRequest& request) {
+    auto key = store::MasterKey::load(frame.paths().master_key);
+    if (!key.ok()) {
+        return key.error();
+    }
+    return with_registry(frame, Registry::Mode::kReadWrite, [&](Registry& registry) {
+        return registry.create_token(request, key.value(), now_ms());
+    });
+}
+
+/// Writes the file before the token, because a token whose secret is lost is useless.
+Status create_into_file(const Frame& frame, const CreateCommand& command,
+                        store::TokenRequest request) {
+    if (!request.secret) {
+        request.secret = store::random_secret();
+    }
+    auto file = write_new_secret(command.secret_file, *request.secret);
+    if (!file.ok()) {
+        return file.error();
+    }
+    const auto token = add_token(frame, request);
+    if (!token.ok()) {
+        return token.error();
+    }
+    file->keep();
+    write_object(command.format,
+                 {{"token_id", token->token_id.str()}, {"secret_file", command.secret_file}});
+    return token->published;
+}
+
+Status create_token(const Frame& frame, const CreateCommand& command) {
+    auto request = request_of(command);
+    if (!request.ok()) {
+        return request.error();
+    }
+    if (!command.secret_file.empty()) {
+        return create_into_file(frame, command, std::move(request).value());
+    }
+    const auto token = add_token(frame, request.value());
+    if (!token.ok()) {
+        return token.error();
+    }
+    write_object(command.format, {{"token_id", token->token_id.str()}, {"secret", token->secret}});
+    if (command.format == Format::kTable) {
+        std::fputs("The secret is shown only this once.\n", stderr);
+    }
+    return token->published;
+}
+
+Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
+    return list_registry(
+        frame, command.format,
+        {{"token_id"}, {"account_id"}, {"scopes"}, {"created_at"}, {"expires_at"}, {"revoked_at"}},
+        [&](Registry& registry) { return registry.tokens(command.account); },
+        [](const store::TokenRow& row) -> Row {
+            return {row.token_id.str(),         row.account_id.str(), scope_names(row.scopes),
+                    row.created_at.to_string(), row.expires_at,       row.revoked_at};
+        });
+}
+
+Status revoke_token(const Frame& frame, const TokenId& id) {
+    return change_registry(frame, "revoked token " + printable(id.view()),
+                           [&](Registry& registry) { return registry.revoke_token(id, now_ms()); });
+}
+
+Result<TokenId> parse_token_id(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a token id, as token list shows it"};
+    }
+    return TokenId(text);
+}
+
+}  // namespace
+
+void declare_token(Subcommand app) {
+    const Subcommand group =
+        app.add_group("token", "Manage tokens, whose secrets sign and authorize requests");
+    auto [create, created] =
+        add_command(group, "create", "Create a token and print its secret once", create_token);
+    add_id(create, "--account", "A", created.request.account_id, "Account that owns the token")
+        .required();
+    add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
+              "Scopes: write_orders (sign events), write_products (send batches), read_orders and "
+              "read_ledger (the API of `sluice serve`)")
+        .required();
+    add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
+              "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
+    add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,
+             "File with the secret (at least 16 bytes); - means standard input (default: a random "
+             "secret)");
+    add_file(create, "--secret-file", "FILE", created.secret_file, FileUse::kNewOutput,
+             "Write the secret to a new file of mode 0600 instead of printing it");
+    add_format(create, created.format);
+
+    auto [list, listed] =
+        add_command(group, "list", "List tokens, without their secrets", list_tokens);
+    add_id(list, "--account", "A", listed.account, "Only tokens of this account");
+    add_format(list, listed.format);
+
+    auto [revoke, revoked] =
+        add_command(group, "revoke", "Revoke a token from the next request on", revoke_token);
+    add_value(revoke, "TOKEN_ID", "TOKEN_ID", revoked, parse_token_id,
+              "Token id, as `token list` shows it")
+        .required();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,199 @@
+#include "tool/bank/payees.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/values/money.hpp"
+#include "program/cli/csv_reader.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kNameCharactersMax = 70;  // of a SEPA message
+
+bool is_capital(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_capital_or_digit(char c) {
+    return is_capital(c) || is_digit(c);
+}
+
+std::string without_spaces(std::string text) {
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    return text;
+}
+
+/// @param needs_iban  An account without an IBAN is an error.
+Result<BankAccount> account_of(const std::string& name, const std::string& iban,
+                               const std::string& bic, bool needs_iban) {
+    BankAccount account{name, without_spaces(iban), bic};
+    const auto characters = characters_of(account.name);
+    if (!characters || *characters == 0 || *characters > kNameCharactersMax) {
+        return Error{ErrorCode::kInvalid, "name: expected 1 to 70 characters of UTF-8"};
+    }
+    if ((needs_iban || !account.iban.empty()) && !is_iban(account.iban)) {
+        return Error{ErrorCode::kInvalid, "iban: expected an IBAN with right check digits"};
+    }
+    if (!account.bic.empty() && !is_bic(account.bic)) {
+        return Error{ErrorCode::kInvalid, "bic: expected 8 or 11 capital letters and digits"};
+    }
+    return account;
+}
+
+/// Returns the field of an address that the column has, or nullptr.
+std::string* address_field(PostalAddress& address, std::string_view column) {
+    return column == "street"     ? &address.street
+           : column == "building" ? &address.building
+           : column == "postcode" ? &address.postcode
+           : column == "town"     ? &address.town
+           : column == "country"  ? &address.country
+                                  : nullptr;
+}
+
+/// A column of the payees must not take the place of a field of the payment.
+Status check_names(const std::vector<std::string>& columns) {
+    std::set<std::string> taken{"message_id", "payout_id", "creator_id", "currency", "amount",
+                                "remittance", ""};
+    for (const std::string& column : columns) {
+        if (!taken.insert(column).second) {
+            return Error{ErrorCode::kInvalid,
+                         "column '" + column + "': expected another name, each once"};
+        }
+    }
+    return Status::success();
+}
+
+Status check_text(const std::string& column, const std::string& text) {
+    return characters_of(text)
+               ? Status::success()
+               : Status(Error{ErrorCode::kInvalid, column + ": expected UTF-8 without control "
+                                                            "characters"});
+}
+
+}  // namespace
+
+std::optional<std::size_t> characters_of(std::string_view text) {
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    };
+    if (!simdjson::validate_utf8(text.data(), text.size()) ||
+        std::any_of(text.begin(), text.end(), is_control)) {
+        return std::nullopt;
+    }
+    const auto begins_character = [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    };
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+bool is_iban(std::string_view text) noexcept {
+    constexpr std::size_t kBytesMin = 15, kBytesMax = 34;
+    if (text.size() < kBytesMin || text.size() > kBytesMax || !is_capital(text[0]) ||
+        !is_capital(text[1]) || !is_digit(text[2]) || !is_digit(text[3]) ||
+        !std::all_of(text.begin(), text.end(), is_capital_or_digit)) {
+        return false;
+    }
+    unsigned remainder = 0;  // of the number that country and check digits end, letters from 10 on
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[(i + 4) % text.size()];
+        const unsigned value =
+            is_digit(c) ? static_cast<unsigned>(c - '0') : static_cast<unsigned>(c - 'A') + 10U;
+        remainder = (remainder * (value < 10 ? 10U : 100U) + value) % 97U;
+    }
+    return remainder == 1;
+}
+
+bool is_bic(std::string_view text) noexcept {
+    return (text.size() == 8 || text.size() == 11) &&
+           std::all_of(text.begin(), text.begin() + 4, is_capital_or_digit) &&
+           is_capital(text[4]) && is_capital(text[5]) &&
+           std::all_of(text.begin() + 6, text.end(), is_capital_or_digit);
+}
+
+Result<Payees> read_payees(const std::string& file) {
+    constexpr std::size_t kKnown = 4;
+    Payees payees;
+    bool names_checked = false;
+    const CsvColumns columns{{"payee", "name"}, {"iban", "bic"}, &payees.columns};
+    const Status read = read_rows(file, columns, [&](const CsvRow& row) {
+        if (!std::exchange(names_checked, true)) {
+            if (Status fits = check_names(payees.columns); !fits.ok()) {
+                return fits;
+            }
+        }
+        auto account = account_of(row.fields[1], row.fields[2], row.fields[3], false);
+        if (!account.ok()) {
+            return Status(account.error());
+        }
+        for (std::size_t i = 0; i < payees.columns.size(); ++i) {
+            if (Status fits = check_text(payees.columns[i], row.fields[kKnown + i]); !fits.ok()) {
+                return fits;
+            }
+            account->more.push_back(row.fields[kKnown + i]);
+            if (std::string* field = address_field(account->address, payees.columns[i])) {
+                *field = row.fields[kKnown + i];
+            }
+        }
+        if (row.fields[0].empty()) {
+            return Status(Error{ErrorCode::kInvalid, "payee: expected a text that is not empty"});
+        }
+        if (!payees.by_reference.emplace(row.fields[0], std::move(account).value()).second) {
+            return Status(Error{ErrorCode::kInvalid,
+                                "payee: expected each once, found " + row.fields[0] + " again"});
+        }
+        return Status::success();
+    });
+    return read.ok() ? Result<Payees>(std::move(payees)) : Result<Payees>(read.error());
+}
+
+Result<Debtors> read_debtors(const std::string& file) {
+    Debtors debtors;
+    constexpr std::size_t kAddressAt = 4;
+    const CsvColumns columns{
+        {"name", "iban"}, {"bic", "currency", "street", "building", "postcode", "town", "country"}};
+    const Status read = read_rows(file, columns, [&](const CsvRow& row) {
+        auto account = account_of(row.fields[0], row.fields[1], row.fields[2], true);
+        if (!account.ok()) {
+            return Status(account.error());
+        }
+        for (std::size_t i = kAddressAt; i < row.fields.size(); ++i) {
+            const std::string& column = columns.optional[i - columns.required.size()];
+            if (Status fits = check_text(column, row.fields[i]); !fits.ok()) {
+                return fits;
+            }
+            *address_field(account->address, column) = row.fields[i];
+        }
+        const std::string& currency = row.fields[3];
+        if (!currency.empty() && !Currency::parse(currency)) {
+            return Status(Error{ErrorCode::kInvalid, "currency: expected an ISO 4217 code"});
+        }
+        if (!debtors.emplace(currency, std::move(account).value()).second) {
+            return Status(Error{ErrorCode::kInvalid,
+                                "currency: expected one account for each, or one row without"});
+        }
+        return Status::success();
+    });
+    if (!read.ok()) {
+        return read.error();
+    }
+    if (debtors.empty()) {
+        return Error{ErrorCode::kInvalid, file + ":2: expected one row: the account that pays"};
+    }
+    return debtors;
+}
+
+const BankAccount* debtor_in(const Debtors& debtors, std::string_view currency) {
+    const auto own = debtors.find(currency);
+    const auto found = own == debtors.end() ? debtors.find("") : own;
+    return found == debtors.end() ? nullptr : &found->second;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,204 @@
+// Doctor: the ledger's chains, balances and checkpoint.
+#include "lmdb_store/ledger/ledger.hpp"
+
+#include <algorithm>
+
+#include "core/apply/work.hpp"
+#include "core/audit/audit.hpp"
+#include "core/commands/seal.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "pg_store/connection/examine.hpp"
+#include "tool/doctor/doctor.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/drain/target_ledger.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kLedgerProblemsMax = 10;
+constexpr const char* kSound =
+    "the chain of hashes holds; balances, payouts, orders and periods agree with it";
+
+/// Looks for damage that LMDB itself can find. @return false if it found any.
+bool check_own_rows(const store::StorePaths& paths, Findings& findings) {
+    std::string node;
+    if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
+        node = queue.value()->uuid();
+    }
+    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+    if (!ledger.ok()) {
+        add_damage("ledger", ledger.error(), findings);
+        return false;
+    }
+    try {
+        const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
+        for (const std::string& problem : problems) {
+            findings.push_back(
+                {"journal", Health::kProblem, problem,
+                 "keep the files; rebuild with `sluice ledger rebuild` and compare"});
+        }
+        return problems.empty();
+    } catch (const LedgerFailure& failure) {
+        add_damage("ledger", failure.error(), findings);
+        return false;
+    }
+}
+
+/// Performs the audit of rule D1, which is the same on both ledgers.
+void audit(const Frame& frame, const char* what_to_do, Findings& findings) {
+    std::vector<AuditFinding> found;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
+        found = audit_ledger(reader, kLedgerProblemsMax);
+        return Status::success();
+    });
+    if (!read.ok()) {
+        findings.push_back({"ledger", Health::kProblem, read.error().message,
+                            "see docs/operations.md; inputs wait in the queue meanwhile"});
+        return;
+    }
+    for (const AuditFinding& one : found) {
+        findings.push_back({"journal", Health::kProblem, to_string(one), what_to_do});
+    }
+    if (found.empty()) {
+        findings.push_back({"journal", Health::kOk, kSound});
+    }
+}
+
+Result<SequenceNumber> applied_seq(const Frame& frame) {
+    SequenceNumber applied;
+    Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        applied = ledger.head().applied_seq;
+        return Status::success();
+    });
+    return read.ok() ? Result<SequenceNumber>(applied) : Result<SequenceNumber>(read.error());
+}
+
+/// Checks that the ledger belongs to the queue. Both may advance during the check, so the ledger is
+/// read before and after, and only a position that is wrong both times is a finding.
+void check_place(const Frame& frame, Findings& findings) {
+    const auto before = applied_seq(frame);
+    const auto queue = store::Queue::open(frame.paths(), queue_options());
+    if (!before.ok() || !queue.ok()) {
+        return;  // other checks report the cause
+    }
+    const auto fill = queue.value()->fill();
+    const auto after = applied_seq(frame);
+    if (!fill.ok() || !after.ok()) {
+        return;
+    }
+    const SequenceNumber applied =
+        *before > fill->last_seq ? *before : std::min(*after, fill->last_seq);
+    if (Status fits = worker::check_position(*fill, applied); !fits.ok()) {
+        findings.push_back({"ledger", Health::kProblem, fits.error().message,
+                            "docs/operations.md, Backup and restore; the worker does not start"});
+        return;
+    }
+    const auto gap = queue.value()->first_gap(applied);
+    const auto now = applied_seq(frame);
+    if (gap.ok() && *gap && now.ok() && *now < (*gap)->first) {
+        findings.push_back(
+            {"queue", Health::kProblem, worker::missing_inputs((*gap)->first, (*gap)->last).message,
+             "docs/operations.md, Inputs are missing; the worker stops before them"});
+    }
+}
+
+/// Reports orders that are still to be attributed (rule A2), because reports may change.
+void check_work(const Frame& frame, Findings& findings) {
+    WorkLeft work;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        work = work_left(ledger);
+        return Status::success();
+    });
+    if (read.ok() && work.pieces != 0) {
+        findings.push_back({"attribution", Health::kNote, work_text(work.pieces),
+                            "the worker does it before the next input; see that it runs"});
+    }
+}
+
+void check_replication(const pg::Examined& found, Findings& findings) {
+    constexpr const char* kCheck = "replication";
+    if (found.standby) {
+        findings.push_back({kCheck, Health::kNote, "the server that answered is a standby"});
+        return;
+    }
+    const std::string standbys = std::to_string(found.standbys) + " standbys, ";
+    if (found.synchronous_names.empty()) {
+        findings.push_back(
+            {kCheck, Health::kNote,
+             standbys +
+                 "none synchronous: if this server is lost, so is what it took last, payouts "
+                 "among it",
+             "set synchronous_standby_names (Patroni: synchronous_mode), if money must survive the "
+             "loss of a machine"});
+    } else if (found.may_see_replication && found.synchronous == 0) {
+        findings.push_back({kCheck, Health::kProblem,
+                            standbys + "none synchronous, though synchronous_standby_names wants "
+                                       "one: commits wait",
+                            "bring a standby back"});
+    } else {
+        findings.push_back({kCheck, Health::kOk,
+                            found.may_see_replication
+                                ? standbys + std::to_string(found.synchronous) + " synchronous"
+                                : "synchronous_standby_names is set"});
+    }
+}
+
+/// Checks the server that holds a fleet's ledger.
+void check_server(const pg::Url& url, Findings& findings) {
+    const auto found = pg::examine(url);
+    if (!found.ok()) {
+        return;  // the journal's check reports the cause
+    }
+    if (found->lock_blocks) {
+        findings.push_back(
+            {"writer lock", Health::kOk, "two sessions shut each other out with an advisory lock"});
+    } else {
+        findings.push_back({"writer lock", Health::kProblem,
+                            "advisory locks do not block here: nodes of a fleet do not shut each "
+                            "other out",
+                            "connect past the pooler, or use an engine with advisory locks; see "
+                            "docs/postgresql.md"});
+    }
+    check_replication(*found, findings);
+}
+
+}  // namespace
+
+/// Reports commands without a valid seal: nginx, or another user who may append, wrote them.
+void check_seals(const Frame& frame, Findings& findings) {
+    std::string numbers;
+    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
+        ledger.scan_dead([&numbers](const DeadLetter& letter) {
+            if (is_not_sealed(letter.reason)) {
+                numbers += (numbers.empty() ? "" : ", ") + std::to_string(letter.seq.value);
+            }
+            return true;
+        });
+        return Status::success();
+    });
+    if (read.ok() && !numbers.empty()) {
+        findings.push_back({"seal", Health::kProblem,
+                            "commands without a valid seal, which were not applied: " + numbers,
+                            "sluice dead show SEQ; find who wrote to the queue: docs/security.md"});
+    }
+}
+
+void check_ledger(const Frame& frame, Findings& findings) {
+    check_place(frame, findings);
+    check_seals(frame, findings);
+    check_work(frame, findings);
+    const auto own = has_own_ledger(frame);
+    if (own.ok() && *own) {
+        if (check_own_rows(frame.paths(), findings)) {
+            audit(frame, "keep the files; rebuild with `sluice ledger rebuild` and compare",
+                  findings);
+        }
+        return;
+    }
+    if (const auto shared = shared_ledger(frame); shared.ok() && *shared) {
+        check_server(**shared, findings);
+    }
+    audit(frame, "keep the database as it is and look at who wrote to it", findings);
+}
+
+}  // namespace sluice::cli

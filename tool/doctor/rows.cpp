@@ -1,0 +1,219 @@
+// Doctor: readers, registry, queue, worker.
+#include "lmdb_store/environment/page_use.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/registry/publish.hpp"
+#include "lmdb_store/registry/registry.hpp"
+#include "tool/doctor/doctor.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/drain/worker_lock.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::uint64_t kHeartbeatMsMax = 5'000;
+constexpr std::uint64_t kLagProblem = 100'000;
+constexpr std::uint64_t kFillPercentProblem = 90;
+constexpr std::uint64_t kSnapshotAgeMax = 1'000;
+
+std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0
+                      : static_cast<std::uint64_t>(static_cast<double>(part) * 100.0 /
+                                                   static_cast<double>(whole));
+}
+
+void check_fill(const store::QueueFill& fill, Findings& findings) {
+    const std::uint64_t filled = percent(fill.bytes_used, fill.bytes_high_water);
+    const bool near = filled >= kFillPercentProblem;
+    findings.push_back(
+        {"queue", near ? Health::kProblem : Health::kOk,
+         "filled to " + std::to_string(filled) + " % of the size at which orders are refused (" +
+             std::to_string(fill.bytes_high_water >> 20u) + " MB)",
+         near ? "make sure that the worker runs, or raise map_size of sluice_store" : ""});
+}
+
+std::string waiting_text(std::uint64_t lag) {
+    return std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
+}
+
+void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findings& findings) {
+    if (queue.latched()) {
+        findings.push_back({"latch", Health::kProblem,
+                            "no request is accepted, because " + queue.latch_text(),
+                            "check the disk, then restart nginx, or run \"sluice queue unlatch\""});
+    }
+    findings.push_back({"lanes", Health::kOk,
+                        std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
+                            " in use) hold " + std::to_string(lanes.records) +
+                            " events that are not in the queue yet" +
+                            (lanes.cached == 0 ? ""
+                                               : "; their file system refuses O_DIRECT, so each "
+                                                 "write is copied and synced")});
+}
+
+/// @param lag  Inputs that are not applied.
+void check_running_worker(const store::ControlWords& words, std::uint64_t pid, std::uint64_t lag,
+                          std::uint64_t now_ms, Findings& findings) {
+    const auto state = static_cast<store::WorkerState>(words.worker_state.load());
+    const std::uint64_t heartbeat = words.heartbeat_ms.load();
+    if (state == store::WorkerState::kRetrying) {
+        findings.push_back({"worker", Health::kProblem,
+                            "the worker cannot apply now; " + waiting_text(lag),
+                            "its log says why: journalctl -u sluice"});
+    } else if (now_ms > heartbeat + kHeartbeatMsMax) {
+        findings.push_back(
+            {"worker", Health::kProblem,
+             "the worker (pid " + std::to_string(pid) + ") showed no sign of life for " +
+                 std::to_string((now_ms - heartbeat) / 1000) + " s; " + waiting_text(lag),
+             "is it stopped, or does the disk hang? ps -p " + std::to_string(pid)});
+    } else {
+        const bool behind = lag > kLagProblem;
+        findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
+                            "the worker runs; " + waiting_text(lag),
+                            behind ? "check the disk and the worker's log" : ""});
+    }
+}
+
+/// Takes from the lock whether a worker runs, and from the control page only what it does.
+void check_worker(const store::StorePaths& paths, store::Queue& queue, const store::QueueFill& fill,
+                  std::uint64_t now_ms, Findings& findings) {
+    const store::ControlWords& words = queue.control().words();
+    const std::uint64_t applied = words.applied_seq.load();
+    const std::uint64_t lag = fill.depth({applied});
+    const auto holder = worker::WorkerLock::holder(paths);
+    if (!holder.ok()) {
+        add_damage("worker", holder.error(), findings);
+    } else if (!*holder) {
+        findings.push_back({"worker", Health::kProblem, "no worker runs; " + waiting_text(lag),
+                            "systemctl start sluice"});
+    } else {
+        check_running_worker(words, **holder, lag, now_ms, findings);
+    }
+    const std::uint64_t dead = words.dead_open.load();
+    if (dead > 0) {
+        findings.push_back({"dead", Health::kProblem,
+                            std::to_string(dead) + " inputs could not be applied",
+                            "sluice dead list; sluice dead replay SEQ"});
+    }
+}
+
+void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
+    const auto readers = store::check_readers(folder);
+    if (!readers.ok()) {
+        return;  // other checks report the cause
+    }
+    const std::string name = folder.filename().string();
+    if (readers->dead_count > 0) {
+        findings.push_back({"readers", Health::kNote,
+                            name + ": " + std::to_string(readers->dead_count) +
+                                " reader slots of dead processes were freed",
+                            "look for processes that were killed"});
+    }
+    if (readers->slots < readers->slots_wanted) {
+        findings.push_back({"readers", Health::kNote,
+                            name + ": its lock file has " + std::to_string(readers->slots) +
+                                " reader slots of " + std::to_string(readers->slots_wanted) +
+                                ": many nginx workers may not find one",
+                            "stop nginx, sluice worker and every other sluice program once; what "
+                            "starts first makes room"});
+    }
+    if (readers->oldest_behind > kSnapshotAgeMax) {
+        const std::string process = std::to_string(readers->oldest_process);
+        findings.push_back({"readers", Health::kProblem,
+                            name + ": process " + process + " keeps a snapshot that is " +
+                                std::to_string(readers->oldest_behind) +
+                                " transactions old, so that the file grows",
+                            "if it hangs, end it: ps -p " + process});
+    }
+}
+
+}  // namespace
+
+void check_readers(const store::StorePaths& paths, Findings& findings) {
+    const std::size_t before = findings.size();
+    for (const auto& folder : {paths.registry, paths.queue, paths.ledger}) {
+        check_readers_of(folder, findings);
+    }
+    if (findings.size() == before) {
+        findings.push_back({"readers", Health::kOk, "no process holds back pages of the store"});
+    }
+}
+
+std::string remedy_for(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::kPermission:
+            return "run doctor as root or as the store's owner";
+        case ErrorCode::kUnsupported:
+            return "";  // a format: the finding says what to do
+        default:
+            return "keep the files, restore the store from its backup";
+    }
+}
+
+void add_damage(const char* check, const Error& error, Findings& findings) {
+    findings.push_back({check,
+                        error.code == ErrorCode::kPermission ? Health::kNote : Health::kProblem,
+                        error.message, remedy_for(error.code)});
+}
+
+void check_registry(const store::StorePaths& paths, Findings& findings) {
+    const auto format = store::read_store_format(paths);
+    auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
+    if (!registry.ok()) {
+        add_damage("registry", registry.error(), findings);
+        return;
+    }
+    const auto accounts = registry.value()->accounts();
+    if (!accounts.ok()) {
+        add_damage("registry", accounts.error(), findings);
+        return;
+    }
+    if (Status published = store::check_published(paths); !published.ok()) {
+        findings.push_back(
+            {"registry", Health::kProblem, published.error().message, "sluice registry publish"});
+    }
+    std::uint64_t slots = 0;
+    for (const store::AccountRow& account : accounts.value()) {
+        slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);
+    }
+    const std::uint64_t max_accounts = format.ok() ? format->max_accounts : 0;
+    const bool near = percent(slots, max_accounts) >= kFillPercentProblem;
+    findings.push_back(
+        {"registry", near ? Health::kProblem : Health::kOk,
+         std::to_string(slots) + " of " + std::to_string(max_accounts) + " account slots are used",
+         near ? "sluice store set --max-accounts N, then restart nginx" : ""});
+    if (auto key = store::MasterKey::load(paths.master_key); key.ok()) {
+        if (Status fits = registry.value()->check_key(key.value()); !fits.ok()) {
+            findings.push_back({"key", Health::kProblem, fits.error().message,
+                                "restore the key from the backup of this registry"});
+        } else if (key->next()) {
+            findings.push_back({"key", Health::kProblem,
+                                "a rotation of the master key was interrupted; its file holds the "
+                                "old key and the new one, and nginx finds the right one",
+                                "sluice key rotate"});
+        }
+    }
+}
+
+void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        add_damage("queue", queue.error(), findings);
+        return;
+    }
+    auto fill = queue.value()->fill();
+    if (!fill.ok()) {
+        add_damage("queue", fill.error(), findings);
+        return;
+    }
+    check_fill(fill.value(), findings);
+    if (const auto lanes = queue.value()->fill_with_lanes(); lanes.ok()) {
+        fill = lanes;
+        check_lanes(*queue.value(), fill->lanes, findings);
+    } else {
+        add_damage("lanes", lanes.error(), findings);
+    }
+    const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
+    check_worker(paths, *queue.value(), fill.value(), now_ms, findings);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,125 @@
+// sluice feed verify
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/exports/feed_check.hpp"
+#include "core/json/document.hpp"
+#include "core/protocol/signature.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "program/system/file.hpp"
+#include "program/system/named_file.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct VerifyCommand {
+    std::string file;
+    Format format = Format::kTable;
+};
+
+/// Reads a file a line at a time.
+class Lines {
+public:
+    explicit Lines(UniqueFile file) : file_(std::move(file)) {}
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+    ~Lines() { std::free(line_); }
+
+    /// Returns false at the end of the file, or if it cannot be read.
+    [[nodiscard]] bool next(std::string_view& line) {
+        const ssize_t bytes = ::getline(&line_, &room_, file_.get());
+        if (bytes < 0) {
+            return false;
+        }
+        ++number_;
+        line = {line_, static_cast<std::size_t>(bytes)};
+        return true;
+    }
+    [[nodiscard]] bool failed() const noexcept { return std::ferror(file_.get()) != 0; }
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+private:
+    UniqueFile file_;
+    char* line_ = nullptr;
+    std::size_t room_ = 0;
+    std::uint64_t number_ = 0;
+};
+
+/// Checks a change, or the changes of an answer of /v1/changes.
+Status check_line(std::string_view line, JsonDocument& json, exports::FeedCheck& check) {
+    if (!json.parse(line)) {
+        return Error{ErrorCode::kConflict, "not JSON: " + std::string(json.error())};
+    }
+    simdjson::dom::array changes;
+    if (json.root()["changes"].get(changes) != simdjson::SUCCESS) {
+        return check.add(json.root());
+    }
+    for (const simdjson::dom::element change : changes) {
+        if (Status added = check.add(change); !added) {
+            return added;
+        }
+    }
+    return Status::success();
+}
+
+void print(const VerifyCommand& command, const exports::FeedCheck& check) {
+    Listing listing(command.format, {{"node"},
+                                     {"first", Align::kRight},
+                                     {"last", Align::kRight},
+                                     {"changes", Align::kRight},
+                                     {"masked", Align::kRight},
+                                     {"cut", Align::kRight},
+                                     {"hash"}});
+    for (const auto& [node, chain] : check.chains()) {
+        listing.add({node, chain.first, chain.head.entries, chain.changes, chain.masked, chain.cut,
+                     to_hex(chain.head.hash)});
+    }
+    listing.finish();
+}
+
+Status run_verify(const Frame& /*frame*/, const VerifyCommand& command) {
+    auto opened = open_input(command.file);
+    if (!opened.ok()) {
+        return opened.error();
+    }
+    UniqueFile file(::fdopen(opened->get(), "re"));
+    if (!file) {
+        return Error{ErrorCode::kIo, command.file + ": cannot be read"};
+    }
+    static_cast<void>(opened->release());
+    Lines lines(std::move(file));
+    JsonDocument json;
+    exports::FeedCheck check;
+    for (std::string_view line; lines.next(line);) {
+        if (line.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+            continue;
+        }
+        if (Status proved = check_line(line, json, check); !proved) {
+            return Error{proved.error().code, command.file + ": line " +
+                                                  std::to_string(lines.number()) + ": " +
+                                                  proved.error().message};
+        }
+    }
+    if (lines.failed()) {
+        return Error{ErrorCode::kIo, command.file + ": cannot be read"};
+    }
+    print(command, check);
+    return Status::success();
+}
+
+}  // namespace
+
+void declare_feed(Subcommand app) {
+    const Subcommand group = app.add_group("feed", "Prove changes that a program followed");
+    auto [verify, command] =
+        add_command(group, "verify", "Recompute the hash of every change of a file", run_verify);
+    add_file(verify, "FILE", "FILE", command.file, FileUse::kInput,
+             "Changes of /v1/changes as NDJSON: a change or an answer in each line")
+        .required();
+    add_format(verify, command.format);
+}
+
+}  // namespace sluice::cli

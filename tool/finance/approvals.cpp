@@ -1,0 +1,228 @@
+// sluice approve, withdraw, approvals list|show
+#include "core/reports/approvals.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "core/approvals/signed_approval.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "program/system/file.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/submit.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+struct ShowApprovalCommand {
+    std::string id;
+    SubmitOptions submit;  ///< Account and ledger.
+    Format format = Format::kTable;
+    bool statement = false;
+};
+
+struct ApproveCommand {
+    Approve command;
+    SubmitOptions submit;
+    std::string signature;  ///< File; empty means none.
+};
+
+// ---- List ---------------------------------------------------------------------------------------
+
+/// Lists commands that wait, then payouts that are closed and not approved.
+Status run_list_approvals(const Frame& frame, const AccountListOptions& command) {
+    return list_account_rows(frame, command, reports::pending_columns(),
+                             [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+                                 reports::write_pending(ledger, account, command.account, listing);
+                             });
+}
+
+// ---- View: what an approver is shown before the decision (controls K3) --------------------------
+
+struct ShownApproval {
+    Json object;         ///< As `approvals show` prints it.
+    std::string digest;  ///< ApprovalSubject::digest, hexadecimal.
+    bool waits = false;  ///< False if it was approved or withdrawn.
+};
+
+/// Prints it as tables.
+void print_approval(const Json& shown) {
+    Json head = Json::object();
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const std::string& name = shown.names()[i];
+        if (name != "fields" && name != "differences" && name != "effect") {
+            head[name] = shown.items()[i];
+        }
+    }
+    write_object(Format::kTable, head);
+    for (std::size_t i = 0; i < shown.names().size(); ++i) {
+        const Json& value = shown.items()[i];
+        if (shown.names()[i] == "fields" && !value.names().empty()) {
+            std::printf("\nfields\n");
+            write_object(Format::kTable, value);
+        } else if (shown.names()[i] == "differences" && !value.items().empty()) {
+            write_table("differences", value);
+        } else if (shown.names()[i] == "effect") {
+            for (std::size_t j = 0; j < value.names().size(); ++j) {
+                const Json& part = value.items()[j];
+                const bool is_list = !part.items().empty();
+                is_list ? write_table(value.names()[j], part)
+                        : static_cast<void>(std::printf("\n%s: %s\n", value.names()[j].c_str(),
+                                                        printable(part.cell()).c_str()));
+            }
+        }
+    }
+}
+
+/// Reads a pending command, a payout or a payout run. Requires: options.account.
+Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
+                                    const SubmitOptions& options) {
+    return with_account(
+        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) -> Result<ShownApproval> {
+            const auto subject = approval_subject(ledger, account, *options.account, id);
+            if (!subject.ok()) {
+                return subject.error();
+            }
+            return ShownApproval{
+                reports::approval_object(ledger, account, *options.account, *subject, now()),
+                to_hex(subject->digest), subject->waits()};
+        });
+}
+
+/// Prints the text that an approver signs, and nothing else.
+Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options) {
+    return with_account(
+        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+            const auto subject = approval_subject(ledger, account, *options.account, id);
+            if (!subject.ok()) {
+                return subject.error();
+            }
+            if (!subject->waits()) {
+                return Error{ErrorCode::kConflict, id + " does not wait for an approval"};
+            }
+            const std::string text = approval_statement(ledger, *options.account, *subject);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return Status::success();
+        });
+}
+
+Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command) {
+    const auto options = with_account_of(frame, command.id, command.submit);
+    if (!options.ok()) {
+        return options.error();
+    }
+    if (command.statement) {
+        return print_statement(frame, command.id, *options);
+    }
+    const auto shown = show_approval(frame, command.id, *options);
+    if (!shown.ok()) {
+        return shown.error();
+    }
+    if (command.format == Format::kTable) {
+        print_approval(shown->object);
+    } else {
+        write_object(command.format, shown->object);
+    }
+    return Status::success();
+}
+
+// ---- Approve, withdraw --------------------------------------------------------------------------
+
+/// Asks on the terminal. Returns an error unless the answer is `yes`.
+Status confirm() {
+    std::printf("\nApprove this? Type yes: ");
+    std::fflush(stdout);
+    std::string answer;
+    for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
+        answer.push_back(static_cast<char>(c));
+    }
+    return answer == "yes" ? Status::success()
+                           : Status(Error{ErrorCode::kInvalid, "nothing was approved"});
+}
+
+/// Shows the subject on a terminal, and asks; elsewhere `--expect` has the digest of `approvals
+/// show`.
+Status run_approve(const Frame& frame, const ApproveCommand& written) {
+    constexpr std::size_t kSignatureBytesMax = 16'384;
+    Approve command = written.command;
+    if (!written.signature.empty()) {
+        auto text = read_to_end(written.signature, kSignatureBytesMax);
+        if (!text.ok()) {
+            return text.error();
+        }
+        command.signature = std::move(text).value();
+    }
+    const auto options = with_account_of(frame, command.id, written.submit);
+    if (!options.ok()) {
+        return options.error();
+    }
+    if (command.expect.empty() && command.signature.empty()) {
+        const auto shown = show_approval(frame, command.id, *options);
+        if (!shown.ok()) {
+            return shown.error();
+        }
+        const bool asks =
+            shown->waits && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
+        if (shown->waits && !asks) {
+            return Error{ErrorCode::kInvalid, "look at it with `sluice approvals show " +
+                                                  command.id +
+                                                  "`, then approve it with --expect DIGEST"};
+        }
+        if (asks) {
+            print_approval(shown->object);
+            if (Status agreed = confirm(); !agreed.ok()) {
+                return agreed;
+            }
+            command.expect = shown->digest;
+        }
+    }
+    return submit(frame, command, *options);
+}
+
+Subcommand declare_list(Subcommand app, const std::string& name, const std::string& help) {
+    auto [list, listed] = add_command(app, name, help, run_list_approvals);
+    const Option account = add_id(list, "--account", "A", listed.account, "Account");
+    list.require([account] { return account.is_given() ? "" : "--account"; });
+    add_list_options(list, listed.list);
+    return list;
+}
+
+}  // namespace
+
+void declare_approvals(Subcommand app) {
+    auto [approve, approved] = add_command(
+        app, "approve", "Approve a payout, a payout run, or a pending command", run_approve);
+    add_id(approve, "ID", "ID", approved.command.id, "Id, as `approvals` shows it").required();
+    add_id_account(approve, approved.submit);
+    add_id(approve, "--expect", "DIGEST", approved.command.expect,
+           "Digest that `approvals show` printed; required unless a terminal asks");
+    add_file(approve, "--signature", "FILE", approved.signature, FileUse::kInput,
+             "Signature of what `approvals show --statement` printed, by ssh-keygen -Y sign");
+    add_command_options(approve, approved.submit, false);
+
+    auto [withdraw, withdrawn] =
+        add_command(app, "withdraw", "Withdraw a pending command", run_by_id<Withdraw>);
+    add_id(withdraw, "ID", "ID", withdrawn.command.id, "Id, as `approvals` shows it").required();
+    add_id_account(withdraw, withdrawn.submit);
+    add_command_options(withdraw, withdrawn.submit, true);
+
+    const Subcommand approvals = declare_list(
+        app, "approvals", "List commands and payouts that await approval, or show one");
+    declare_list(approvals, "list", "List commands and payouts that await approval");
+    auto [show, shown] = add_command(
+        approvals, "show", "Show what an approval would do, and its digest", run_show_approval);
+    add_id(show, "ID", "ID", shown.id, "Id, as `approvals` lists it").required();
+    add_id_account(show, shown.submit);
+    add_ledger(show, shown.submit.ledger_url);
+    add_format(show, shown.format);
+    add_flag(show, "--statement", shown.statement,
+             "Print the text that an approver signs, and nothing else");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,203 @@
+// sluice creator import|set|rename|remove|show|list
+
+#include "core/protocol/personal_ids.hpp"
+#include "core/reports/creators.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/commands.hpp"
+#include "tool/setup/import.hpp"
+#include "worker/access/ledger_access.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+struct ShowCreatorCommand : AccountListOptions {
+    CreatorId creator;
+};
+
+struct ListCreatorsCommand {
+    std::optional<ProgramId> program;
+    ListOptions list;
+};
+
+/// Returns columns of creators.csv, in this order.
+CsvColumns creator_columns() {
+    return {{"creator_id", "program_id"},
+            {"code", "group", "valid_from", "valid_until", "name", "payee"}};
+}
+
+Status take_group(const std::string& text, std::optional<std::string>& group) {
+    if (text.empty()) {
+        return Status::success();
+    }
+    ProgramId checked;
+    Status fits = take_id("group", text, checked);
+    group = text;
+    return fits;
+}
+
+Status add_creator(const CsvRow& row, CreatorImport& import) {
+    CreatorImport::Row added;
+    added.line = static_cast<std::uint32_t>(row.line);
+    added.code = row.fields[2];
+    if (added.code.size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, "code: expected at most 1024 bytes"};
+    }
+    for (const Status& taken : {take_id("creator_id", row.fields[0], added.creator),
+                                take_id("program_id", row.fields[1], added.program),
+                                take_group(row.fields[3], added.group),
+                                take_time("valid_from", row.fields[4], added.valid_from),
+                                take_time("valid_until", row.fields[5], added.valid_until),
+                                take_text("name", row.fields[6], added.name),
+                                take_text("payee", row.fields[7], added.payee)}) {
+        if (!taken.ok()) {
+            return taken;
+        }
+    }
+    if (added.payee && is_forgotten_payee(*added.payee)) {
+        return Error{ErrorCode::kInvalid,
+                     "payee: expected a reference; sha256:... stands for a forgotten one"};
+    }
+    if (added.code.empty() && (added.valid_from || added.valid_until)) {
+        return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code as well"};
+    }
+    import.rows.push_back(std::move(added));
+    return Status::success();
+}
+
+Status run_import_creators(const Frame& frame, const ImportOptions& options) {
+    CreatorImport import;
+    import.effective_from = options.effective_from;
+    Status read = read_rows(options.file, creator_columns(),
+                            [&](const CsvRow& row) { return add_creator(row, import); });
+    return read.ok() ? submit_import(frame, options, import) : read;
+}
+
+Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
+    return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+                        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+                            const auto shown = reports::creator_object(
+                                ledger, account, command.account, command.creator, now());
+                            if (!shown.ok()) {
+                                return shown.error();
+                            }
+                            write_object(command.list.format, shown.value());
+                            return Status::success();
+                        });
+}
+
+Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
+    return list_rows(frame, command.list, reports::creator_columns(),
+                     [&](LedgerReader& ledger, Listing& listing) {
+                         if (command.program && !ledger.program(*command.program)) {
+                             return Status(Error{ErrorCode::kNotFound,
+                                                 "there is no program " + command.program->str()});
+                         }
+                         reports::write_creators(ledger, command.program, now(), listing);
+                         return Status::success();
+                     });
+}
+
+Result<std::string> parse_code(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a code that is not empty"};
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_profile_text(std::string_view text) {
+    if (text.size() > kWireIdBytesMax) {
+        return Error{ErrorCode::kInvalid, "expected at most 1024 bytes"};
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_payee(std::string_view text) {
+    if (is_forgotten_payee(text)) {
+        return Error{ErrorCode::kInvalid,
+                     "expected a reference; sha256:... stands for a forgotten one"};
+    }
+    return parse_profile_text(text);
+}
+
+Result<std::string> parse_group(std::string_view text) {
+    return text.empty() ? Result<std::string>(std::string()) : parse_admin_id(text);
+}
+
+void declare_set(Subcommand group) {
+    auto [set, command] = add_command(group, "set", "Change a creator's name, payee or group",
+                                      run_written<CreatorSet>);
+    add_id(set, "C", "C", command.command.creator, "Creator").required();
+    add_account(set, command.submit);
+    add_value(set, "--name", "N", command.command.name, parse_profile_text,
+              "Name in reports; an empty text removes it");
+    add_value(set, "--payee", "REF", command.command.payee, parse_payee,
+              "Payee reference, as in the payout destinations; an empty text removes it");
+    const Option program =
+        add_id(set, "--program", "P", command.command.program, "Program of --group");
+    const Option of_group = add_value(set, "--group", "G", command.command.group, parse_group,
+                                      "Group in this program; an empty text removes it");
+    program.needs(of_group);
+    of_group.needs(program);
+    set.require([&change = command.command] {
+        return change.name || change.payee || change.group ? "" : "--name, --payee or --group";
+    });
+    add_command_options(set, command.submit, false);
+}
+
+void declare_rename(Subcommand group) {
+    auto [rename, command] =
+        add_command(group, "rename", "Rename a creator; journal entries keep the old id",
+                    run_written<CreatorRename>);
+    add_id(rename, "OLD", "OLD", command.command.creator, "Creator").required();
+    add_id(rename, "NEW", "NEW", command.command.new_name, "New id, which was never used")
+        .required();
+    add_account(rename, command.submit);
+    add_command_options(rename, command.submit, false);
+}
+
+void declare_remove(Subcommand group) {
+    auto [remove, command] =
+        add_command(group, "remove", "Remove a creator from a program: no new attributions",
+                    run_written<CreatorRemove>);
+    add_id(remove, "C", "C", command.command.creator, "Creator").required();
+    add_id(remove, "--program", "P", command.command.program, "Program to leave").required();
+    const Option code =
+        add_value(remove, "--code", "K", command.command.code, parse_code, "Remove this code only");
+    add_value(remove, "--at", "T", command.command.at, parse_time,
+              "Time when the code ends (RFC 3339; default: now)")
+        .needs(code);
+    add_command_options(remove, command.submit, false);
+}
+
+void declare_creator_listing(Subcommand group) {
+    auto [show, shown] = add_command(
+        group, "show", "Show a creator with names, programs, codes and holds", run_show_creator);
+    add_id(show, "C", "C", shown.creator, "Creator").required();
+    add_id(show, "--account", "A", shown.account, "Account").required();
+    add_list_options(show, shown.list);
+
+    auto [list, listed] = add_command(group, "list", "List creators with their programs and codes",
+                                      run_list_creators);
+    add_id(list, "--program", "P", listed.program, "Only creators of this program");
+    add_list_options(list, listed.list);
+}
+
+}  // namespace
+
+void declare_creator(Subcommand app) {
+    const Subcommand group =
+        app.add_group("creator", "Manage creators: members of programs, owners of codes");
+    auto [import, imported] = add_command(
+        group, "import",
+        "Import creators: creator_id,program_id[,code,group,valid_from,valid_until,name,payee]",
+        run_import_creators);
+    add_import(import, imported);
+    declare_set(group);
+    declare_rename(group);
+    declare_remove(group);
+    declare_creator_listing(group);
+}
+
+}  // namespace sluice::cli

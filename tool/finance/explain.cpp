@@ -1,0 +1,237 @@
+// sluice explain ORDER|RECEIPT
+#include "core/explain/explain.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "core/json/document.hpp"
+#include "core/json/writer.hpp"
+#include "core/protocol/record.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "tool/reports/report_options.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/receipt_search.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+/// The outcome of a record.
+struct Outcome {
+    std::string_view name;  ///< waiting, applied, stale, duplicate, dead
+    std::string words;
+};
+
+std::optional<OrderId> order_in(std::string_view body) {
+    JsonDocument json;
+    std::string_view id;
+    if (!json.parse(body) ||
+        json.root()["platform_order_id"].get_string().get(id) != simdjson::SUCCESS || id.empty()) {
+        return std::nullopt;
+    }
+    return OrderId(id);
+}
+
+bool is_digest_of(const EventDigest& digest, const Digest256& whole) {
+    return std::equal(digest.begin(), digest.end(), whole.begin());
+}
+
+/// Returns the event of the order with the record's topic and bytes, which may be a duplicate's.
+const ExplainedEvent* same_event(const Explanation& order, Topic topic, const Digest256& digest) {
+    const auto found =
+        std::find_if(order.events.begin(), order.events.end(), [&](const ExplainedEvent& event) {
+            return event.trace.topic == topic && is_digest_of(event.trace.digest, digest);
+        });
+    return found == order.events.end() ? nullptr : &*found;
+}
+
+/// Outcome of a catalog batch, a command, or an event whose digest was forgotten.
+Outcome applied_otherwise(const RecordMeta& meta) {
+    if (is_catalog(meta.topic)) {
+        return {"applied", "applied: " + std::to_string(meta.records_count) + " products"};
+    }
+    return is_order(meta.topic)
+               ? Outcome{"applied", "applied; `order reset` has forgotten what it was compared by"}
+               : Outcome{"applied", "applied: a command; report journal shows what it posted"};
+}
+
+Outcome outcome_of(LedgerReader& ledger, const FoundRecord& found, const RecordView& record,
+                   std::string_view body, const Explanation* order) {
+    if (found.place != RecordPlace::kApplied) {
+        return {"waiting", "it is durable and waits for the worker"};
+    }
+    if (const auto letter = ledger.dead_letter(found.seq)) {
+        return {"dead", "in the dead letters: " + letter->reason};
+    }
+    if (order == nullptr) {
+        return applied_otherwise(record.meta);
+    }
+    const Digest256 digest = found.original_sha256 ? *found.original_sha256 : sha256(body);
+    const ExplainedEvent* const event = same_event(*order, record.meta.topic, digest);
+    if (event == nullptr) {
+        return applied_otherwise(record.meta);
+    }
+    if (event->trace.seq != found.seq || event->node != ledger.head().node) {
+        const std::string node = event->node == ledger.head().node ? "" : " of node " + event->node;
+        return {"duplicate", "its topic and bytes are those of event #" +
+                                 std::to_string(event->trace.seq.value) + node +
+                                 ": it changed nothing"};
+    }
+    return {event->trace.decision == EventDecision::kApplied ? "applied" : "stale", event->words};
+}
+
+std::string seq_text(const FoundRecord& found) {
+    return found.seq.value == 0 ? " (no number yet)" : " #" + std::to_string(found.seq.value);
+}
+
+std::string text_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
+                    const Outcome& outcome, const Explanation* order) {
+    std::string text = "Input" + seq_text(found) + " of node " + node + ", " +
+                       std::string(to_string(found.place)) + "\n  " +
+                       std::string(to_string(meta.topic));
+    text += meta.shop_id.empty() ? "" : " of shop " + std::string(meta.shop_id);
+    text += ", received " + meta.received_at.to_string() + "\n  " + outcome.words + "\n";
+    return order == nullptr ? text : text + "\n" + explanation_text(*order);
+}
+
+std::string order_json(const Explanation& order, LedgerReader& ledger) {
+    return explanation_json(order, order_answer(order, now(), ledger));
+}
+
+std::string json_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
+                    const std::optional<OrderId>& order_id, const Outcome& outcome,
+                    const std::string& order) {
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object().field("node", node).field("state", to_string(found.place)).key("seq");
+    found.seq.value == 0 ? json.null() : json.value(found.seq.value);
+    json.field("topic", to_string(meta.topic)).key("shop_id");
+    meta.shop_id.empty() ? json.null() : json.value(meta.shop_id);
+    json.key("order_id");
+    order_id ? json.value(order_id->view()) : json.null();
+    json.field("received_at", meta.received_at.to_string());
+    json.field("outcome", outcome.name).field("explanation", outcome.words);
+    json.key("order").raw(order).end_object();
+    return text;
+}
+
+/// Explains the record of a receipt as text or one JSON object, followed by its order if the ledger
+/// has that. Returns kNotFound if there is no such record (any more). Throws LedgerFailure.
+Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
+                                    const RecordName& name, Format format) {
+    const auto found = find_record(frame, name, ledger.head().applied_seq);
+    if (!found.ok()) {
+        return found.error();
+    }
+    const auto record = decode_record(found->record);
+    if (!record.ok()) {
+        return record.error();
+    }
+    const RecordMeta& meta = record->meta;
+    const std::string_view body = meta.bulk ? std::string_view(found->bulk_body) : record->body;
+    const auto order_id = is_order(meta.topic) ? order_in(body) : std::nullopt;
+    std::optional<Explanation> order;
+    if (order_id) {
+        auto explained = explain_order(ledger, {meta.account_number, meta.shop_number, *order_id});
+        order = explained.ok() ? std::optional(std::move(explained).value()) : std::nullopt;
+    }
+    const Explanation* const known = order ? &*order : nullptr;
+    const Outcome outcome = outcome_of(ledger, *found, *record, body, known);
+    const std::string& node = ledger.head().node;
+    if (format != Format::kJson) {
+        return text_of(*found, meta, node, outcome, known);
+    }
+    return json_of(*found, meta, node, order_id, outcome,
+                   known == nullptr ? "null" : order_json(*known, ledger));
+}
+
+struct ExplainCommand {
+    std::string subject;  ///< An order with --shop, a receipt without.
+    std::optional<ShopId> shop;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+Result<std::string> explained_order(LedgerReader& ledger, const ExplainCommand& command,
+                                    const OrderId& order) {
+    ReportFilter filter;
+    filter.shop = command.shop;
+    const std::vector<ShopRow> shops = shops_of(ledger, filter);
+    if (shops.empty()) {
+        return Error{ErrorCode::kNotFound,
+                     "shop " + command.shop->str() + " has no applied input yet"};
+    }
+    const auto explained =
+        explain_order(ledger, {shops.front().account, shops.front().shop, order});
+    if (!explained.ok()) {
+        return explained.error();
+    }
+    return command.format == Format::kJson ? order_json(*explained, ledger)
+                                           : explanation_text(*explained);
+}
+
+Result<std::string> explanation_of(const Frame& frame, LedgerReader& ledger,
+                                   const ExplainCommand& command) {
+    if (!command.shop) {
+        const auto name = parse_record_name(command.subject);
+        return name.ok() ? explain_receipt(frame, ledger, *name, command.format)
+                         : Result<std::string>(Error{name.error().code,
+                                                     command.subject + ": " + name.error().message +
+                                                         "; for an order, add --shop S"});
+    }
+    const auto order = parse_order_id(command.subject);
+    return order.ok() ? explained_order(ledger, command, *order)
+                      : Result<std::string>(order.error());
+}
+
+void write_lines_printable(const std::string& text) {
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = printable(std::string_view(text).substr(begin, end - begin));
+        std::printf("%s\n", line.c_str());
+        begin = end + 1;
+    }
+}
+
+Status run_explain(const Frame& frame, const ExplainCommand& command) {
+    return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto explanation = explanation_of(frame, ledger, command);
+        if (!explanation.ok()) {
+            return explanation.error();
+        }
+        if (command.format == Format::kJson) {
+            std::printf("%s\n", indented(*explanation, 0).c_str());
+        } else {
+            write_lines_printable(*explanation);
+        }
+        return Status::success();
+    });
+}
+
+Result<Format> parse_text_or_json(std::string_view text) {
+    auto format = parse_format(text);
+    if (!format.ok() || format.value() == Format::kCsv) {
+        return Error{ErrorCode::kInvalid, "expected table or json"};
+    }
+    return format;
+}
+
+}  // namespace
+
+void declare_explain(Subcommand app) {
+    auto [explain, command] = add_command(
+        app, "explain", "Explain an order, from its events to its journal entries", run_explain);
+    add_text(explain, "ORDER", "", command.subject,
+             "platform_order_id; without --shop, a receipt as $sluice_receipt shows it")
+        .required();
+    add_id(explain, "--shop", "S", command.shop, "Shop of the order");
+    add_ledger(explain, command.ledger);
+    add_value(explain, "--format", "table|json", command.format, parse_text_or_json,
+              "Output format (default: table, which is text)");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,62 @@
+#include "tool/reconcile/verdict.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace sluice::cli {
+namespace {
+
+void compare_amount(ListField field, const std::optional<Decimal>& listed,
+                    const std::string& stored, std::vector<FieldDifference>& differences) {
+    const std::optional<Decimal> kept = Decimal::parse(stored);
+    if (listed && (!kept || *listed != *kept)) {
+        differences.push_back({name_of(field), listed->to_string(), stored});
+    }
+}
+
+std::vector<FieldDifference> differences_between(const ListedOrder& listed,
+                                                 const OrderState& stored) {
+    std::vector<FieldDifference> found;
+    compare_amount(ListField::kAmount, listed.amount, stored.amount, found);
+    compare_amount(ListField::kTax, listed.tax, stored.tax, found);
+    compare_amount(ListField::kShipping, listed.shipping, stored.shipping, found);
+    if (listed.currency && *listed.currency != stored.currency) {
+        found.push_back({name_of(ListField::kCurrency), std::string(listed.currency->code()),
+                         std::string(stored.currency.code())});
+    }
+    if (listed.cancelled && *listed.cancelled != stored.cancelled_at.has_value()) {
+        const auto word = [](bool cancelled) { return cancelled ? "cancelled" : "not cancelled"; };
+        found.push_back({name_of(ListField::kCancelledAt), word(*listed.cancelled),
+                         word(stored.cancelled_at.has_value())});
+    }
+    return found;
+}
+
+OrderVerdict judge_settled(const ListedOrder& listed, const OrderState* stored) {
+    if (stored == nullptr) {
+        return {OrderClass::kMissing, {}};
+    }
+    if (listed.version && *listed.version != stored->version) {
+        return {*listed.version > stored->version ? OrderClass::kStale : OrderClass::kNewer,
+                {{name_of(ListField::kVersion), listed.version->to_string(),
+                  stored->version.to_string()}}};
+    }
+    auto differences = differences_between(listed, *stored);
+    const OrderClass kind = differences.empty() ? OrderClass::kSame : OrderClass::kDifferent;
+    return {kind, std::move(differences)};
+}
+
+}  // namespace
+
+OrderVerdict judge(const ListedOrder& listed, const OrderState* stored, Timestamp settled_until) {
+    OrderVerdict verdict = judge_settled(listed, stored);
+    const std::optional<Timestamp> latest = std::max(listed.version, listed.ordered_at);
+    const bool is_information =
+        verdict.kind == OrderClass::kSame || verdict.kind == OrderClass::kNewer;
+    if (!is_information && latest && *latest > settled_until) {
+        return {OrderClass::kRecent, {}};
+    }
+    return verdict;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,176 @@
+// sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
+// trial-balance|payees|approvals
+#include <cstdio>
+
+#include "program/cli/cli_values.hpp"
+#include "program/commands.hpp"
+#include "program/system/named_file.hpp"
+#include "tool/reports/report_options.hpp"
+#include "tool/reports/statements.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct StatementCommand : AccountListOptions {
+    CreatorId creator;
+    reports::Month month;
+};
+
+Status run_statement(const Frame& frame, const StatementCommand& command) {
+    return with_account(
+        frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            ReportFilter named;
+            named.account = command.account;
+            named.creator = command.creator;
+            Status known = check_names(frame, ledger, named);
+            if (known.ok()) {
+                write_statement(ledger, {account, command.account, command.creator, command.month},
+                                command.list.format);
+            }
+            return known;
+        });
+}
+
+/// Options of the reports on all creators of an account.
+struct MonthCommand : AccountListOptions {
+    reports::Month month;
+    std::string into;
+};
+
+Status run_statements(const Frame& frame, const MonthCommand& command) {
+    const auto account = account_number(frame, command.account);
+    if (!account.ok()) {
+        return account.error();
+    }
+    const auto folder = open_folder(command.into);
+    if (!folder.ok()) {
+        return folder.error();
+    }
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
+        const auto written = write_statements(ledger, {*account, command.account, command.month},
+                                              command.list.format, folder->get());
+        if (!written.ok()) {
+            return written.error();
+        }
+        std::printf("%zu statement%s of account %s, %s, written to %s\n", *written,
+                    *written == 1 ? "" : "s", command.account.str().c_str(),
+                    command.month.name.c_str(), printable(command.into).c_str());
+        return Status::success();
+    });
+}
+
+Status run_trial_balance(const Frame& frame, const MonthCommand& command) {
+    return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+                        [&](LedgerReader& ledger, AccountNumber account) {
+                            write_trial_balance(ledger, {account, command.account, command.month},
+                                                command.list.format);
+                        });
+}
+
+void add_month(Subcommand app, MonthCommand& command) {
+    add_id(app, "--account", "A", command.account, "Account").required();
+    add_value(app, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC").required();
+}
+
+struct PayeesCommand {
+    ReportFilter filter;
+    bool history = false;
+    ListOptions list;
+};
+
+Status run_payees(const Frame& frame, const PayeesCommand& command) {
+    return list_rows(frame, command.list, reports::payee_columns(command.history),
+                     [&](LedgerReader& ledger, Listing& listing) -> Status {
+                         if (Status known = check_names(frame, ledger, command.filter);
+                             !known.ok()) {
+                             return known;
+                         }
+                         reports::write_payees(ledger, command.filter, command.history, listing);
+                         return Status::success();
+                     });
+}
+
+struct ApprovalsCommand {
+    ReportFilter filter;
+    bool verifies = false;
+    ListOptions list;
+};
+
+Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
+    std::uint64_t faults = 0;
+    const Status listed = list_rows(
+        frame, command.list, reports::approval_columns(),
+        [&](LedgerReader& ledger, Listing& listing) {
+            if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
+                return known;
+            }
+            faults = reports::write_approvals(ledger, command.filter, command.verifies, listing);
+            return Status::success();
+        });
+    if (!listed.ok() || faults == 0) {
+        return listed;
+    }
+    return Error{ErrorCode::kCorrupt, std::to_string(faults) +
+                                          (faults == 1 ? " approval is" : " approvals are") +
+                                          " not proved by a signature"};
+}
+
+void declare_approval_report(Subcommand group) {
+    auto [approvals, command] = add_command(
+        group, "approvals", "List approvals, and verify their signatures", run_approvals);
+    add_id(approvals, "--account", "A", command.filter.account.emplace(), "Account").required();
+    add_flag(approvals, "--verify", command.verifies,
+             "Check every signature against its key, its statement and the journal");
+    add_list_options(approvals, command.list);
+}
+
+void declare_payees(Subcommand group) {
+    auto [payees, command] =
+        add_command(group, "payees", "List creators with their payees, or the changes", run_payees);
+    add_id(payees, "--account", "A", command.filter.account.emplace(), "Account").required();
+    add_id(payees, "--creator", "C", command.filter.creator, "Only this creator");
+    add_flag(payees, "--history", command.history,
+             "List every change, with its actor and approver");
+    add_list_options(payees, command.list);
+}
+
+}  // namespace
+
+void declare_report(Subcommand app) {
+    const Subcommand group = app.add_group("report", "Report the contents of the ledger");
+    for (const Report& report : reports::reports()) {
+        declare_report_command(group, report, std::string(report.name));
+    }
+    auto [statement, command] =
+        add_command(group, "statement", "Print one creator's month", run_statement);
+    add_id(statement, "--account", "A", command.account, "Account of the creator").required();
+    add_id(statement, "--creator", "C", command.creator, "Creator").required();
+    add_value(statement, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC")
+        .required();
+    add_list_options(statement, command.list);
+
+    auto [statements, all] = add_command(
+        group, "statements", "Write the month of every creator of an account to files, in one pass",
+        run_statements);
+    all.list.format = Format::kCsv;
+    add_month(statements, all);
+    add_file(statements, "--into", "DIR", all.into, FileUse::kNewFolder,
+             "Folder of the files, one per creator; existing files are replaced")
+        .required();
+    add_ledger(statements, all.list.ledger);
+    add_format(statements, all.list.format, "Format of the files (default: csv)");
+
+    auto [balance, balanced] =
+        add_command(group, "trial-balance",
+                    "Print every ledger account's opening, debit, credit and closing of a month",
+                    run_trial_balance);
+    add_month(balance, balanced);
+    add_list_options(balance, balanced.list);
+    declare_payees(group);
+    declare_approval_report(group);
+}
+
+}  // namespace sluice::cli

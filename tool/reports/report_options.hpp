@@ -1,0 +1,33 @@
+// Report options: how a subcommand asks for a report.
+#pragma once
+
+#include <string>
+
+#include "core/reports/report.hpp"
+#include "worker/access/ledger_access.hpp"
+
+namespace sluice::cli {
+
+using reports::account_ids;
+using reports::CreatorNames;
+using reports::Report;
+using reports::ReportFilter;
+using reports::shops_of;
+
+/// A report, and what the command line asks of it.
+struct ReportCommand {
+    const Report* report = nullptr;
+    ReportFilter filter;
+    bool all_accounts = false;
+    ListOptions list;
+};
+
+/// Declares a subcommand for a report, with the options of that report.
+void declare_report_command(Subcommand group, const Report& report, const std::string& name);
+
+/// Checks the account, shop and creator that a filter names, because a misspelt name would look
+/// like an empty report. Returns kNotFound for an unknown one.
+[[nodiscard]] Status check_names(const Frame& frame, LedgerReader& ledger,
+                                 const ReportFilter& filter);
+
+}  // namespace sluice::cli

@@ -1,0 +1,290 @@
+// sluice send events|products
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "os/files/file_io.hpp"
+#include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
+#include "program/commands.hpp"
+#include "program/system/file.hpp"
+#include "program/system/process.hpp"
+#include "tool/send/sender.hpp"
+#include "tool/send/source.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct SendCommand {
+    std::string file;
+    SendCredentials credentials;
+    std::string token_file;
+    SendLimits limits;
+    std::string rejects_file;
+    bool check = false;
+    bool strict = false;
+    bool products = false;
+};
+
+constexpr const char* kStateSuffix = ".sluice-send";
+
+Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command) {
+    return command.products && command.file.ends_with(".csv") ? open_product_csv(command.file)
+                                                              : open_ndjson(command.file);
+}
+
+/// Watches catalog records for unknown fields that resemble known ones, which are usually misspelt.
+std::unique_ptr<RecordSource> watched(const SendCommand& command,
+                                      std::unique_ptr<RecordSource> source, Rejects& doubts) {
+    return command.products
+               ? watched_for_misspellings(std::move(source), command.strict ? nullptr : &doubts)
+               : std::move(source);
+}
+
+std::unique_ptr<SendProtocol> protocol_of(const SendCommand& command, std::string secret) {
+    SendCredentials credentials = command.credentials;
+    credentials.secret = std::move(secret);
+    return command.products ? product_protocol(std::move(credentials))
+                            : event_protocol(std::move(credentials));
+}
+
+Result<Rejects> open_rejects(const SendCommand& command, bool append) {
+    Rejects rejects(command.file);
+    if (!command.rejects_file.empty()) {
+        if (Status opened = rejects.write_to(command.rejects_file, append); !opened.ok()) {
+            return opened.error();
+        }
+    }
+    return rejects;
+}
+
+Status check_records(const SendCommand& command) {
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    auto rejects = open_rejects(command, false);
+    if (!rejects.ok()) {
+        return rejects.error();
+    }
+    Rejects doubts(command.file);
+    const auto records_source = watched(command, std::move(source).value(), doubts);
+    const auto protocol = protocol_of(command, {});
+    std::uint64_t records = 0;
+    std::uint64_t wrong = 0;
+    SendRecord record;
+    while (true) {
+        auto got = records_source->next(record);
+        if (!got.ok()) {
+            return got.error();
+        }
+        if (!got.value()) {
+            break;
+        }
+        (void)protocol->examine(record);
+        const std::vector<std::string> problems = record.problem.empty()
+                                                      ? protocol->check(record)
+                                                      : std::vector<std::string>{record.problem};
+        for (const std::string& problem : problems) {
+            rejects->add(record.line, records_source->placed(record, problem));
+        }
+        ++records;
+        wrong += problems.empty() ? 0u : 1u;
+    }
+    doubts.print_summary(stderr);
+    rejects->print_summary(stdout);
+    if (Status written = rejects->flush(); !written.ok()) {
+        return written;
+    }
+    if (wrong > 0) {
+        return Error{ErrorCode::kInvalid, std::to_string(wrong) + " of " + std::to_string(records) +
+                                              " records would be rejected"};
+    }
+    std::printf("%llu records are valid\n", static_cast<unsigned long long>(records));
+    return Status::success();
+}
+
+/// Locks the file, because two runs would send its records twice.
+Result<Fd> lock_input(const std::string& file) {
+    Fd fd(open_retrying(file.c_str(), O_RDONLY));
+    if (!fd.ok()) {
+        return system_error(errno, "read", file);
+    }
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+        return Error{ErrorCode::kBusy, file + ": another run is sending this file"};
+    }
+    return fd;
+}
+
+Result<SendState> load_state(const SendCommand& command, const SendProtocol& protocol) {
+    const auto& credentials = command.credentials;
+    const std::string topic =
+        credentials.topic ? std::string(to_string(*credentials.topic)) : std::string();
+    auto state =
+        SendState::load(command.file + kStateSuffix, {protocol.url(), credentials.shop, topic});
+    if (!state.ok() || state->is_new()) {
+        return state;
+    }
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    if (Status same = state->verify(*source.value()); !same.ok()) {
+        return same.error();
+    }
+    return state;
+}
+
+void print_summary(const SendSummary& summary) {
+    const auto number = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+    std::printf("%llu sent, %llu rejected", number(summary.sent), number(summary.rejected));
+    if (summary.skipped > 0) {
+        std::printf(", %llu settled by an earlier run", number(summary.skipped));
+    }
+    std::printf("\n");
+}
+
+Status send_file(const SendCommand& command) {
+    auto secret = read_secret(command.token_file);
+    if (!secret.ok()) {
+        return secret.error();
+    }
+    const auto lock = lock_input(command.file);
+    if (!lock.ok()) {
+        return lock.error();
+    }
+    const auto protocol = protocol_of(command, std::move(secret).value());
+    auto state = load_state(command, *protocol);
+    if (!state.ok()) {
+        return state.error();
+    }
+    auto source = open_source(command);
+    if (!source.ok()) {
+        return source.error();
+    }
+    auto rejects = open_rejects(command, !state->is_new());
+    if (!rejects.ok()) {
+        return rejects.error();
+    }
+    Rejects doubts(command.file);
+    const auto records = watched(command, std::move(source).value(), doubts);
+    const auto ended = send_records(*records, *protocol, state.value(), command.limits,
+                                    rejects.value(), catch_stop_signals());
+    doubts.print_summary(stderr);
+    rejects->print_summary(stdout);
+    if (!ended.ok()) {
+        return ended.error();
+    }
+    print_summary(*ended);
+    return ended->rejected == 0
+               ? Status::success()
+               : Status(Error{ErrorCode::kInvalid,
+                              std::to_string(ended->rejected) + " records were rejected"});
+}
+
+Status run_send(const Frame& /*frame*/, const SendCommand& command) {
+    return command.check ? check_records(command) : send_file(command);
+}
+
+Result<std::string> parse_url(std::string_view text) {
+    if (!text.starts_with("http://") && !text.starts_with("https://")) {
+        return Error{ErrorCode::kInvalid, "expected an address such as https://shop.example.com"};
+    }
+    for (const std::string_view path : {"/event/ecomm", "/product-data"}) {
+        const std::string_view trimmed = text.substr(0, text.find_last_not_of('/') + 1);
+        if (trimmed.ends_with(path)) {
+            return Error{ErrorCode::kInvalid,
+                         "expected the base address, without " + std::string(path) + ": " +
+                             std::string(trimmed.substr(0, trimmed.size() - path.size()))};
+        }
+    }
+    return std::string(text);
+}
+
+template <bool products>
+Result<Topic> parse_topic_of(std::string_view text) {
+    const auto topic = parse_topic(text);
+    if (!topic || (products ? !is_catalog(*topic) : !is_order(*topic))) {
+        return Error{ErrorCode::kInvalid,
+                     products ? "expected PRODUCT_UPSERT or PRODUCT_DELETE"
+                              : "expected ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL"};
+    }
+    return *topic;
+}
+
+/// Accepts visible ASCII only, because the word becomes part of a header.
+Result<std::string> parse_header_word(std::string_view text) {
+    const bool visible =
+        std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+    if (text.empty() || !visible) {
+        return Error{ErrorCode::kInvalid, "expected visible characters without spaces"};
+    }
+    return std::string(text);
+}
+
+void declare_target(Subcommand app, SendCommand& command) {
+    const Option check = add_flag(app, "--check", command.check,
+                                  "Only report the records that the server would reject");
+    const Option url = add_value(app, "--url", "BASE", command.credentials.url, parse_url,
+                                 "Base URL in front of the endpoint's path");
+    const Option shop = add_id(app, "--shop", "S", command.credentials.shop, "Shop of the records");
+    add_text(app, "--rejects", "FILE", command.rejects_file,
+             "File for the line and problem of every rejected record");
+    add_value(
+        app, "--share", "PERCENT", command.limits.share_percent,
+        [](std::string_view text) -> Result<unsigned> {
+            const auto percent = parse_count(text, 1, 100);
+            return percent.ok() ? Result<unsigned>(static_cast<unsigned>(*percent))
+                                : Result<unsigned>(percent.error());
+        },
+        "Maximum share of the account's rate limit, in percent (default: 50; 100 leaves none to "
+        "others)");
+    const Option token_file = add_text(app, "--token-file", "F", command.token_file,
+                                       "File with the token's secret; - means standard input");
+    add_value(app, "--header-prefix", "PREFIX", command.credentials.header_prefix,
+              parse_header_word,
+              "Prefix of header names, as nginx's sluice_header_prefix (default: X-SVC-)");
+    app.require([check, url, shop, token_file] {
+        return check.is_given() || (url.is_given() && shop.is_given() && token_file.is_given()) ? ""
+               : !url.is_given()  ? "--url"
+               : !shop.is_given() ? "--shop"
+                                  : "--token-file";
+    });
+}
+
+}  // namespace
+
+void declare_send(Subcommand app) {
+    const Subcommand group =
+        app.add_group("send", "Sign records of a file and post them to a server");
+    auto [events, orders] =
+        add_command(group, "events", "Send order events, one JSON payload on each line", run_send);
+    events.keeps_user();
+    add_text(events, "FILE", "", orders.file, "NDJSON file").required();
+    declare_target(events, orders);
+    add_value(
+        events, "--topic", "T", orders.credentials.topic, parse_topic_of<false>,
+        "Topic of all records (default: ORDER_CANCEL for a cancelled order, else ORDER_CREATE)");
+    add_value(
+        events, "--rate", "N", orders.limits.requests_per_second,
+        [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
+        "Maximum number of requests per second (default: unlimited)");
+
+    auto [products, batch] =
+        add_command(group, "products", "Send products, in batches of 1000", run_send);
+    products.keeps_user();
+    batch.products = true;
+    batch.credentials.topic = Topic::kProductUpsert;
+    add_text(products, "FILE", "", batch.file,
+             "NDJSON file, or a CSV file (*.csv) whose first line has the field names")
+        .required();
+    declare_target(products, batch);
+    add_value(products, "--topic", "T", batch.credentials.topic, parse_topic_of<true>,
+              "Topic: PRODUCT_UPSERT (default) or PRODUCT_DELETE");
+    add_flag(products, "--strict", batch.strict,
+             "Reject a record with a field that looks misspelt (default: warn)");
+}
+
+}  // namespace sluice::cli

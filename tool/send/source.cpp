@@ -1,0 +1,287 @@
+#include "tool/send/source.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/json/document.hpp"
+#include "program/cli/csv_reader.hpp"
+#include "program/cli/output.hpp"
+#include "program/system/file.hpp"
+#include "tool/send/misspelling.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+Error invalid(std::string message) {
+    return {ErrorCode::kInvalid, std::move(message)};
+}
+
+bool is_json_number(std::string_view cell) {
+    JsonDocument value;
+    return value.parse(cell) && value.root().is_number();
+}
+
+std::string words_json(std::string_view cell) {
+    Json words = Json::array();
+    while (!cell.empty()) {
+        const std::size_t end = std::min(cell.find(';'), cell.size());
+        words.push_back(cell.substr(0, end));
+        cell.remove_prefix(std::min(end + 1, cell.size()));
+    }
+    return words.compact();
+}
+
+Result<std::string> value_json(const ProductField& field, std::string_view cell) {
+    const bool looks_like_json = cell.front() == '[' || cell.front() == '{';
+    switch (field.type) {
+        case FieldType::kInteger:
+        case FieldType::kNumber:
+            return is_json_number(cell) ? std::string(cell) : json_quoted(cell);
+        case FieldType::kBoolean:
+            return cell == "true" || cell == "false" ? std::string(cell) : json_quoted(cell);
+        case FieldType::kTextList:
+            if (!looks_like_json) {
+                return words_json(cell);
+            }
+            break;
+        case FieldType::kObject:
+        case FieldType::kObjectList:
+            break;
+        default:
+            return json_quoted(cell);
+    }
+    if (JsonDocument value; !looks_like_json || !value.parse(cell)) {
+        return invalid(std::string(field.name) + ": expected JSON");
+    }
+    return std::string(cell);
+}
+
+}  // namespace
+
+Result<CsvProducts> CsvProducts::from_header(const std::vector<std::string>& names) {
+    CsvProducts products;
+    const auto known_fields = product_table().fields;
+    for (const std::string& name : names) {
+        const auto known = std::find_if(known_fields.begin(), known_fields.end(),
+                                        [&](const auto& field) { return field.name == name; });
+        if (known == known_fields.end()) {
+            const auto meant = resembled_field(product_table(), name);
+            return invalid("no product record has a field '" + printable(name) + "'" +
+                           (meant ? "; did you mean " + std::string(*meant) + "?" : ""));
+        }
+        if (std::count(names.begin(), names.end(), name) > 1) {
+            return invalid("the column " + name + " comes twice");
+        }
+        products.fields_.push_back(&*known);
+    }
+    if (std::find(names.begin(), names.end(), "platform_product_id") == names.end()) {
+        return invalid("expected a header line with the column platform_product_id");
+    }
+    return products;
+}
+
+std::string CsvProducts::placed(const std::string& problem) const {
+    const std::string_view name = std::string_view(problem).substr(0, problem.find_first_of(":.["));
+    const auto column = std::find_if(fields_.begin(), fields_.end(),
+                                     [&](const auto* field) { return field->name == name; });
+    const std::string place =
+        column == fields_.end() ? "" : ", column " + std::to_string(column - fields_.begin() + 1);
+    return place + ": " + problem;
+}
+
+Result<std::string> CsvProducts::to_json(const std::vector<std::string>& fields) const {
+    if (fields.size() != fields_.size()) {
+        return invalid("expected " + std::to_string(fields_.size()) + " fields, found " +
+                       std::to_string(fields.size()));
+    }
+    std::string object = "{";
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].empty()) {
+            continue;
+        }
+        auto value = value_json(*fields_[i], fields[i]);
+        if (!value.ok()) {
+            return value;
+        }
+        object += (object.size() == 1 ? "" : ",") + json_quoted(fields_[i]->name) + ":" + *value;
+    }
+    return object + "}";
+}
+
+namespace {
+
+/// An input file, and how much of it there is.
+class Input {
+public:
+    static Result<Input> open(const std::string& path) {
+        auto file = open_for_reading(path);
+        if (!file.ok()) {
+            return file.error();
+        }
+        struct stat info {};
+        const bool sized = ::fstat(::fileno(file->get()), &info) == 0 && info.st_size > 0;
+        return Input(std::move(file).value(), path,
+                     sized ? static_cast<std::uint64_t>(info.st_size) : 0);
+    }
+
+    [[nodiscard]] std::FILE* file() const noexcept { return file_.get(); }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] std::uint64_t bytes_total() const noexcept { return bytes_; }
+    [[nodiscard]] std::uint64_t bytes_read() const noexcept {
+        const off_t at = ::ftello(file_.get());
+        return at > 0 ? static_cast<std::uint64_t>(at) : 0;
+    }
+
+private:
+    Input(UniqueFile file, std::string path, std::uint64_t bytes)
+        : file_(std::move(file)), path_(std::move(path)), bytes_(bytes) {}
+
+    UniqueFile file_;
+    std::string path_;
+    std::uint64_t bytes_;
+};
+
+class NdjsonSource : public RecordSource {
+public:
+    explicit NdjsonSource(Input input) : input_(std::move(input)) {}
+    ~NdjsonSource() override { std::free(buffer_); }
+    NdjsonSource(const NdjsonSource&) = delete;
+    NdjsonSource& operator=(const NdjsonSource&) = delete;
+
+    Result<bool> next(SendRecord& record) override {
+        while (true) {
+            const ssize_t got = ::getline(&buffer_, &capacity_, input_.file());
+            if (got < 0) {
+                return std::ferror(input_.file()) == 0
+                           ? Result<bool>(false)
+                           : Error{ErrorCode::kIo, input_.path() + ": cannot be read"};
+            }
+            ++line_;
+            std::string_view text(buffer_, static_cast<std::size_t>(got));
+            for (const char end : {'\n', '\r'}) {
+                if (!text.empty() && text.back() == end) {
+                    text.remove_suffix(1);
+                }
+            }
+            if (text.find_first_not_of(" \t") != std::string_view::npos) {
+                record = {line_, 0, static_cast<std::uint64_t>(got), std::string(text), {}};
+                return true;
+            }
+        }
+    }
+    std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
+
+private:
+    Input input_;
+    char* buffer_ = nullptr;
+    std::size_t capacity_ = 0;
+    std::uint64_t line_ = 0;
+};
+
+class ProductCsvSource : public RecordSource {
+public:
+    ProductCsvSource(Input input, CsvReader reader, CsvProducts products)
+        : input_(std::move(input)), reader_(std::move(reader)), products_(std::move(products)) {}
+
+    Result<bool> next(SendRecord& record) override {
+        CsvRow row;
+        auto got = reader_.next(row);
+        if (!got.ok() || !got.value()) {
+            return got;
+        }
+        auto text = products_.to_json(row.fields);
+        const std::uint64_t end = input_.bytes_read();
+        record = {row.line, ++row_, end - end_, text.ok() ? std::move(text).value() : std::string(),
+                  text.ok() ? std::string() : text.error().message};
+        end_ = end;
+        return true;
+    }
+    std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
+    std::string placed(const SendRecord& record, const std::string& problem) const override {
+        return "row " + std::to_string(record.row) + products_.placed(problem);
+    }
+
+private:
+    Input input_;
+    CsvReader reader_;
+    CsvProducts products_;
+    std::uint64_t row_ = 1;  ///< The header.
+    std::uint64_t end_ = 0;  ///< End of the row that was read last.
+};
+
+class WatchedSource : public RecordSource {
+public:
+    WatchedSource(std::unique_ptr<RecordSource> source, Rejects* doubts)
+        : source_(std::move(source)), doubts_(doubts) {}
+
+    Result<bool> next(SendRecord& record) override {
+        auto got = source_->next(record);
+        if (!got.ok() || !*got || !record.problem.empty()) {
+            return got;
+        }
+        if (!json_.parse(record.text)) {
+            return got;  // the protocol reports invalid JSON
+        }
+        for (std::string& doubt : misspelt_fields(json_.root())) {
+            if (doubts_ != nullptr) {
+                doubts_->add(record.line, source_->placed(record, doubt));
+            } else if (record.problem.empty()) {
+                record.problem = std::move(doubt);
+            }
+        }
+        return got;
+    }
+    std::uint64_t bytes_total() const noexcept override { return source_->bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return source_->bytes_read(); }
+    std::string placed(const SendRecord& record, const std::string& problem) const override {
+        return source_->placed(record, problem);
+    }
+
+private:
+    std::unique_ptr<RecordSource> source_;
+    Rejects* doubts_;
+    JsonDocument json_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
+    auto input = Input::open(path);
+    if (!input.ok()) {
+        return input.error();
+    }
+    return std::unique_ptr<RecordSource>(new NdjsonSource(std::move(input).value()));
+}
+
+Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) {
+    auto input = Input::open(path);
+    if (!input.ok()) {
+        return input.error();
+    }
+    CsvReader reader(input->file(), path);
+    CsvRow header;
+    auto got = reader.next(header);
+    if (!got.ok()) {
+        return got.error();
+    }
+    auto products =
+        CsvProducts::from_header(got.value() ? header.fields : std::vector<std::string>());
+    if (!products.ok()) {
+        return reader.error_at(1, products.error().message);
+    }
+    return std::unique_ptr<RecordSource>(new ProductCsvSource(
+        std::move(input).value(), std::move(reader), std::move(products).value()));
+}
+
+std::unique_ptr<RecordSource> watched_for_misspellings(std::unique_ptr<RecordSource> source,
+                                                       Rejects* doubts) {
+    return std::make_unique<WatchedSource>(std::move(source), doubts);
+}
+
+}  // namespace sluice::cli
