@@ -39,6 +39,10 @@ Digest256 email_digest(std::string_view email) {
     return sha256(folded);
 }
 
+std::string mail_id(std::string_view email) {
+    return "mail:" + to_hex(email_digest(email));
+}
+
 Digest256 phone_digest(std::string_view phone) {
     return sha256("phone:" + std::string(phone));
 }

@@ -27,6 +27,8 @@ namespace sluice {
 [[nodiscard]] Digest256 customer_id_digest(std::string_view id);
 /// Digests an e-mail address, ignoring ASCII case.
 [[nodiscard]] Digest256 email_digest(std::string_view email);
+/// Returns `mail:<64 hex>` of email_digest(): the customer id of a guest of a platform's shop.
+[[nodiscard]] std::string mail_id(std::string_view email);
 /// Digests a phone number as it was sent. Used only for searches, never stored with an order.
 [[nodiscard]] Digest256 phone_digest(std::string_view phone);
 

@@ -19,7 +19,7 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "exports", "audit"],
+    "core": ["values", "json", "protocol", "shops", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "exports", "audit"],
     "os": ["files", "random", "libraries", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],

@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <array>
+
+#include "core/shops/device_id.hpp"
+#include "core/shops/platforms.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint32_t kWooQuantityMax = 999'999'999;
+constexpr std::string_view kSessionEntry = "_wc_order_attribution_session_entry";
+
+enum WooField : std::size_t {
+    kWooId,
+    kWooStatus,
+    kWooCreatedAt,
+    kWooModifiedAt,
+    kWooCurrency,
+    kWooTotal,
+    kWooTotalTax,
+    kWooShippingTotal,
+    kWooShippingTax,
+    kWooCoupons,
+    kWooLines,
+    kWooRefunds,
+    kWooCustomer,
+    kWooBilling,
+    kWooMeta,
+    kWooFieldCount,
+};
+constexpr std::array<std::string_view, kWooFieldCount> kWooNames{
+    "id",         "status",    "date_created_gmt", "date_modified_gmt", "currency",
+    "total",      "total_tax", "shipping_total",   "shipping_tax",      "coupon_lines",
+    "line_items", "refunds",   "customer_id",      "billing",           "meta_data"};
+constexpr FieldNames kWooFields{kWooNames, source_index(kWooNames)};
+
+enum WooLineField : std::size_t {
+    kWooLineId,
+    kWooLineProduct,
+    kWooLineVariation,
+    kWooLineSku,
+    kWooLineQuantity,
+    kWooLineTotal,
+    kWooLineTax,
+};
+constexpr std::array<std::string_view, 7> kWooLineNames{
+    "id", "product_id", "variation_id", "sku", "quantity", "total", "total_tax"};
+constexpr FieldNames kWooLineFields{kWooLineNames, source_index(kWooLineNames)};
+
+enum WooRefundField : std::size_t {
+    kWooRefundTotal,
+    kWooRefundLines,
+    kWooRefundShipping,
+    kWooRefundFees,
+};
+constexpr std::array<std::string_view, 4> kWooRefundNames{"total", "line_items", "shipping_lines",
+                                                          "fee_lines"};
+constexpr FieldNames kWooRefundFields{kWooRefundNames, source_index(kWooRefundNames)};
+
+enum WooRowField : std::size_t { kWooRowLine, kWooRowQuantity, kWooRowTotal, kWooRowTax };
+constexpr std::array<std::string_view, 4> kWooRowNames{"line_item_id", "quantity", "total",
+                                                       "total_tax"};
+constexpr FieldNames kWooRowFields{kWooRowNames, source_index(kWooRowNames)};
+
+constexpr std::array<std::string_view, 2> kCouponNames{"code", "discount"};
+constexpr FieldNames kCouponFields{kCouponNames, source_index(kCouponNames)};
+constexpr std::array<std::string_view, 1> kBillingNames{"email"};
+constexpr FieldNames kBillingFields{kBillingNames, source_index(kBillingNames)};
+constexpr std::array<std::string_view, 2> kMetaNames{"key", "value"};
+constexpr FieldNames kMetaFields{kMetaNames, source_index(kMetaNames)};
+
+/// WooCommerce writes 0 for a product or a customer that there is not.
+std::string_view unless_zero(std::string_view id) noexcept {
+    return id == "0" ? std::string_view() : id;
+}
+
+Decimal magnitude(const Decimal& amount) noexcept {
+    return amount.is_negative() ? -amount : amount;
+}
+
+/// Rounds up, at any size of the number.
+Int128 rounded_up(const Decimal& quantity) noexcept {
+    const Int128 whole = quantity.unscaled() / kAmountOne;
+    return whole + (quantity.unscaled() > whole * kAmountOne ? 1 : 0);
+}
+
+class WooReader {
+public:
+    WooReader(SourceObject& order, const ReadArguments& arguments, OrderDraft& draft)
+        : order_(order), arguments_(arguments), draft_(draft) {}
+
+    ReadResult read() {
+        draft_.order_id = order_.id(kWooId, Need::kRequired);
+        const std::string_view status = order_.text(kWooStatus);
+        if (status == "pending" || status == "checkout-draft" || status == "auto-draft") {
+            return ignored_because(IgnoredReason::kNotPlaced);
+        }
+        draft_.ordered_at = order_.time(kWooCreatedAt, Need::kRequired);
+        if (draft_.ordered_at && arguments_.settings.from &&
+            *draft_.ordered_at < *arguments_.settings.from) {
+            return ignored_because(IgnoredReason::kBeforeStart);
+        }
+        draft_.updated_at = order_.time(kWooModifiedAt, Need::kRequired);
+        if (status == "cancelled" || status == "failed" || status == "trash") {
+            draft_.cancelled_at = draft_.updated_at;
+        }
+        draft_.currency = order_.currency(kWooCurrency, Need::kRequired);
+        draft_.amount = order_.amount(kWooTotal, Need::kRequired);
+        draft_.tax = order_.amount(kWooTotalTax);
+        draft_.shipping = order_.amount(kWooShippingTotal);
+        draft_.shipping += order_.amount(kWooShippingTax);
+        order_.each(kWooCoupons, kCouponFields, Need::kOptional, Seen::kCopied,
+                    [this](SourceObject& coupon) {
+                        const std::string_view code = coupon.text(0);
+                        const Decimal value = std::max(coupon.amount(1), kNoAmount);
+                        if (!code.empty()) {
+                            draft_.discounts.push_back({code, value});
+                        }
+                    });
+        order_.each(kWooLines, kWooLineFields, Need::kRequired, Seen::kCopied,
+                    [this](SourceObject& line) { read_line(line); });
+        read_customer();
+        return finish(status == "refunded");
+    }
+
+private:
+    void read_line(SourceObject& from) {
+        DraftLine line;
+        line.id = from.id(kWooLineId, Need::kRequired);
+        line.sku = unless_zero(from.id(kWooLineProduct));
+        if (line.sku.empty()) {
+            line.sku = "custom";
+        }
+        line.variant_sku = from.id(kWooLineSku);
+        const std::string_view variation = unless_zero(from.id(kWooLineVariation));
+        if (line.variant_sku.empty()) {
+            line.variant_sku = variation;
+        }
+        const Decimal quantity = from.amount(kWooLineQuantity, Need::kRequired);
+        const Int128 whole = std::max<Int128>(rounded_up(quantity), 1);
+        if (whole > kWooQuantityMax) {
+            from.invalid(kWooLineQuantity, "must be at most 999,999,999");
+        } else {
+            line.quantity = static_cast<std::uint32_t>(whole);
+        }
+        if (quantity.unscaled() != whole * kAmountOne) {
+            draft_.notes.add(SourceNote::kQuantityRounded);
+        }
+        line.tax = from.amount(kWooLineTax);
+        line.amount = from.amount(kWooLineTotal, Need::kRequired) + line.tax;
+        draft_.lines.push_back(line);
+    }
+
+    void read_customer() {
+        const std::string_view customer =
+            unless_zero(order_.id(kWooCustomer, Need::kOptional, Seen::kHidden));
+        std::string_view email;
+        order_.hidden_object(kWooBilling, kBillingFields, [&email](SourceObject& billing) {
+            email = billing.text(0, Need::kOptional, Seen::kHidden);
+        });
+        draft_.set_customer(customer, email);
+        const std::string_view field = arguments_.request.anon_field;
+        std::string_view entry;
+        order_.each(kWooMeta, kMetaFields, Need::kOptional, Seen::kHidden, [&](SourceObject& meta) {
+            const std::string_view key = meta.loose_text(0);
+            const std::string_view value = meta.loose_text(1);
+            if (draft_.anon_id.empty() && names_device(key, field) && is_device_id(value)) {
+                draft_.anon_id = value;
+            } else if (entry.empty() && key == kSessionEntry) {
+                entry = value;
+            }
+        });
+        if (draft_.anon_id.empty()) {
+            draft_.anon_id = device_of_url(entry, field);
+        }
+    }
+
+    ReadResult finish(bool is_refunded) {
+        const auto repeated = draft_.index_lines();
+        if (repeated) {
+            order_.invalid(kWooLines, "must have unique ids");
+        }
+        const Decimal total = draft_.amount;
+        draft_.settle_totals();
+        draft_.refunds_at = draft_.updated_at;
+        order_.each(kWooRefunds, kWooRefundFields, Need::kRequired, Seen::kCopied,
+                    [this](SourceObject& refund) { read_refund(refund); });
+        const bool in_full = refunds_ > 0 ? refunded_ >= total : is_refunded;
+        if (in_full) {
+            draft_.refund_all(draft_.updated_at);
+        } else {
+            refund_rows();
+        }
+        return {draft_.lines.empty() ? TranslationKind::kDeletion : TranslationKind::kOrder};
+    }
+
+    struct Row {
+        std::string_view line;
+        Decimal gross, tax;
+        std::uint32_t quantity = 0;
+    };
+
+    /// WooCommerce states the total alone; the plugin of conf/shops adds lines, shipping and fees.
+    void read_refund(SourceObject& refund) {
+        ++refunds_;
+        const Decimal total = magnitude(refund.amount(kWooRefundTotal));
+        Decimal elsewhere = kNoAmount;
+        refund.each(kWooRefundLines, kWooRowFields, Need::kOptional, Seen::kCopied,
+                    [&](SourceObject& item) {
+                        Row row;
+                        row.line = item.id(kWooRowLine);
+                        const Int128 pieces = rounded_up(magnitude(item.amount(kWooRowQuantity)));
+                        row.quantity =
+                            static_cast<std::uint32_t>(std::min<Int128>(pieces, kWooQuantityMax));
+                        row.gross = gross_of(item, kWooRowTotal, kWooRowTax, row.tax);
+                        elsewhere += row.gross;
+                        rows_.push_back(row);
+                    });
+        for (const std::size_t field : {kWooRefundShipping, kWooRefundFees}) {
+            refund.each(field, kWooRowFields, Need::kOptional, Seen::kCopied,
+                        [&](SourceObject& item) {
+                            Decimal tax;
+                            elsewhere += gross_of(item, kWooRowTotal, kWooRowTax, tax);
+                        });
+        }
+        refunded_ += total;
+        unassigned_ += std::max(total - elsewhere, kNoAmount);
+    }
+
+    static Decimal gross_of(SourceObject& item, std::size_t total, std::size_t tax_field,
+                            Decimal& tax) {
+        tax = magnitude(item.amount(tax_field));
+        return magnitude(item.amount(total)) + tax;
+    }
+
+    void refund_rows() {
+        for (const Row& row : rows_) {
+            DraftLine* line = draft_.find_line(row.line);
+            if (line == nullptr) {
+                draft_.notes.add(SourceNote::kRefundNotByLine);
+            } else {
+                line->add_refund(row.gross, row.tax, row.quantity, draft_.updated_at);
+            }
+        }
+        if (!unassigned_.is_zero() && draft_.currency) {
+            draft_.refund_by_share(unassigned_, draft_.updated_at);
+        }
+    }
+
+    SourceObject& order_;
+    const ReadArguments& arguments_;
+    OrderDraft& draft_;
+    std::size_t refunds_ = 0;
+    Decimal refunded_ = kNoAmount;    ///< All refunds of the order.
+    Decimal unassigned_ = kNoAmount;  ///< Money of them that belongs to no line.
+    std::vector<Row> rows_;
+};
+
+}  // namespace
+
+ReadResult read_woocommerce(const JsonValue& root, const ReadArguments& arguments,
+                            OrderDraft& draft, SourceReading& reading) {
+    const SourcePlace place;
+    SourceObject order(kWooFields, root, place, reading);
+    if (arguments.request.topic == "order.deleted") {
+        draft.order_id = order.id(kWooId, Need::kRequired);
+        return {TranslationKind::kDeletion};
+    }
+    return WooReader(order, arguments, draft).read();
+}
+
+}  // namespace sluice
