@@ -15,6 +15,7 @@
 #include "core/values/assert.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 #include "os/files/mapped_file.hpp"
 
@@ -184,7 +185,7 @@ int Environment::open_once(const EnvironmentOptions& options, unsigned flags) {
 }
 
 Status Environment::check_length() {
-    if (const int rc = mdb_reader_check(env_, &dead_at_open_); rc != 0) {
+    if (const int rc = free_dead_readers(dead_at_open_); rc != 0) {
         return error(rc, "clear dead readers of");
     }
     bool moved = true;  // another process committed during the check
@@ -354,7 +355,33 @@ unsigned Environment::readers_max() const noexcept {
 }
 
 Error Environment::error(int rc, std::string_view doing) const {
-    return lmdb_error(rc, doing, folder_);
+    Error error = lmdb_error(rc, doing, folder_);
+    error.message += rc == MDB_READERS_FULL ? readers_text() : "";
+    return error;
+}
+
+/// Names the process that has the most reader slots.
+std::string Environment::readers_text() const {
+    std::map<pid_t, unsigned> slots;
+    mdb_reader_list(
+        env_,
+        [](const char* line, void* context) {
+            // A line for each reader, after a heading: its process, thread and transaction.
+            char* end = nullptr;
+            const auto pid = static_cast<pid_t>(std::strtol(line, &end, 10));
+            if (end != line && pid > 0) {
+                ++(*static_cast<std::map<pid_t, unsigned>*>(context))[pid];
+            }
+            return 0;
+        },
+        &slots);
+    const auto most =
+        std::max_element(slots.begin(), slots.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == slots.end()
+               ? ""
+               : ": " + named(most->first) + " has " + std::to_string(most->second) + " of " +
+                     std::to_string(readers_max()) + " slots; end it, or restart nginx";
 }
 
 int Environment::check_lock_file() const noexcept {
@@ -363,7 +390,19 @@ int Environment::check_lock_file() const noexcept {
 
 int Environment::clear_stale_readers() noexcept {
     int dead = 0;
-    return check_lock_file() == 0 && mdb_reader_check(env_, &dead) == 0 ? dead : 0;
+    return check_lock_file() == 0 && free_dead_readers(dead) == 0 ? dead : 0;
+}
+
+int Environment::free_dead_readers(int& dead) noexcept {
+    return lock_file_.lock_when_free(LockFile::Mutex::kReaders,
+                                     [&] { return mdb_reader_check(env_, &dead); });
+}
+
+/// A transaction that reads locks the mutex only to take a slot, and for some instructions.
+int Environment::begin_txn(unsigned flags, MDB_txn** txn) noexcept {
+    const bool writes = (flags & MDB_RDONLY) == 0;
+    return lock_file_.lock_when_free(writes ? LockFile::Mutex::kWriter : LockFile::Mutex::kReaders,
+                                     [&] { return mdb_txn_begin(env_, nullptr, flags, txn); });
 }
 
 void Environment::release_pages() const {

@@ -5,7 +5,7 @@
 // twice; open() therefore returns the environment that is open already. Never use one across
 // fork(). Return codes (`int rc`) are LMDB's or errno; Environment::error() maps them to an Error.
 // Threads: any, unless a class says otherwise. Blocking: opening, writing and committing wait for
-// the disk, WriteTxn::begin() for LMDB's writer lock.
+// the disk, WriteTxn::begin() for LMDB's writer lock, within the limit of lock_wait.hpp.
 #pragma once
 
 #include <lmdb.h>
@@ -126,6 +126,9 @@ private:
     [[nodiscard]] bool enter() noexcept;
     void leave() noexcept;
     [[nodiscard]] int remap(std::size_t map_bytes) noexcept;
+    [[nodiscard]] int begin_txn(unsigned flags, MDB_txn** txn) noexcept;
+    [[nodiscard]] int free_dead_readers(int& dead) noexcept;
+    [[nodiscard]] std::string readers_text() const;
 
     MDB_env* env_ = nullptr;
     std::filesystem::path folder_, data_path_, lock_path_;

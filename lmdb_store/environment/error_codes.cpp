@@ -3,6 +3,8 @@
 #include <string>
 
 #include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/lock_file.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 
 namespace sluice::store {
 namespace {
@@ -24,6 +26,7 @@ ErrorCode code_of(int rc) noexcept {
             return ErrorCode::kUnsupported;
         case MDB_READERS_FULL:
         case MDB_MAP_RESIZED:
+        case kLockHeld:
             return ErrorCode::kBusy;
         case MDB_NOTFOUND:
             return ErrorCode::kNotFound;
@@ -59,6 +62,13 @@ Error lmdb_error(int rc, std::string_view doing, const fs::path& path) {
                     "\": another process damaged its lock.mdb; nothing was changed. Stop nginx, "
                     "\"sluice worker\" and every other sluice program; the first that starts again "
                     "initializes it"};
+    }
+    if (rc == kLockHeld) {
+        const std::string holders = holders_of_lock_file(path / "lock.mdb");
+        return {ErrorCode::kBusy, "cannot " + std::string(doing) + " \"" + path.string() +
+                                      "\", because " +
+                                      (holders.empty() ? "another process had its lock" : holders) +
+                                      "; nothing was changed"};
     }
     return {code_of(rc), "cannot " + std::string(doing) + " \"" + path.string() +
                              "\": " + mdb_strerror(rc) + remedy_of(rc)};

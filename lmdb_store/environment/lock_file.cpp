@@ -1,15 +1,22 @@
 #include "lmdb_store/environment/lock_file.hpp"
 
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <ctime>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "lmdb_store/environment/lmdb_format.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -40,6 +47,37 @@ bool is_in_use(int fd) noexcept {
     return ::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
+/// Returns true if another process keeps this one from using the file, as LMDB does for a moment
+/// when it initializes it.
+bool is_kept_away(int fd) noexcept {
+    struct flock lock = write_lock(0, 1);
+    lock.l_type = F_RDLCK;
+    return ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+Status wait_for_file(int fd, const std::filesystem::path& path) {
+    constexpr std::chrono::milliseconds kPoll{5};
+    if (waits_for_locks_without_limit()) {
+        return Status::success();  // LMDB waits
+    }
+    const Clock::time_point deadline = lock_deadline();
+    while (is_kept_away(fd)) {
+        if (steady_now() >= deadline) {
+            return Error{ErrorCode::kBusy, "cannot open \"" + path.parent_path().string() +
+                                               "\", because " + holder_of_file(path) +
+                                               "; nothing was changed"};
+        }
+        std::this_thread::sleep_for(kPoll);
+    }
+    return Status::success();
+}
+
+timespec until(Clock::time_point deadline) noexcept {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - steady_now());
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    return {left.count() / kSecond, left.count() % kSecond};
+}
+
 template <class Number>
 Number load(const Number& word) noexcept {
     return __atomic_load_n(&word, __ATOMIC_RELAXED);  // other processes write to it
@@ -49,7 +87,7 @@ Number load(const Number& word) noexcept {
 /// process exits.
 struct OpenFiles {
     std::mutex mutex;
-    std::map<const void*, std::filesystem::path> heads;
+    std::map<void*, std::filesystem::path> heads;
 };
 
 OpenFiles& open_files() {
@@ -69,32 +107,36 @@ struct LockFile::Head {
     alignas(kCacheLine) pthread_mutex_t writer_mutex;
 };
 
-LockFile::LockFile(const Head* head, std::uint64_t bytes) noexcept
+LockFile::LockFile(Head* head, std::uint64_t bytes) noexcept
     : head_(head), readers_max_(bytes / kCacheLine - sizeof(Head) / kCacheLine) {
     constexpr std::uint64_t kWriter = sizeof(pthread_mutex_t) == 40 ? kCacheLine : 2 * kCacheLine;
     static_assert(offsetof(Head, txn_id) == 8 + sizeof(pthread_mutex_t) &&
                   offsetof(Head, writer_mutex) == kWriter && sizeof(Head) == kWriter + kCacheLine);
 }
 
-void LockFile::Unmap::operator()(const Head* head) const noexcept {
+void LockFile::Unmap::operator()(Head* head) const noexcept {
     const std::lock_guard lock(open_files().mutex);
     open_files().heads.erase(head);
-    ::munmap(const_cast<Head*>(head), sizeof(Head));
+    ::munmap(head, sizeof(Head));
 }
 
 Result<LockFile> LockFile::open(const std::filesystem::path& path) {
-    const Result<Fd> fd = open_plain(path, O_RDONLY);
+    const Result<Fd> fd = open_plain(path, O_RDWR);
     if (!fd) {
         return fd.error();
+    }
+    if (Status free = wait_for_file(fd->get(), path); !free) {
+        return free.error();
     }
     struct stat info {};
     void* head = MAP_FAILED;
     if (::fstat(fd->get(), &info) != 0 ||
-        (head = ::mmap(nullptr, sizeof(Head), PROT_READ, MAP_SHARED, fd->get(), 0)) == MAP_FAILED) {
+        (head = ::mmap(nullptr, sizeof(Head), PROT_READ | PROT_WRITE, MAP_SHARED, fd->get(), 0)) ==
+            MAP_FAILED) {
         return system_error(errno, "map", path);
     }
     const auto bytes = static_cast<std::uint64_t>(info.st_size);
-    LockFile file(static_cast<const Head*>(head), bytes);
+    LockFile file(static_cast<Head*>(head), bytes);
     const bool in_use = is_in_use(fd->get());
     const bool whole = bytes >= sizeof(Head) + kCacheLine;
     const auto& words = *static_cast<const Head*>(head);
@@ -117,16 +159,78 @@ Result<LockFile> LockFile::open(const std::filesystem::path& path) {
     return file;
 }
 
-pid_t writer_thread(const std::filesystem::path& path) {
-    constexpr int kThread = 0x3FFFFFFF;  // FUTEX_TID_MASK: a robust mutex holds its owner's thread
+int& LockFile::word_of(Head& head, Mutex mutex) noexcept {
+    return mutex == Mutex::kWriter ? head.writer_mutex.__data.__lock
+                                   : head.readers_mutex.__data.__lock;
+}
+
+pid_t LockFile::owner(const std::filesystem::path& path, Mutex mutex) {
     const std::lock_guard lock(open_files().mutex);
     for (const auto& [head, opened] : open_files().heads) {
         if (opened == path) {
-            const auto* file = static_cast<const LockFile::Head*>(head);
-            return load(file->writer_mutex.__data.__lock) & kThread;
+            return load(word_of(*static_cast<Head*>(head), mutex)) & FUTEX_TID_MASK;
         }
     }
     return 0;
+}
+
+/// Waits as pthread_mutex_lock() does, and leaves the lock to LMDB, which repairs what a dead owner
+/// left. Between the last look and LMDB's lock another process may take it; its hold is then waited
+/// for without a limit.
+int LockFile::wait_until_free(Mutex mutex, bool& woken) const noexcept {
+    if (head_ == nullptr || waits_for_locks_without_limit()) {
+        return 0;
+    }
+    int& word = word_of(*head_, mutex);
+    int seen = load(word);
+    if ((seen & FUTEX_TID_MASK) == 0) {
+        return 0;
+    }
+    const Clock::time_point deadline = lock_deadline();
+    for (; (seen & FUTEX_TID_MASK) != 0; seen = load(word)) {
+        const timespec left = until(deadline);
+        if (left.tv_sec < 0 || left.tv_nsec < 0) {
+            return kLockHeld;
+        }
+        constexpr int kWaiters = static_cast<int>(FUTEX_WAITERS);
+        const int awaited = seen | kWaiters;  // or the unlock would wake no thread
+        if (seen != awaited && !__atomic_compare_exchange_n(&word, &seen, awaited, false,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            continue;
+        }
+        woken = ::syscall(SYS_futex, &word, FUTEX_WAIT, awaited, &left, nullptr, 0) == 0 || woken;
+    }
+    return 0;
+}
+
+/// An unlock wakes one thread. So the one that was woken notes that others may wait, or wakes the
+/// next if it did not lock the mutex.
+void LockFile::pass_on(Mutex mutex, bool is_locked) const noexcept {
+    int& word = word_of(*head_, mutex);
+    if (is_locked) {
+        __atomic_fetch_or(&word, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
+    } else {
+        ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    }
+}
+
+std::string holders_of_lock_file(const std::filesystem::path& path) {
+    std::string text = holder_of_file(path);
+    for (const auto mutex : {LockFile::Mutex::kWriter, LockFile::Mutex::kReaders}) {
+        const pid_t thread = LockFile::owner(path, mutex);
+        const pid_t pid = thread != 0 ? process_of(thread) : 0;
+        if (thread == 0 || pid == ::getpid()) {
+            continue;
+        }
+        const char* const what = mutex == LockFile::Mutex::kWriter ? "writer" : "readers'";
+        text += (text.empty() ? "the " : ", the ") + std::string(what) + " lock of \"" +
+                path.string() + "\" is held by " +
+                (pid != 0 ? named(pid)
+                          : "no process (it names thread " + std::to_string(thread) +
+                                "): stop nginx and all sluice programs; the first that starts "
+                                "again initializes it");
+    }
+    return text;
 }
 
 bool LockFile::is_sound() const noexcept {

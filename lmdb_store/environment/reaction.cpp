@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -31,6 +32,7 @@ Reaction reaction_to(int rc) noexcept {
             return Reaction::kBackpressure;
         case MDB_READERS_FULL:
         case MDB_MAP_RESIZED:
+        case kLockHeld:
         case ENOMEM:
         case EBUSY:
         case EAGAIN:

@@ -50,7 +50,7 @@ int Txn::begin(Environment& env, unsigned flags) noexcept {
         if (!enter()) {
             return ENOMEM;
         }
-        rc = mdb_txn_begin(env.get(), nullptr, flags, &txn_);
+        rc = env.begin_txn(flags, &txn_);
         if (rc == 0) {
             if ((flags & MDB_RDONLY) == 0) {
                 note_writer_lock(env.get());

@@ -136,11 +136,9 @@ private:
                       paths_.registry, owners_.with(kPrivateFile), owners_.with(kPrivateFile),
                       [this](MDB_txn* txn) { return create_registry_tables(txn, key_); })
                 : ok;
-        ok = ok ? Environment::create(paths_.queue, owners_.with(modes.queue_file),
-                                      owners_.with(modes.queue_file),
-                                      [this](MDB_txn* txn) {
-                                          return create_queue_tables(txn, make_uuid(), store_uuid_);
-                                      })
+        ok = ok ? Environment::create(
+                      paths_.queue, owners_.with(modes.queue_file), owners_.with(modes.queue_file),
+                      [this](MDB_txn* txn) { return create_queue_tables(txn, uuid_); })
                 : ok;
         return ok ? Environment::create(paths_.ledger, owners_.with(kPrivateFile),
                                         owners_.with(kPrivateFile), create_ledger_tables)
@@ -164,7 +162,7 @@ private:
 
     [[nodiscard]] Status format_file(std::uint32_t max_accounts) {
         StoreFormat format;
-        format.uuid = store_uuid_;
+        format.uuid = uuid_;
         format.max_accounts = max_accounts;
         made_.push_back(paths_.format);
         Status ok = sync_folder(paths_.root);
@@ -176,7 +174,7 @@ private:
     const StorePaths& paths_;
     Owners owners_;
     MasterKey key_ = MasterKey::random();
-    std::string store_uuid_ = make_uuid();
+    std::string uuid_ = make_uuid();
     std::vector<fs::path> made_;
 };
 

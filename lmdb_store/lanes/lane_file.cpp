@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "lmdb_store/environment/lock_file.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 
 namespace sluice::store {

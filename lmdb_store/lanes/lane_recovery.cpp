@@ -4,12 +4,28 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <string>
+#include <thread>
 
-#include "lmdb_store/environment/lock_file.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/lanes/lane_reader.hpp"
 
 namespace sluice::store {
+namespace {
+
+Error not_locked(int error, const std::filesystem::path& cells) {
+    const std::string holder =
+        error == EAGAIN
+            ? holder_of_byte(cells, static_cast<int>(LaneLock::Byte::kSettlers), 0, true)
+            : std::string();
+    return holder.empty() ? disk_error(error, "lock", cells)
+                          : Error{ErrorCode::kBusy, "cannot find the ends of the lanes, because " +
+                                                        holder + "; nothing was changed"};
+}
+
+}  // namespace
 
 LaneLock::LaneLock(const LaneSet& lanes, Byte byte, bool waits) noexcept
     : file_(open_retrying(lanes.cells_path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK)) {
@@ -17,10 +33,16 @@ LaneLock::LaneLock(const LaneSet& lanes, Byte byte, bool waits) noexcept
         return;  // errno is that of opening, and not the EBADF of a lock without a file
     }
     struct flock lock = write_lock(static_cast<off_t>(byte), 1);
+    const bool polls = waits && !waits_for_locks_without_limit();
+    const Clock::time_point deadline = lock_deadline();
+    constexpr std::chrono::milliseconds kPoll{5};
     int rc = 0;
-    do {
-        rc = ::fcntl(file_.get(), waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
-    } while (rc != 0 && errno == EINTR);
+    while ((rc = ::fcntl(file_.get(), waits && !polls ? F_OFD_SETLKW : F_OFD_SETLK, &lock)) != 0 &&
+           (errno == EINTR || (polls && errno == EAGAIN && steady_now() < deadline))) {
+        if (errno == EAGAIN) {
+            std::this_thread::sleep_for(kPoll);
+        }
+    }
     held_ = rc == 0;
 }
 
@@ -43,7 +65,7 @@ Result<bool> LaneRecovery::settle() {
     // because it has the lane's lock as well.
     const LaneLock lock(lanes_, LaneLock::Byte::kSettlers);
     if (!lock.is_held()) {
-        return disk_error(errno, "lock", lanes_.cells_path());
+        return not_locked(errno, lanes_.cells_path());
     }
     rows = read_rows_();
     if (!rows) {

@@ -68,7 +68,8 @@ public:
                         ///< wait for it at once, and the appends of the others would starve.
         kSettlers = 2,  ///< LaneRecovery::settle()
     };
-    /// @param waits  False does not wait for another thread or process that has the lock.
+    /// @param waits  False does not wait for another thread or process that has the lock. True
+    ///               waits within the limit of lock_wait.hpp.
     LaneLock(const LaneSet& lanes, Byte byte, bool waits = true) noexcept;
     LaneLock(const LaneLock&) = delete;
     LaneLock& operator=(const LaneLock&) = delete;

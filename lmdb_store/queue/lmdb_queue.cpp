@@ -67,13 +67,13 @@ Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueO
 }
 
 LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control,
-                     std::string store_uuid)
+                     std::string uuid)
     : paths_(paths),
       options_(options),
       control_file_(std::move(control)),
       page_(&control_file_.words(), 0),
-      admission_(paths.lanes),
-      store_uuid_(std::move(store_uuid)) {}
+      uuid_(std::move(uuid)),
+      admission_(paths.lanes) {}
 
 Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
     auto env =
@@ -119,15 +119,14 @@ Status LmdbQueue::read_identity() {
                      : ", which only a pre-release of sluice read: create a new store with "
                        "\"sluice init\"")};
     }
-    uuid_ = *uuid;
-    page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
-    if (get(txn.get(), kStoreKey) != store_uuid_) {
+    if (*uuid != uuid_) {
         return Error{ErrorCode::kConflict,
                      "\"" + paths_.queue.string() +
                          "\" is the queue of another store than the one that \"" +
                          paths_.format.string() +
                          "\" names; nothing was changed. Put the files of one store together"};
     }
+    page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
     txn.abort();
     return open_lanes();
 }

@@ -21,7 +21,7 @@ namespace sluice::store {
 class LmdbQueue final : public Queue {
 public:
     LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control,
-              std::string store_uuid);
+              std::string uuid);
 
     [[nodiscard]] Status open_environment(std::uint64_t map_bytes);
 
@@ -160,7 +160,6 @@ private:
     MDB_dbi idempotency_ = 0;
     MDB_dbi idempotency_by_age_ = 0;
     Admission admission_;
-    std::string store_uuid_;
     std::optional<Preallocation> preallocation_;  ///< Empty if commits are not synced.
     ReadTxn claims_txn_;  ///< append(): reset after each use, and kept for its reader slot.
     std::int64_t checked_at_ms_ = 0;

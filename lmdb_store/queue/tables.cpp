@@ -46,11 +46,10 @@ std::int64_t accepted_of(const MDB_val& age) noexcept {
 
 }  // namespace
 
-int create_queue_tables(MDB_txn* txn, std::string_view uuid, std::string_view store_uuid) noexcept {
+int create_queue_tables(MDB_txn* txn, std::string_view uuid) noexcept {
     constexpr std::array<char, 4> kFormat = {kQueueFormat, 0, 0, 0};
     int rc = create_tables(txn, kQueueTables);
     rc = rc == 0 ? put_main(txn, kFormatKey, {kFormat.data(), kFormat.size()}) : rc;
-    rc = rc == 0 ? put_main(txn, kStoreKey, store_uuid) : rc;
     rc = rc == 0 ? put_main(txn, kUuidKey, uuid) : rc;
     return rc == 0 ? put_main(txn, kNextSeqKey, to_view(seq_key(1))) : rc;
 }

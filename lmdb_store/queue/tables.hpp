@@ -1,7 +1,7 @@
 // The queue's environment on disk, and its idempotency rows. Internal to lmdb_store;
 // docs/record-format.md is for readers.
 //
-//   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE | "store" 36 bytes
+//   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE
 //                       "lane.NNNN" lmdb_store/lanes/rows.hpp
 //   records             key u64 BE sequence number -> record (core/protocol/record.hpp)
 //   idempotency         key SHA-256(shop number u32 BE, key bytes) -> IdempotencyRow
@@ -22,7 +22,6 @@ inline constexpr std::uint32_t kQueueFormat = 2;
 inline constexpr std::array<const char*, 3> kQueueTables = {"records", "idempotency",
                                                             "idempotency_by_age"};
 inline constexpr std::string_view kNextSeqKey = "next_seq";
-inline constexpr std::string_view kStoreKey = "store";  ///< UUID of the queue's store.
 
 [[nodiscard]] inline KeyBytes<8> seq_key(std::uint64_t seq) noexcept {
     KeyBytes<8> key;
@@ -31,8 +30,7 @@ inline constexpr std::string_view kStoreKey = "store";  ///< UUID of the queue's
 }
 
 /// Fills a new environment. Returns 0 or LMDB's code.
-[[nodiscard]] int create_queue_tables(MDB_txn* txn, std::string_view uuid,
-                                      std::string_view store_uuid) noexcept;
+[[nodiscard]] int create_queue_tables(MDB_txn* txn, std::string_view uuid) noexcept;
 
 /// One key of a shop, so that a retry gets the first answer again.
 struct IdempotencyRow {

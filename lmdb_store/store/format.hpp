@@ -11,10 +11,11 @@
 namespace sluice::store {
 
 /// The only format that this release reads and writes.
-inline constexpr std::uint32_t kStoreFormat = 3;
+inline constexpr std::uint32_t kStoreFormat = 4;
 inline constexpr std::uint32_t kAccountsMaxDefault = 65'536;
 
 struct StoreFormat {
+    /// Names the store and its queue, and so the inputs of its queue in a ledger.
     std::string uuid;
     std::uint32_t format = kStoreFormat;
     std::uint32_t min_reader = kStoreFormat;

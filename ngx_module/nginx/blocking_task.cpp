@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "lmdb_store/environment/lock_wait.hpp"
+
 namespace sluice::ngx {
 namespace {
 
@@ -105,6 +107,7 @@ bool BlockingTask::start(std::function<void()> work) noexcept {
         auto counted = std::make_shared<Running>();
         thread_ = start_without_signals(
             [work = std::move(work), counted = std::move(counted), shared = shared_]() mutable {
+                const store::LockLimit none;  // neither a request nor the process waits for it
                 std::exchange(work, nullptr)();
                 counted.reset();
                 shared->ended.store(true);

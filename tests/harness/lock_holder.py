@@ -31,6 +31,25 @@ lmdb.mdb_txn_abort(txn)
 lmdb.mdb_env_close(env)
 """
 
+# Has LMDB's environment open; with a number, takes that many of its reader slots, or all that there are.
+READER = """
+import ctypes, sys
+lmdb = ctypes.CDLL("liblmdb.so.0")
+env = ctypes.c_void_p()
+lmdb.mdb_env_create(ctypes.byref(env))
+lmdb.mdb_env_set_maxdbs(env, 16)
+assert lmdb.mdb_env_open(env, sys.argv[1].encode(), 0x200000 | 0x20000, 0o600) == 0  # MDB_NOTLS, MDB_RDONLY
+txns = [ctypes.c_void_p() for _ in range(int(sys.argv[2]))]
+for txn in txns:
+    if lmdb.mdb_txn_begin(env, None, 0x20000, ctypes.byref(txn)) != 0:
+        break
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+# Where LMDB's lock file holds the threads that have its mutexes.
+MUTEX_AT = {"readers": 8, "writer": 64}
+
 
 class LockHolder:
     """Another process that holds something of the store."""

@@ -431,7 +431,7 @@ LANES = [
           "        if (!*holds) {\n            continue;\n        }\n        rows", "        if (*holds) {\n            continue;\n        }\n        rows",
           "lmdb_store:LanesTest.L4ALaneThatTheQueueDoesNotKnowAndThatHoldsEventsIsRefused"),
     fault("a queue of another store is taken", "lmdb_store/queue/lmdb_queue.cpp",
-          "get(txn.get(), kStoreKey) != store_uuid_) {", "get(txn.get(), kStoreKey) == std::string_view()) {",
+          "if (*uuid != uuid_) {", "if (uuid->empty()) {",
           "lmdb_store:LanesTest.L4AQueueOfAnotherStoreIsRefused"),
     fault("cells of an earlier boot count", "lmdb_store/lanes/cells.cpp",
           "for (const Uuid* uuid : {&lane, &boot}) {", "for (const Uuid* uuid : {&lane, boot.data() == nullptr ? &boot : &lane}) {",

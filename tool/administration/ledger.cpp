@@ -29,13 +29,9 @@ struct MigrateCommand {
 /// Compares the new ledger with the store's own, which may be in use.
 Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     const auto paths = frame.paths();
-    std::string node;
-    {
-        auto queue = store::Queue::open(paths, queue_options());
-        if (!queue.ok()) {
-            return queue.error();
-        }
-        node = queue.value()->uuid();
+    const auto node = node_of(frame);
+    if (!node.ok()) {
+        return node.error();
     }
     auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
     if (!ledger.ok() && ledger.error().code == ErrorCode::kUnsupported) {
@@ -46,7 +42,7 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     if (!ledger.ok()) {
         return ledger.error();
     }
-    const auto compared = rebuild.compare(*ledger.value(), node);
+    const auto compared = rebuild.compare(*ledger.value(), *node);
     if (!compared.ok()) {
         return compared.error();
     }

@@ -283,12 +283,12 @@ std::optional<AcceptGap> parse_gap(std::string_view text) {
 
 /// The loss of inputs that are somewhere still is not accepted.
 Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
-    const auto queue = open_queue(frame);
+    const auto node = node_of(frame);
     const auto archive = store::ArchiveReader::open(frame.paths().archive);
-    if (!queue.ok() || !archive.ok()) {
-        return queue.ok() ? archive.error() : queue.error();
+    if (!node.ok() || !archive.ok()) {
+        return node.ok() ? archive.error() : node.error();
     }
-    const auto found = archive.value()->find((*queue)->uuid(), gap.first);
+    const auto found = archive.value()->find(*node, gap.first);
     if (found.ok() && *found) {
         return Error{ErrorCode::kConflict,
                      "the archive has input " + std::to_string(gap.first.value) +

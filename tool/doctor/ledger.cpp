@@ -20,18 +20,16 @@ constexpr const char* kSound =
     "the chain of hashes holds; balances, payouts, orders and periods agree with it";
 
 /// Looks for damage that LMDB itself can find. @return false if it found any.
-bool check_own_rows(const store::StorePaths& paths, Findings& findings) {
-    std::string node;
-    if (auto queue = store::Queue::open(paths, queue_options()); queue.ok()) {
-        node = queue.value()->uuid();
-    }
-    auto ledger = store::EmbeddedLedger::open(paths.ledger, store::EmbeddedLedger::Mode::kReadOnly);
+bool check_own_rows(const Frame& frame, Findings& findings) {
+    const auto node = node_of(frame);
+    auto ledger =
+        store::EmbeddedLedger::open(frame.paths().ledger, store::EmbeddedLedger::Mode::kReadOnly);
     if (!ledger.ok()) {
         add_damage("ledger", ledger.error(), findings);
         return false;
     }
     try {
-        const auto problems = ledger.value()->verify(node, kLedgerProblemsMax);
+        const auto problems = ledger.value()->verify(node.ok() ? *node : "", kLedgerProblemsMax);
         for (const std::string& problem : problems) {
             findings.push_back(
                 {"journal", Health::kProblem, problem,
@@ -189,7 +187,7 @@ void check_ledger(const Frame& frame, Findings& findings) {
     check_work(frame, findings);
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {
-        if (check_own_rows(frame.paths(), findings)) {
+        if (check_own_rows(frame, findings)) {
             audit(frame, "keep the files; rebuild with `sluice ledger rebuild` and compare",
                   findings);
         }

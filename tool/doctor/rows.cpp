@@ -142,6 +142,8 @@ std::string remedy_for(ErrorCode code) {
     switch (code) {
         case ErrorCode::kPermission:
             return "run doctor as root or as the store's owner";
+        case ErrorCode::kBusy:
+            return "end that process, or wait until it ends; reports read the ledger meanwhile";
         case ErrorCode::kUnsupported:
             return "";  // a format: the finding says what to do
         default:

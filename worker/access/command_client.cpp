@@ -8,6 +8,7 @@
 
 #include "core/protocol/record.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/lock_holders.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/housekeeping.hpp"
@@ -25,7 +26,13 @@ constexpr std::chrono::seconds kWorkerFailingMax{15};
 constexpr std::chrono::seconds kConfirmEvery{5};
 constexpr std::uint32_t kOwnRetrySeconds = 15;
 
-Error not_appended(store::AppendOutcome outcome) {
+Error not_appended(const store::StorePaths& paths, store::AppendOutcome outcome) {
+    const std::string holders = outcome == store::AppendOutcome::kUnavailable
+                                    ? store::describe_lock_holders(paths, true)
+                                    : std::string();
+    if (!holders.empty()) {
+        return {ErrorCode::kBusy, "the command was not stored, because " + holders};
+    }
     switch (outcome) {
         case store::AppendOutcome::kFull:
             return {ErrorCode::kFull, "the queue is full: the command was not stored, try later"};
@@ -115,7 +122,7 @@ Result<Appended> append(const store::StorePaths& paths, store::Queue& queue, con
         bulk->keep();
     }
     if (item.outcome != store::AppendOutcome::kStored) {
-        return not_appended(item.outcome);
+        return not_appended(paths, item.outcome);
     }
     return Appended{item.seq, sealed.mac()};
 }

@@ -120,6 +120,12 @@ store::QueueOptions queue_options() {
     return options;
 }
 
+Result<std::string> node_of(const Frame& frame) {
+    auto format = store::read_store_format(frame.paths());
+    return format.ok() ? Result<std::string>(std::move(format->uuid))
+                       : Result<std::string>(format.error());
+}
+
 Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url,
                                                 ReadFrom from, const pg::LedgerOptions& options) {
     auto url = ledger_url_of(frame, ledger_url);
@@ -207,11 +213,11 @@ Status add_archive_keys(const Frame& frame, const std::vector<std::string>& file
                         worker::ArchiveSeals& seals) {
     const store::StorePaths paths = frame.paths();
     if (::access(paths.command_key.c_str(), R_OK) == 0) {
-        const auto queue = store::Queue::open(paths, queue_options());
-        if (!queue.ok()) {
-            return queue.error();
+        const auto node = node_of(frame);
+        if (!node.ok()) {
+            return node.error();
         }
-        if (Status added = seals.add(paths.command_key, (*queue)->uuid()); !added.ok()) {
+        if (Status added = seals.add(paths.command_key, *node); !added.ok()) {
             return added.error();
         }
     }
@@ -238,16 +244,12 @@ Status visit_snapshot(const Frame& frame, const std::string& ledger_url, ReadFro
     if (!opener.ok()) {
         return opener.error();
     }
-    std::string node;
-    {
-        auto queue = store::Queue::open(frame.paths(), queue_options());
-        if (!queue.ok()) {
-            return queue.error();
-        }
-        node = queue.value()->uuid();
+    const auto node = node_of(frame);
+    if (!node.ok()) {
+        return node.error();
     }
     return use_ledger(*opener, [&](Ledger& ledger) {
-        const auto snapshot = ledger.snapshot(node);
+        const auto snapshot = ledger.snapshot(*node);
         if (from == ReadFrom::kConfirmed) {
             ledger.confirm();
         }

@@ -31,6 +31,10 @@ Option add_ledger(Subcommand app, std::string& target);
 /// idempotency keys live.
 [[nodiscard]] store::QueueOptions queue_options();
 
+/// Returns the name of this store's inputs in a ledger. Opens no queue, whose locks other processes
+/// may hold.
+[[nodiscard]] Result<std::string> node_of(const Frame& frame);
+
 /// Which server of a PostgreSQL cluster is read.
 enum class ReadFrom : std::uint8_t {
     kAnyServer,  ///< For reports. It may lag, or hold commits that a failover undoes.

@@ -323,14 +323,18 @@ private:
         if (!options_.own) {
             return {};
         }
-        const auto queue = store::Queue::open(*options_.own, {});
-        if (!queue) {
-            return queue.error();
+        const auto format = store::read_store_format(*options_.own);
+        if (!format) {
+            return format.error();
         }
-        const std::string node = (*queue)->uuid();
+        const std::string& node = format->uuid;
         const auto state = end_.nodes.find(node);
         if (state == end_.nodes.end() || replayed_->applied(node) >= state->second.applied) {
             return {};
+        }
+        const auto queue = store::Queue::open(*options_.own, {});
+        if (!queue) {
+            return queue.error();
         }
         const SequenceNumber after = replayed_->applied(node);
         stored_->reader().turn_to(node);

@@ -9,13 +9,19 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lmdb_store/environment/environment.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
@@ -157,6 +163,7 @@ TEST_F(LockFileInUse, IsInitializedAgainIfItsLastUserDestroyedItMeanwhile) {
         return done ? 0 : 1;
     });
     ::close(fd);
+    const LockLimit none;  // LMDB waits
     const auto opened = Environment::open({.folder = store_.paths().queue});
     int status = -1;
     ::waitpid(child_, &status, 0);
@@ -182,6 +189,147 @@ TEST_F(LockFileInUse, IsNotUsedAfterItWasDamaged) {
     EXPECT_THAT(error.message, HasSubstr("lock.mdb"));
     damage(kReadersAt, std::uint32_t{0});
     EXPECT_EQ(reader.begin(**opened), 0);
+}
+
+// -- Waiting for locks ----------------------------------------------------------------------------
+
+using std::chrono::milliseconds;
+
+/// Another process with a lock of the queue's environment, and this one with the environment open.
+class LockFileHeld : public LockFileInUse {
+protected:
+    void SetUp() override {}
+    /// Starts a process that has the writer lock for that time, or until it is killed.
+    void hold_writer_lock(int seconds = 0) {
+        start_user(
+            [this] {
+                held_ = *Environment::open({.folder = store_.paths().queue});
+                return writer_.begin(*held_) == 0;
+            },
+            [this, seconds] {
+                if (seconds == 0) {
+                    return ::pause();
+                }
+                ::sleep(static_cast<unsigned>(seconds));
+                writer_.abort();
+                return ::pause();
+            });
+    }
+    std::shared_ptr<Environment> open() {
+        auto opened = Environment::open({.folder = store_.paths().queue});
+        EXPECT_TRUE(opened.ok()) << opened.error().message;
+        return opened.ok() ? *opened : nullptr;
+    }
+    [[nodiscard]] std::string name_of_child() const {
+        return "process " + std::to_string(child_) + " (";
+    }
+
+    std::shared_ptr<Environment> held_;
+    WriteTxn writer_;
+};
+
+TEST_F(LockFileHeld, AWriterThatWaitedGoesOnAfterTheUnlock) {
+    hold_writer_lock(1);
+    const auto environment = open();
+    const Clock::time_point began = steady_now();
+    WriteTxn writer;
+    EXPECT_EQ(writer.begin(*environment), 0);
+    EXPECT_LT(steady_now() - began, std::chrono::seconds(5));
+}
+
+TEST_F(LockFileHeld, AWriterGivesUpAtItsLimitAndNamesTheHolder) {
+    hold_writer_lock();
+    const auto environment = open();
+    const LockLimit limit(milliseconds(200));
+    const Clock::time_point began = steady_now();
+    WriteTxn writer;
+    EXPECT_EQ(writer.begin(*environment), kLockHeld);
+    EXPECT_GE(steady_now() - began, milliseconds(200));
+    EXPECT_LT(steady_now() - began, std::chrono::seconds(5));
+    const Error error = environment->error(kLockHeld, "write");
+    EXPECT_EQ(error.code, ErrorCode::kBusy);
+    EXPECT_THAT(error.message, HasSubstr("writer lock"));
+    EXPECT_THAT(error.message, HasSubstr(name_of_child()));
+    end_user();
+    EXPECT_EQ(writer.begin(*environment), 0) << "the holder's death frees the lock";
+}
+
+TEST_F(LockFileHeld, AForgedWordKeepsNoOneLongerThanTheLimit) {
+    const auto environment = open();
+    constexpr std::array<std::uint64_t, 2> kWordsAt{8, 64};  // readers, writer
+    for (const std::uint64_t at : kWordsAt) {
+        for (const pid_t thread : {pid_t{1}, pid_t{0x3FFF'FFFF}, ::getpid()}) {
+            damage(at, thread);
+            const LockLimit limit(milliseconds(20));
+            ReadTxn reader;
+            WriteTxn writer;
+            EXPECT_EQ(at == 8 ? reader.begin(*environment) : writer.begin(*environment), kLockHeld);
+            EXPECT_FALSE(environment->error(kLockHeld, "read").message.empty());
+            damage(at, std::uint32_t{0});
+        }
+    }
+    const std::string shown = [&] {
+        damage(kWordsAt[1], std::uint32_t{0x3FFF'FFFF});
+        return environment->error(kLockHeld, "write").message;
+    }();
+    damage(kWordsAt[1], std::uint32_t{0});
+    EXPECT_THAT(shown, HasSubstr("no process"));
+}
+
+TEST_F(LockFileHeld, AStrangersLockOfTheFileEndsTheOpeningAtItsLimit) {
+    start_user([this] {
+        const int fd = ::open(path_.c_str(), O_RDWR);
+        struct flock lock {};
+        lock.l_type = F_WRLCK;
+        return ::fcntl(fd, F_SETLK, &lock) == 0;
+    });
+    const LockLimit limit(milliseconds(50));
+    const auto opened = Environment::open({.folder = store_.paths().queue});
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, ErrorCode::kBusy);
+    EXPECT_THAT(opened.error().message, HasSubstr(name_of_child()));
+}
+
+TEST_F(LockFileHeld, AnErrorOfFullReaderSlotsNamesTheProcessWithMost) {
+    start_user([this] {
+        held_ = *Environment::open({.folder = store_.paths().queue});
+        MDB_txn* txn = nullptr;
+        for (int i = 0; i < 20; ++i) {
+            if (mdb_txn_begin(held_->get(), nullptr, MDB_RDONLY, &txn) != 0) {
+                return false;
+            }
+        }
+        return true;
+    });
+    const auto environment = open();
+    EXPECT_THAT(environment->error(MDB_READERS_FULL, "read").message, HasSubstr(name_of_child()));
+    EXPECT_THAT(environment->error(MDB_READERS_FULL, "read").message, HasSubstr("20 of 4096"));
+}
+
+// A thread that was woken and did not say that others wait would leave them asleep for ever.
+TEST_F(LockFileHeld, NoThreadSleepsOnWhileTheLockIsFree) {
+    const auto environment = open();
+    std::vector<std::thread> threads;
+    std::atomic<int> begun{0};
+    constexpr int kThreads = 6;
+    constexpr int kTurns = 300;
+    for (int number = 0; number < kThreads; ++number) {
+        threads.emplace_back([&, number] {
+            std::optional<LockLimit> none;
+            if (number % 3 == 0) {
+                none.emplace();  // waits within LMDB
+            }
+            for (int turn = 0; turn < kTurns; ++turn) {
+                WriteTxn writer;
+                begun += writer.begin(*environment) == 0 ? 1 : 0;
+                std::this_thread::sleep_for(std::chrono::microseconds(turn % 7 * 20));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(begun, kThreads * kTurns);
 }
 
 }  // namespace
