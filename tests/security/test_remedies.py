@@ -61,6 +61,56 @@ def test_a_remedy_for_a_link_runs_nothing_of_the_name(store, tmp_path, name):
     assert (path.parent / (name + ".refused")).is_symlink()
 
 
+def test_mending_a_name_that_alternates_changes_no_other_file(store, tmp_path):
+    """The intruder swaps a file and a link to root's file for as long as root mends."""
+    victim = tmp_path / "victim"
+    victim.write_text("root's")
+    victim.chmod(0o600)
+    tmp_path.chmod(0o755)
+    lanes = store / "queue" / "lanes"
+
+    def swap():
+        path, link = lanes / "9.lane", lanes / "link"
+        for _ in range(4000):
+            intruder.tries(lambda: os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)),
+                           lambda: os.chmod(path, 0o666), lambda: os.symlink(victim, link),
+                           lambda: os.rename(link, path), path.unlink)()
+
+    pid = os.fork()
+    if pid == 0:
+        intruder.run_as(intruder.INTRUDER, swap)
+        os._exit(0)
+    mended = 0
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        done = cli.Sluice(store).run("doctor", "--mend", lanes / "9.lane")
+        mended += "has mode 0660" in done.stdout
+        assert "victim" not in done.stdout + done.stderr, done
+    print(f"mended {mended} times")
+    assert victim.stat().st_mode & 0o7777 == 0o600 and victim.stat().st_uid == 0
+
+
+def test_mend_gives_back_owner_and_mode(store):
+    path = store / "ledger" / "data.mdb"
+    owner = path.stat().st_uid
+    os.chown(path, 0, 0)
+    path.chmod(0o644)
+    assert {row["remedy"] for row in findings(store)} == {f"sluice --store {store} doctor --mend {path}"}
+    done = cli.Sluice(store)("doctor", "--mend", path)
+    assert done == f"{path} has mode 0600 and belongs to {intruder.OWNER}\n"
+    assert path.stat().st_uid == owner and path.stat().st_mode & 0o7777 == 0o600
+    assert not findings(store)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "{store}/../elsewhere", "{store}/queue/unknown", "{store}/queue/lanes/a/b"])
+def test_mend_refuses_a_path_outside_the_store(store, path):
+    assert "is no file of the store" in cli.Sluice(store).refuses("doctor", "--mend", path.format(store=store))
+
+
+def test_mend_refuses_a_file_with_another_name(store):
+    os.link(store / "queue" / "control", store / "queue" / "lanes" / "also.lane")
+    assert "hard links" in cli.Sluice(store).refuses("doctor", "--mend", store / "queue" / "lanes" / "also.lane")
+
+
 def test_a_fifo_that_its_maker_alone_may_open_is_called_a_fifo(store):
     sluice = cli.Sluice(store)
     body = store / "queue" / "control"

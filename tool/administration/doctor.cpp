@@ -1,6 +1,9 @@
 // sluice doctor
 #include "tool/doctor/doctor.hpp"
 
+#include <chrono>
+
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -18,6 +21,7 @@ struct DoctorCommand {
     std::string nginx;  ///< Empty means the installed one.
     std::string nginx_conf;
     bool replays = false;
+    std::string mends;                  ///< A file or folder of the store.
     std::vector<std::string> archives;  ///< Empty means the store's own.
     std::vector<std::string> keys;      ///< Command keys of other stores.
     std::string ledger;                 ///< --ledger
@@ -26,6 +30,7 @@ struct DoctorCommand {
 
 Findings look(const Frame& frame, const NginxDump& nginx) {
     const store::StorePaths paths = frame.paths();
+    const store::LockLimit limit(std::chrono::seconds(3));  // several checks open the queue
     Findings findings;
     check_format(paths, findings);
     if (findings.back().health == Health::kOk) {
@@ -149,6 +154,9 @@ Status run_replay(const Frame& frame, const DoctorCommand& command) {
 }
 
 Status run_doctor(const Frame& frame, const DoctorCommand& command) {
+    if (!command.mends.empty()) {
+        return mend(frame.paths(), command.mends);
+    }
     const NginxDump nginx = command.replays
                                 ? NginxDump{}
                                 : dump_nginx(frame.paths(), command.nginx, command.nginx_conf);
@@ -187,6 +195,13 @@ void declare_doctor(Subcommand app) {
         add_flag(doctor, "--replay", command.replays,
                  "Replay the archive in a temporary folder (TMPDIR) instead, and compare every row "
                  "of every table with the ledger");
+    const Option mended =
+        add_text(doctor, "--mend", "PATH", command.mends,
+                 "Give this file or folder of the store its owner and mode instead, or move it "
+                 "away if it is of another kind; follows no link");
+    mended.excludes(replay);
+    mended.excludes(conf);
+    mended.excludes(nginx);
     replay.excludes(conf);
     replay.excludes(nginx);
     add_texts(doctor, "--from", "ARCHIVE", command.archives,

@@ -1,9 +1,13 @@
 // Doctor: checks a store, its worker and the nginx in front of it, and names remedies.
 //
-// A check never changes anything. Files that its user may not read become findings.
+// A check never changes anything; only mend() does. Files that its user may not read become
+// findings.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +33,18 @@ using Findings = std::vector<Finding>;
 
 /// Adds a finding about a part of the store that cannot be opened.
 void add_damage(const char* check, const Error& error, Findings& findings);
+// tool/doctor/permissions.cpp
+[[nodiscard]] std::string user_name(uid_t user);  ///< Or its number.
+void check_permissions(const store::StorePaths& paths, Findings& findings);
+/// Gives a file or folder of the store its owner and mode, or moves away what is of another kind.
+/// Works on descriptors, follows no link below the store's folder, and prints what it did. Needs
+/// root's rights for the owner of a file.
+[[nodiscard]] Status mend(const store::StorePaths& paths, const std::filesystem::path& path);
+/// Returns the command that mends it, for a shell.
+[[nodiscard]] std::string mend_command(const store::StorePaths& paths,
+                                       const std::filesystem::path& path);
 // tool/doctor/store.cpp
 void check_format(const store::StorePaths& paths, Findings& findings);
-void check_permissions(const store::StorePaths& paths, Findings& findings);
 void check_key(const store::StorePaths& paths, Findings& findings);
 void check_command_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);

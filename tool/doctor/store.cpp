@@ -1,19 +1,14 @@
-// Doctor: files, owners, key, disk, clock.
-#include <pwd.h>
+// Doctor: format, keys, disk, clock.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/shell_word.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
-#include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
@@ -26,89 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFreeBytesMin = 1ull << 30;
 constexpr std::int64_t kClockBackSeconds = 5;
-
-std::string octal(unsigned mode) {
-    std::array<char, 8> text{};
-    std::snprintf(text.data(), text.size(), "%04o", mode & 07777u);
-    return text.data();
-}
-
-std::string user_name(uid_t user) {
-    const passwd* const entry = ::getpwuid(user);
-    return entry != nullptr ? entry->pw_name : std::to_string(user);
-}
-
-/// Kinds, owners and access bits of the store's files and folders. No remedy follows a link.
-class PermissionCheck {
-public:
-    PermissionCheck(uid_t owner, Findings& findings) : owner_(owner), findings_(findings) {}
-
-    void look(const fs::path& path, mode_t kind, unsigned forbidden) {
-        struct stat info {};
-        if (!inspect(path, kind, info)) {
-            return;
-        }
-        if ((info.st_mode & forbidden) != 0) {
-            wrong_mode(path, info.st_mode, info.st_mode & ~forbidden);
-        }
-        if (info.st_uid != owner_) {
-            add(path.string() + " belongs to " + user_name(info.st_uid) + " and should belong to " +
-                    user_name(owner_) + ", the owner of the store",
-                "chown -h " + user_name(owner_) + " " + shell_word(path.native()));
-        }
-    }
-    /// Checks a folder in which nginx's workers create files, and these files.
-    void look_shared(const fs::path& path) {
-        look(path, S_IFDIR, 0007);
-        struct stat info {};
-        if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-            return;
-        }
-        constexpr unsigned kSharedBits = S_ISGID | S_ISVTX;
-        if ((info.st_mode & S_IWGRP) != 0 && (info.st_mode & kSharedBits) != kSharedBits) {
-            wrong_mode(path, info.st_mode, info.st_mode | kSharedBits);
-        }
-        const auto names = names_in(path);
-        for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-            if (inspect(path / name, S_IFREG, info) && (info.st_mode & 0007) != 0) {
-                wrong_mode(path / name, info.st_mode, info.st_mode & ~0007U);
-            }
-        }
-    }
-    [[nodiscard]] bool clean() const noexcept { return clean_; }
-
-private:
-    bool inspect(const fs::path& path, mode_t kind, struct stat& info) {
-        if (::lstat(path.c_str(), &info) != 0) {
-            if (errno != ENOENT || kind == S_IFDIR) {  // files come and go
-                add(system_error(errno, "look at", path).message, "run doctor as root");
-            }
-            return false;
-        }
-        if ((info.st_mode & S_IFMT) == kind) {
-            return true;
-        }
-        add(path.string() +
-                (S_ISLNK(info.st_mode) ? " is a symbolic link" : " is of the wrong kind") +
-                " and should be a " + (kind == S_IFDIR ? "folder" : "regular file"),
-            "find out who made it; mv -T " + shell_word(path.native()) + " " +
-                shell_word(path.native() + ".refused"));
-        return false;
-    }
-    void wrong_mode(const fs::path& path, unsigned mode, unsigned right) {
-        add(path.string() + " has mode " + octal(mode) + " and should have " + octal(right),
-            "find " + shell_word(path.native()) + " -maxdepth 0 ! -type l -exec chmod " +
-                octal(right) + " {} +");
-    }
-    void add(std::string text, std::string remedy) {
-        clean_ = false;
-        findings_.push_back({"permissions", Health::kProblem, std::move(text), std::move(remedy)});
-    }
-
-    uid_t owner_;
-    Findings& findings_;
-    bool clean_ = true;
-};
 
 }  // namespace
 
@@ -169,39 +81,6 @@ bool check_lmdb(const store::StorePaths& paths, Findings& findings) {
     return findings.back().health == Health::kOk;
 }
 
-void check_permissions(const store::StorePaths& paths, Findings& findings) {
-    struct stat root {};
-    if (::stat(paths.root.c_str(), &root) != 0) {
-        return;
-    }
-    PermissionCheck check(root.st_uid, findings);
-    constexpr unsigned kOthers = 0007;
-    constexpr unsigned kNotInGroup = 0027;
-    constexpr unsigned kGroupAndOthers = 0077;
-    check.look(fs::canonical(paths.root), S_IFDIR, kNotInGroup);
-    check.look(paths.registry, S_IFDIR, kNotInGroup);
-    check.look(paths.registry / "data.mdb", S_IFREG, kGroupAndOthers);
-    check.look(paths.registry / "lock.mdb", S_IFREG, kGroupAndOthers);
-    check.look(store::published_file(paths), S_IFREG, kNotInGroup);
-    check.look(store::generation_file(paths), S_IFREG, kNotInGroup);
-    check.look(paths.queue, S_IFDIR, kNotInGroup);
-    check.look(paths.queue / "data.mdb", S_IFREG, kOthers);
-    check.look(paths.queue / "lock.mdb", S_IFREG, kOthers);
-    check.look(paths.control, S_IFREG, kOthers);
-    check.look_shared(paths.bulk);
-    check.look_shared(paths.lanes);
-    for (const fs::path& path : {paths.ledger, paths.archive}) {
-        check.look(path, S_IFDIR, kGroupAndOthers);
-        const auto names = names_in(path);
-        for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-            check.look(path / name, S_IFREG, kGroupAndOthers);
-        }
-    }
-    if (check.clean()) {
-        findings.push_back({"permissions", Health::kOk, "owners and modes are right"});
-    }
-}
-
 void check_key(const store::StorePaths& paths, Findings& findings) {
     const auto key = store::MasterKey::load(paths.master_key);
     struct stat info {};
@@ -236,8 +115,7 @@ void check_command_key(const store::StorePaths& paths, Findings& findings) {
         findings.push_back({"command key", Health::kProblem,
                             paths.command_key.string() + " belongs to " + user_name(info.st_uid) +
                                 ", the ledger to " + user_name(ledger.st_uid),
-                            "chown -h " + user_name(ledger.st_uid) + " " +
-                                shell_word(paths.command_key.native())});
+                            mend_command(paths, paths.command_key)});
     } else {
         findings.push_back(
             {"command key", Health::kOk, "the command key is readable by its owner only"});
