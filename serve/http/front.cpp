@@ -140,7 +140,7 @@ Outcome Front::admit(const Request& request, bool is_ready) {
         moved.status = 308;
         outcome.result = moved.with("Location", "/ui/");
     } else if (path == "/metrics") {
-        Answer answer = plain(metrics_text(figures_, silence_.shops(), paths_));
+        Answer answer = plain(metrics_text(figures_, silence_, paths_));
         answer.type = "text/plain; version=0.0.4; charset=utf-8";
         outcome.result = std::move(answer);
     } else if (path == "/v1/openapi.json") {

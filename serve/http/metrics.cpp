@@ -111,7 +111,7 @@ void add_shops(std::string& text, const std::vector<ShopActivity>& shops) {
 
 }  // namespace
 
-std::string metrics_text(const Figures& figures, const std::vector<ShopActivity>& shops,
+std::string metrics_text(const Figures& figures, SilenceWatch& watch,
                          const store::StorePaths& paths) {
     std::string text;
     add_requests(text, figures);
@@ -121,7 +121,11 @@ std::string metrics_text(const Figures& figures, const std::vector<ShopActivity>
     add_gauge(text, "sluice_snapshot_age_seconds", "Age of the oldest snapshot that is read.",
               std::chrono::duration<double>(figures.snapshot_age).count());
     add_destinations(text, paths);
-    add_shops(text, shops);
+    add_shops(text, watch.shops());
+    if (const auto unsealed = watch.unsealed_commands()) {
+        add_gauge(text, "sluice_unsealed_commands",
+                  "Commands without a valid seal among the ledger's dead letters.", *unsealed);
+    }
     return text;
 }
 

@@ -25,8 +25,7 @@ struct Figures {
 
 /// Returns the metrics as Prometheus reads them, without those of destinations if the store has
 /// none or they cannot be read. Waits for the disk.
-[[nodiscard]] std::string metrics_text(const Figures& figures,
-                                       const std::vector<ShopActivity>& shops,
+[[nodiscard]] std::string metrics_text(const Figures& figures, SilenceWatch& watch,
                                        const store::StorePaths& paths);
 
 }  // namespace sluice::serve

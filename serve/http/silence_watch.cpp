@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/commands/seal.hpp"
 #include "core/reports/silence.hpp"
 #include "lmdb_store/registry/registry.hpp"
 
@@ -30,7 +31,12 @@ std::map<ShopNumber, store::ShopRow> active_shops(const store::StorePaths& paths
 
 std::vector<ShopActivity> SilenceWatch::shops() {
     const std::lock_guard lock(mutex_);
-    return shops_;
+    return found_.shops;
+}
+
+std::optional<std::uint64_t> SilenceWatch::unsealed_commands() {
+    const std::lock_guard lock(mutex_);
+    return found_.unsealed;
 }
 
 void SilenceWatch::start() {
@@ -39,20 +45,20 @@ void SilenceWatch::start() {
 
 void SilenceWatch::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        std::vector<ShopActivity> shops;
+        Found found;
         try {
-            shops = read();
+            found = read();
         } catch (const std::exception&) {  // /ready and the requests report the failure
         }
         std::unique_lock lock(mutex_);
-        shops_ = std::move(shops);
+        found_ = std::move(found);
         stopped_.wait_for(lock, stop, kPace, [] { return false; });
     }
 }
 
 /// Opens the ledger for each reading, so that a restored one is found, and none is held for long.
-std::vector<ShopActivity> SilenceWatch::read() {
-    std::vector<ShopActivity> found;
+SilenceWatch::Found SilenceWatch::read() {
+    Found found;
     const std::map<ShopNumber, store::ShopRow> shops = active_shops(paths_);
     auto opened = open_();
     if (!opened.ok()) {
@@ -63,15 +69,38 @@ std::vector<ShopActivity> SilenceWatch::read() {
     reports::scan_silences(*snapshot, [&](ShopNumber number, const reports::Silence& silence) {
         const auto shop = shops.find(number);
         if (shop != shops.end()) {
-            found.push_back(
+            found.shops.push_back(
                 {shop->second.account_id.str(), shop->second.shop_id.str(), silence.last_event,
                  silence.usual ? std::optional<std::chrono::seconds>(silence_limit(*silence.usual))
                                : std::nullopt});
         }
     });
-    std::ranges::sort(found, {}, &ShopActivity::last_event);
-    found.resize(std::min(found.size(), kShopsMax));
+    std::ranges::sort(found.shops, {}, &ShopActivity::last_event);
+    found.shops.resize(std::min(found.shops.size(), kShopsMax));
+    found.unsealed = count_unsealed(*ledger);
     return found;
+}
+
+std::uint64_t SilenceWatch::count_unsealed(Ledger& ledger) {
+    std::map<std::string, Totals> nodes;
+    ledger.snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
+        nodes.emplace(head.node, head.totals);
+        return true;
+    });
+    std::uint64_t unsealed = 0;
+    for (const auto& [node, totals] : nodes) {
+        Counted& counted = counted_[node];
+        if (counted.dead != totals.dead || counted.commands != totals.commands) {
+            Counted now{totals.dead, totals.commands, 0};
+            ledger.snapshot(node)->scan_dead([&now](const DeadLetter& letter) {
+                now.unsealed += is_not_sealed(letter.reason) ? 1U : 0U;
+                return true;
+            });
+            counted = now;
+        }
+        unsealed += counted.unsealed;
+    }
+    return unsealed;
 }
 
 }  // namespace sluice::serve

@@ -1,10 +1,13 @@
-// Silence watch: reads once a minute when shops sent their last events, for the metrics.
+// Silence watch: reads once a minute when shops sent their last events, and how many commands had
+// no valid seal, for the metrics.
 //
 // A thread of its own, because a scrape must not wait for the ledger.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -35,17 +38,33 @@ public:
     /// Returns the shops that are silent for longest, at most kShopsMax, without those that are
     /// suspended. Empty if ledger or registry cannot be read. May be called on any thread.
     [[nodiscard]] std::vector<ShopActivity> shops();
+    /// Returns the dead letters of all nodes that are commands without a valid seal: nginx, or
+    /// another program that may append to a queue, wrote them. Nothing if the ledger cannot be
+    /// read. May be called on any thread.
+    [[nodiscard]] std::optional<std::uint64_t> unsealed_commands();
 
 private:
+    struct Found {
+        std::vector<ShopActivity> shops;
+        std::optional<std::uint64_t> unsealed;
+    };
+    /// The dead letters of a node: counted again once the node has more or fewer, or a command,
+    /// which may have replayed one, was applied.
+    struct Counted {
+        std::uint64_t dead = 0, commands = 0, unsealed = 0;
+    };
+
     void run(const std::stop_token& stop);
-    [[nodiscard]] std::vector<ShopActivity> read();
+    [[nodiscard]] Found read();
+    [[nodiscard]] std::uint64_t count_unsealed(Ledger& ledger);
 
     worker::LedgerOpener open_;
     store::StorePaths paths_;
     std::mutex mutex_;
     std::condition_variable_any stopped_;
-    std::vector<ShopActivity> shops_;
-    std::jthread thread_;  ///< Ends before the members that it uses.
+    Found found_;
+    std::map<std::string, Counted> counted_;  ///< By node. The thread's.
+    std::jthread thread_;                     ///< Ends before the members that it uses.
 };
 
 }  // namespace sluice::serve

@@ -20,6 +20,7 @@ import pytest
 from docs import format_reader
 from harness import cli, intruder, orders, paths
 from harness.edge import Edge
+from harness.serve import Serve, ask
 
 CONFIG = """
     sluice_store @STORE@ map_size=1g thread_pool=sluice offload_pool=offload;
@@ -376,6 +377,8 @@ def test_a_command_that_the_intruder_appends_is_not_applied(walled, new_merchant
     (program,) = walled.sluice.json("program", "list")
     assert program["default_rate"] == "10%" and program["version"] == 1
     assert {row["order_id"] for row in walled.sluice.json("report", "orders")} == {name.decode(), other.decode()}
+    with Serve(walled.store, walled.folder) as served:  # it reads the ledger, and no word of nginx
+        paths.wait_until(lambda: b"\nsluice_unsealed_commands 2\n" in ask(served.read, "/metrics").body, "the figure")
 
 
 # -- Attack 4: a file that blocks who opens it -----------------------------------------------------------

@@ -439,3 +439,4 @@ def test_x4_silence_is_a_metric(served):
 
     paths.wait_until(lambda: 'sluice_shop_silence_seconds{account="acme",shop="shop-1"} ' in metrics(), "the silence of a shop")
     assert 'sluice_shop_silence_limit_seconds{account="acme",shop="shop-1"}' not in metrics(), "it is learned"
+    assert "\nsluice_unsealed_commands 0\n" in metrics()
