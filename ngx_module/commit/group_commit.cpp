@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include <chrono>
+
+#include "lmdb_store/environment/lock_wait.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
@@ -9,6 +12,9 @@
 
 namespace sluice::ngx {
 namespace {
+
+/// A commit keeps its requests and its process that long while another process has the writer lock.
+constexpr std::chrono::milliseconds kLockWait{CommitEngine::kWaitMaxMs};
 
 CommitEngine::Now now() noexcept {
     return {loop_ms(), monotonic_us()};
@@ -116,6 +122,7 @@ std::size_t GroupCommit::number_of(const Batch& batch) const noexcept {
 void GroupCommit::run(Batch& batch, ngx_log_t*) noexcept {
     GroupCommit& commits = *batch.commits;
     const std::lock_guard lock(commits.commit_mutex_);
+    const store::LockLimit limit(kLockWait);
     WaiterChain taken;
     {
         const std::lock_guard engine_lock(commits.engine_mutex_);

@@ -14,7 +14,8 @@ namespace {
 constexpr ngx_uint_t kRequestsMax = 268'435'455;
 constexpr ngx_int_t kWindowMax = 86'400 * 366;
 constexpr ngx_int_t kShareMax = 1000;
-constexpr off_t kMapBytesMin = 1 << 20;
+/// A smaller map may never have room for the largest record, whose pages must follow one another.
+constexpr off_t kMapBytesMin = off_t{4} << 20;
 constexpr std::size_t kPrefixBytesMax = 64;
 
 ngx_str_t* argument(ngx_conf_t* cf, ngx_uint_t index) noexcept {
@@ -72,7 +73,7 @@ char* store_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter
         const std::optional<off_t> bytes = parse_offset(text.substr(9));
         if (!bytes || *bytes < kMapBytesMin) {
             return refuse(cf, parameter,
-                          "expected map_size=SIZE of 1m or more, for example map_size=16g");
+                          "expected map_size=SIZE of 4m or more, for example map_size=16g");
         }
         conf.map_bytes = *bytes;
     } else if (text == "sync=on" || text == "sync=off") {

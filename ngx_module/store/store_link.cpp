@@ -119,10 +119,9 @@ void StoreLink::open_into(const Plan& plan, Opened& opened) {
     (*queue)->control().opened_by_master(plan.master_started_ms);
     opened.node_tag = sluice::node_tag((*queue)->uuid());
     opened.queue = std::move(*queue);
+    opened.registry = std::move(*registry);
+    opened.has_store.store(true);
     take_lane(opened);
-    if (opened.problem.empty()) {
-        opened.registry = std::move(*registry);
-    }
 }
 
 /// Runs on a thread that may outlive the StoreLink.
@@ -155,27 +154,40 @@ void StoreLink::background_ended() noexcept {
 
 void StoreLink::open_ended() noexcept {
     const std::shared_ptr<Opened> opened = opened_;
-    open_failed_ = opened->queue == nullptr || opened->registry == nullptr;
+    const bool is_used = queue_ != nullptr;
+    open_failed_ = !is_used && !opened->problem.empty();
     if (open_failed_) {
         report(NGX_LOG_EMERG, opened->problem, reported_);
         opened_.reset();
         return resume_waiters(true);
     }
-    check_.in_place = true;
-    queue_ = opened->queue;
-    node_tag_ = std::move(opened->node_tag);
+    if (!is_used) {
+        use_store();
+    }
     lanes_freed_ = opened->lanes_freed;
+    wait_reported_.clear();
+    if (!opened->problem.empty()) {
+        --lanes_freed_;  // the next check asks again
+        report(NGX_LOG_ERR, opened->problem, reported_);
+    }
     use_lane();
-    registry_ = std::move(opened->registry);
-    usable_ = true;
     opened_.reset();
+    resume_waiters(true);
+}
+
+/// Begins to serve with what the thread has opened, which may still wait for the lane.
+void StoreLink::use_store() noexcept {
+    check_.in_place = true;
+    queue_ = opened_->queue;
+    node_tag_ = std::move(opened_->node_tag);
+    registry_ = std::move(opened_->registry);
+    usable_ = true;
     if (!reported_.empty() || !wait_reported_.empty()) {
         reported_.clear();
         wait_reported_.clear();
         ngx_log_error(NGX_LOG_NOTICE, log_, 0, "sluice: the store is open");
     }
     users_.store_opened();
-    resume_waiters(true);
 }
 
 // -- Requests that wait ---------------------------------------------------------------------------
@@ -199,7 +211,12 @@ bool StoreLink::wait(StoreWaiter& waiter) noexcept {
 
 void StoreLink::on_wait_over() noexcept {
     note_exiting();
-    resume_waiters(false);
+    const bool lane_takes_long = waiting_ != nullptr && is_opening() && opened_->has_store.load() &&
+                                 loop_ms() - waiting_->joined_ms >= kLaneWaitMs;
+    if (lane_takes_long) {
+        use_store();
+    }
+    resume_waiters(lane_takes_long);
 }
 
 /// @param all  Or else those that have waited long enough.
@@ -311,7 +328,8 @@ void StoreLink::start_check() noexcept {
         static_cast<void>(start_open());  // the timer tries again
         return;
     }
-    if (queue_ == nullptr && !seeks_holders()) {
+    check_.seeks = background_.is_running() && work_ == Work::kOpen && seeks_holders();
+    if (queue_ == nullptr && !check_.seeks) {
         return;
     }
     report_key();
@@ -330,7 +348,8 @@ void StoreLink::run(ngx_log_t* log) noexcept {
         if (check.queue != nullptr) {
             check.in_place = check.queue->still_in_place() && check.registry->still_in_place() &&
                              (check.lane == nullptr || check.lane->still_in_place());
-        } else {
+        }
+        if (check.seeks) {
             check.holders = store::describe_lock_holders(
                 store::StorePaths(std::filesystem::path(to_view(conf_.store_path))),
                 check.searches);
@@ -362,8 +381,9 @@ void StoreLink::close_lane() noexcept {
 }
 
 void StoreLink::checked() noexcept {
+    report_wait();
     if (check_.queue == nullptr) {
-        return report_wait();
+        return;
     }
     if (!check_.in_place && usable_) {
         usable_ = false;
@@ -428,15 +448,16 @@ void StoreLink::report_key() noexcept {
 
 /// Reports what an opening waits for.
 void StoreLink::report_wait() noexcept {
-    if (queue_ != nullptr || !background_.is_running()) {
+    if (!check_.seeks || !background_.is_running()) {
         return;
     }
     guarded(log_, [&] {
-        report(NGX_LOG_ERR,
-               "the store is not open yet, and orders and products get 503 until it is: " +
-                   (check_.holders.empty() ? std::string("opening waits for the disk")
-                                           : check_.holders),
-               wait_reported_);
+        std::string text =
+            queue_ == nullptr
+                ? "the store is not open yet, and orders and products get 503 until it is: "
+                : "this process has no lane yet, and its orders go straight to the queue: ";
+        text += check_.holders.empty() ? "opening waits for the disk" : check_.holders;
+        report(NGX_LOG_ERR, text, wait_reported_);
     });
 }
 

@@ -2,11 +2,12 @@
 //
 // The store is opened after fork, on a thread of its own, because opening waits for locks and the
 // disk. Requests that arrive while it is opened wait for up to three seconds, and then get 503. If
-// the store cannot be opened, or was removed or replaced under the running process, StoreLink tries
-// again once a second; requests get 503 meanwhile. A process that shuts down and has no request
+// all but the lane is open after two seconds, they go straight to the queue: processes take lanes
+// one after the other, with several syncs each. If the store cannot be opened, or was removed or
+// replaced under the running process, StoreLink tries again once a second; requests get 503
+// meanwhile. A process that shuts down and has no request
 // returns its lane and its reader slots. It opens the store again for the next request, but takes
-// no lane, because processes take lanes one after the other, with several syncs each. Thread: the
-// event loop.
+// no lane. Thread: the event loop.
 #pragma once
 
 #include <atomic>
@@ -42,6 +43,8 @@ public:
     static constexpr ngx_msec_t kCheckEveryMs = 1000;
     /// A request waits this long while the store is opened.
     static constexpr ngx_msec_t kWaitMaxMs = 3000;
+    /// A request waits this long for the lane of its process. Then it goes to the queue directly.
+    static constexpr ngx_msec_t kLaneWaitMs = 2000;
     /// While requests wait, a process notices this often that it shuts down.
     static constexpr ngx_msec_t kWaitTickMs = 100;
 
@@ -109,6 +112,7 @@ private:
         std::uint64_t lanes_freed = 0;  ///< ControlWords::lanes_freed before a lane was asked for.
         std::unique_ptr<store::LaneWriter> lane;
         std::unique_ptr<store::RegistryReader> registry;
+        std::atomic<bool> has_store{false};  ///< All but the lane is open; the loop may take it.
     };
     /// Task of the thread of `background_`.
     enum class Work : std::uint8_t { kOpen, kTakeLane };
@@ -120,8 +124,9 @@ private:
         store::LaneWriter* lane = nullptr;
         store::RegistryReader* registry = nullptr;
         bool in_place = true;
+        bool seeks = false;     ///< Looks which processes hold the locks of the store.
         bool searches = false;  ///< See store::describe_lock_holders().
-        std::string holders;    ///< While the store is opened: which processes hold its locks.
+        std::string holders;
     };
 
     static void open_into(const Plan& plan, Opened& opened);
@@ -136,6 +141,11 @@ private:
     [[nodiscard]] bool start_open() noexcept;
     void background_ended() noexcept;
     void open_ended() noexcept;
+    void use_store() noexcept;
+    /// Returns true while the thread opens a store that does not serve yet.
+    [[nodiscard]] bool is_opening() const noexcept {
+        return queue_ == nullptr && background_.is_running() && work_ == Work::kOpen;
+    }
     void resume_waiters(bool all) noexcept;
     void release_if_idle() noexcept;
     void close_lane() noexcept;

@@ -49,6 +49,7 @@ BAD = {
     "sluice_store @STORE@ map_size=;": "map_size",
     "sluice_store @STORE@ map_size=-1g;": "map_size",
     "sluice_store @STORE@ map_size=1k;": "map_size",
+    "sluice_store @STORE@ map_size=4095k;": "4m",
     "sluice_store @STORE@ sync=maybe;": "sync",
     "sluice_store @STORE@ thread_pool=nowhere;": "nowhere",
     "sluice_store @STORE@ thread_pool=;": "thread_pool",
