@@ -129,6 +129,19 @@ std::optional<CommandRow> answer_for_key(const std::set<AccountNumber>& accounts
 
 }  // namespace
 
+std::string names_of(const NamedAccounts& accounts) {
+    constexpr std::size_t kNamesMax = 10;
+    std::string text;
+    std::size_t named = 0;
+    for (const auto& [number, id] : accounts) {
+        if (named++ == kNamesMax) {
+            return text + " and " + std::to_string(accounts.size() - kNamesMax) + " more";
+        }
+        text += (text.empty() ? "" : ", ") + id.str();
+    }
+    return text;
+}
+
 CommandRow refused_row(const CommandContext& context, std::string why) {
     CommandRow row = row_of(context);
     row.outcome = CommandOutcome::kRefused;

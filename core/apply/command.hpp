@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "core/commands/commands.hpp"
@@ -19,6 +20,10 @@ using Replay = std::function<Result<Reply>(const DeadReplay&)>;
 [[nodiscard]] CommandRow apply_command(const Request& request, const CommandContext& context,
                                        const Replay& replay, ProgramCache& programs,
                                        LedgerTxn& txn);
+/// The accounts that a command of a file changes, by number.
+using NamedAccounts = std::map<AccountNumber, AccountId>;
+/// Returns their ids for a message, `acme, beta`: the first ten, and how many more there are.
+[[nodiscard]] std::string names_of(const NamedAccounts& accounts);
 /// Makes the result of a command that cannot even be tried; the caller stores it.
 [[nodiscard]] CommandRow refused_row(const CommandContext& context, std::string why);
 

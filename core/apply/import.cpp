@@ -220,28 +220,25 @@ ImportRows imported_rows(const CreatorImport& command, const UndatedRows& undate
     return imported;
 }
 
-/// Returns the accounts with a change of a payee that another actor has to approve.
-std::set<AccountNumber> guarded_accounts(const ImportRows& rows, ProgramsByName& programs,
-                                         LedgerTxn& txn) {
+/// Returns the accounts of the rows if one of these changes a payee in a way that another actor has
+/// to approve, or none.
+NamedAccounts guarded_accounts(const ImportRows& rows, ProgramsByName& programs, LedgerTxn& txn) {
     std::map<AccountNumber, bool> asks;
-    std::set<AccountNumber> guarded;
+    NamedAccounts named;
+    bool is_guarded = false;
     for (const CreatorImport::Row* const row : rows) {
-        const AccountNumber account = programs.find(row->program)->program.account;
+        const Program& program = programs.find(row->program)->program;
+        const AccountNumber account = program.account;
         const auto [known, added] = asks.try_emplace(account);
         if (added) {
             known->second = account_settings(txn, account).policy.approve_payee_change;
+            named.emplace(account, program.account_id);
         }
-        if (known->second && !guarded.contains(account) &&
-            changes_payee(*row, account, first_id(txn, account, row->creator), txn)) {
-            guarded.insert(account);
-        }
+        is_guarded =
+            is_guarded || (known->second &&
+                           changes_payee(*row, account, first_id(txn, account, row->creator), txn));
     }
-    if (!guarded.empty()) {
-        for (const auto& [account, needed] : asks) {
-            guarded.insert(account);
-        }
-    }
-    return guarded;
+    return is_guarded ? named : NamedAccounts();
 }
 
 /// Sets the payee of a profile that is stored, with its memo entry and history (K1). The caller
@@ -335,15 +332,15 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
     }
     const ImportRows rows = imported_rows(command, *undated, programs, txn);
     if (!context.approved) {
-        const std::set<AccountNumber> guarded = guarded_accounts(rows, programs, txn);
+        const NamedAccounts guarded = guarded_accounts(rows, programs, txn);
         if (guarded.size() > 1) {
             return refused(
-                "the file changes payees that need an approval, and names more than one account: "
-                "expected one account in a file");
+                "the file changes payees that need an approval, and names more than one account (" +
+                names_of(guarded) + "): expected one account in a file");
         }
         if (!guarded.empty()) {
             CommandContext named = context;
-            named.account = *guarded.begin();
+            named.account = guarded.begin()->first;
             return wait_for_approval(named, {}, txn);
         }
     }

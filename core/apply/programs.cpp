@@ -132,16 +132,16 @@ bool is_guarded(const ProgramApply& command, const std::vector<Policy>& changed,
            std::any_of(command.programs.begin(), command.programs.end(), raises);
 }
 
-std::set<AccountNumber> changed_accounts(const ProgramApply& command,
-                                         const std::vector<Policy>& policies, LedgerTxn& txn) {
-    std::set<AccountNumber> accounts;
+NamedAccounts changed_accounts(const ProgramApply& command, const std::vector<Policy>& policies,
+                               LedgerTxn& txn) {
+    NamedAccounts accounts;
     for (const Policy& policy : policies) {
-        accounts.insert(policy.account);
+        accounts.emplace(policy.account, policy.account_id);
     }
     for (const Program& program : command.programs) {
         const std::optional<ProgramRow> stored = txn.program(program.id);
         if (!stored || stored->program != program) {
-            accounts.insert(program.account);
+            accounts.emplace(program.account, program.account_id);
         }
     }
     return accounts;
@@ -259,15 +259,14 @@ Result<Reply> run_verb(const ProgramApply& command, const CommandContext& contex
     }
     const std::vector<Policy> policies = changed_policies(command, txn);
     if (is_guarded(command, policies, txn)) {
-        const std::set<AccountNumber> accounts = changed_accounts(command, policies, txn);
+        const NamedAccounts accounts = changed_accounts(command, policies, txn);
         if (accounts.size() > 1) {
-            return refused(
-                "the file changes more than one account, and a change needs an approval: expected "
-                "one account in a file");
+            return refused("the file changes more than one account (" + names_of(accounts) +
+                           "), and a change needs an approval: expected one account in a file");
         }
         if (!context.approved) {
             CommandContext named = context;
-            named.account = *accounts.begin();
+            named.account = accounts.begin()->first;
             return wait_for_approval(named, {}, txn);
         }
     }

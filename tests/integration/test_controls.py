@@ -22,8 +22,17 @@ def test_k3_one_file_changes_guarded_settings_of_one_account(office):
     office.allow(guarded)
     both = f"[[policy]]\naccount = 'other'\n{guarded}\n[[policy]]\naccount = 'acme'\n{guarded}"
     done = office.apply(both)
-    assert done.returncode == 1 and "one account" in done.stderr, done
+    assert done.returncode == 1 and "more than one account (acme, other)" in done.stderr, done
     assert office.eve.json("program", "show", "spring")["policy"]["approvers"] == [FRANK, GINA]
+
+
+def test_k3_one_file_changes_guarded_payees_of_one_account(office):
+    office.allow("approve_payee_change = true\n")
+    assert office.apply(PROGRAM.format(rate="10%").replace("spring", "summer").replace("acme", "other")).returncode == 0
+    both = office.file("both.csv", "creator_id,program_id,payee\ncleo,summer,ref-cleo\nann,spring,ref-eve\n")
+    done = office.eve.run("creator", "import", both, *WHY)
+    assert done.returncode == 1 and "more than one account (acme, other)" in done.stderr, done
+    assert office.pending() == [] and office.eve.json("creator", "show", "ann", *ACME)["payee"] == "ref-ann"
 
 
 def test_k3_approval_needs_the_digest(office):
