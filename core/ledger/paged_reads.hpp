@@ -24,6 +24,13 @@ struct OrderNeighbours {
 
 class PagedReads : public Interface {
 public:
+    /// Fills in the rows of one table whose keys are given, with one question to a ledger behind a
+    /// network, and sets which there are. Returns false if rows are best loaded one by one.
+    virtual bool load_rows(std::span<const RowRef> rows, std::vector<bool>& found) {
+        static_cast<void>(rows);
+        static_cast<void>(found);
+        return false;
+    }
     /// Visits the described rows that have the first `same` key columns of the given row, from the
     /// last one on. If `from` is larger, the scan begins below the row's first `from` key columns.
     virtual void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) = 0;
@@ -63,6 +70,23 @@ public:
                                                                             Timestamp from,
                                                                             Timestamp to) = 0;
 };
+
+/// Fills in the rows whose keys are given, and erases those that the ledger does not have. For a
+/// page of a list: all rows are in memory.
+template <Described Row>
+void load_all(LedgerReader& ledger, std::vector<Row>& rows) {
+    const std::vector<RowRef> refs(rows.begin(), rows.end());
+    std::vector<bool> found;
+    auto* const together = dynamic_cast<PagedReads*>(&ledger);
+    if (together == nullptr || !together->load_rows(refs, found)) {
+        found.clear();
+        for (const RowRef row : refs) {
+            found.push_back(ledger.load_row(row));
+        }
+    }
+    std::size_t at = 0;
+    std::erase_if(rows, [&](const Row&) { return !found[at++]; });
+}
 
 /// Returns the paged reads of a snapshot. Requires: the reader is a snapshot of a stored ledger.
 [[nodiscard]] inline PagedReads& paged(LedgerReader& ledger) {

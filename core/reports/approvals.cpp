@@ -7,6 +7,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "core/reports/lists.hpp"
 #include "core/reports/programs.hpp"
 #include "core/rules/account.hpp"
@@ -330,17 +331,19 @@ Json command_object(const ApprovalSubject& subject, const AccountId& account, Ti
 /// Visits the commands that wait for an approval.
 template <class Visit>
 void visit_pending(LedgerReader& ledger, AccountNumber account, const Visit& visit) {
+    constexpr std::size_t kAtOnce = 100;  // a row has the whole command
     const WaitingByState first{account, ApprovalState::kPending, {}};
     std::vector<std::string> waiting;
     ledger.scan(first, {2, 2},
                 [&waiting](const WaitingByState& row) { waiting.push_back(row.command_id); });
-    for (const std::string& id : waiting) {
-        PendingApproval row;
-        row.account = account;
-        row.command_id = id;
-        if (ledger.load(row)) {
-            visit(row);
+    for (std::size_t at = 0; at < waiting.size(); at += kAtOnce) {
+        std::vector<PendingApproval> rows(std::min(kAtOnce, waiting.size() - at));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].account = account;
+            rows[i].command_id = waiting[at + i];
         }
+        load_all(ledger, rows);
+        std::for_each(rows.begin(), rows.end(), visit);
     }
 }
 

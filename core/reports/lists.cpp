@@ -138,6 +138,15 @@ std::vector<std::string> payout_ids(LedgerReader& ledger, const PayoutListing& l
     return ids;
 }
 
+std::vector<Payout> payouts_of(LedgerReader& ledger, std::span<const std::string> ids) {
+    std::vector<Payout> payouts(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        payouts[i].payout_id = ids[i];
+    }
+    load_all(ledger, payouts);
+    return payouts;
+}
+
 void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState state,
                      const Visitor<Payout>& visit) {
     PayoutListing listing;
@@ -145,10 +154,9 @@ void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState st
     listing.state = state;
     for (bool more = true; more;) {
         const std::vector<std::string> ids = payout_ids(ledger, listing, kRowsAtOnce);
-        for (std::size_t i = 0; more && i < ids.size(); ++i) {
-            Payout payout;
-            payout.payout_id = ids[i];
-            more = !ledger.load(payout) || visit(payout);
+        const std::vector<Payout> payouts = payouts_of(ledger, ids);
+        for (std::size_t i = 0; more && i < payouts.size(); ++i) {
+            more = visit(payouts[i]);
         }
         more = more && ids.size() == kRowsAtOnce;
         listing.after = ids.empty() ? std::string() : ids.back();
@@ -157,20 +165,13 @@ void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState st
 
 std::vector<PayoutRun> runs_before(LedgerReader& ledger, AccountNumber account,
                                    const std::string& before, std::size_t max) {
-    std::vector<std::string> ids;
+    std::vector<PayoutRun> runs;
     paged(ledger).scan_back(RunByAccount{account, before}, {1, before.empty() ? 1U : 2U},
                             [&](const RunByAccount& row) {
-                                ids.push_back(row.payout_run);
-                                return ids.size() < max;
+                                runs.emplace_back().payout_run = row.payout_run;
+                                return runs.size() < max;
                             });
-    std::vector<PayoutRun> runs;
-    for (const std::string& id : ids) {
-        PayoutRun run;
-        run.payout_run = id;
-        if (ledger.load(run)) {
-            runs.push_back(std::move(run));
-        }
-    }
+    load_all(ledger, runs);
     return runs;
 }
 

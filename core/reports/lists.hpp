@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ struct PayoutListing {
 /// Returns at most `max` ids. With both creator and state, a payout may have another state.
 [[nodiscard]] std::vector<std::string> payout_ids(LedgerReader& ledger,
                                                   const PayoutListing& listing, std::size_t max);
+
+/// Returns the payouts that there are, read together.
+[[nodiscard]] std::vector<Payout> payouts_of(LedgerReader& ledger,
+                                             std::span<const std::string> ids);
 
 /// Visits the account's payouts in one state, by id.
 void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState state,

@@ -1,6 +1,7 @@
 #include "core/reports/payouts.hpp"
 
 #include "core/commands/ids.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "core/payouts/items.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -17,12 +18,55 @@ Json parts_list(const std::vector<PayoutPart>& parts) {
 
 }  // namespace
 
-Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
-               const Payout& payout, const std::vector<PayoutPart>& parts) {
-    const CreatorRow profile = profile_of(ledger, payout.account, payout.creator);
+void PayoutNames::expect(std::span<const Payout> payouts) {
+    profiles_.clear();
+    nodes_.clear();
+    std::vector<CreatorRow> profiles;
+    std::vector<PayoutRun> runs;
+    for (const Payout& payout : payouts) {
+        const CreatorRow key{payout.account, payout.creator, {}, {}, {}};
+        if (profiles_.emplace(std::pair(payout.account, payout.creator), key).second) {
+            profiles.push_back(key);
+        }
+        if (const std::string run = payout_run_of(payout.payout_id);
+            nodes_.emplace(run, "").second) {
+            runs.emplace_back().payout_run = run;
+        }
+    }
+    load_all(ledger_, profiles);
+    for (CreatorRow& row : profiles) {
+        profiles_[{row.account, row.creator}] = std::move(row);
+    }
+    load_all(ledger_, runs);
+    for (const PayoutRun& run : runs) {
+        nodes_[run.payout_run] = run.node;
+    }
+}
+
+const CreatorRow& PayoutNames::profile(AccountNumber account, const CreatorId& creator) {
+    const auto [found, is_new] = profiles_.try_emplace({account, creator});
+    if (is_new) {
+        found->second = profile_of(ledger_, account, creator);
+    }
+    return found->second;
+}
+
+const std::string& PayoutNames::node(const std::string& payout_id) {
+    const auto [found, is_new] = nodes_.try_emplace(payout_run_of(payout_id));
+    if (is_new) {
+        PayoutRun run;
+        run.payout_run = found->first;
+        found->second = ledger_.load(run) ? run.node : std::string();
+    }
+    return found->second;
+}
+
+Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
+               const std::vector<PayoutPart>& parts) {
+    const CreatorRow& profile = names.profile(payout.account, payout.creator);
     const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
     const bool is_planned = payout.payout_id.empty();
-    return {is_planned ? Json() : text_or_null(nodes.of(payout.payout_id)),
+    return {is_planned ? Json() : text_or_null(names.node(payout.payout_id)),
             text_or_null(payout.payout_id),
             is_planned ? Json() : Json(payout_run_of(payout.payout_id)),
             account_id.str(),
@@ -97,7 +141,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
                    RowOutput& out) {
     constexpr std::size_t kAtOnce = 4096;
     const CreatorNames names(ledger);
-    PayoutNodes nodes(ledger);
+    PayoutNames named(ledger);
     const auto accounts = account_ids(ledger);
     const std::string prefix = filter.payout_run.empty() ? "" : payout_id_prefix(filter.payout_run);
     Payout first;
@@ -127,9 +171,10 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
             return all_read;
         });
         PartsOf parts = parts_of(payouts, ledger);
+        named.expect(payouts);
         for (const Payout& payout : payouts) {
-            out.add(payout_row(ledger, nodes, accounts.at(payout.account), payout,
-                               parts[payout.payout_id]));
+            out.add(
+                payout_row(named, accounts.at(payout.account), payout, parts[payout.payout_id]));
         }
         first.payout_id = last;
     }
@@ -161,15 +206,6 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& o
     PayoutItem first;
     first.payout_id = payout.payout_id;
     ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) { out.add(payout_item_row(item)); });
-}
-
-void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit) {
-    const std::string prefix = payout_id_prefix(run);
-    Payout first;
-    first.payout_id = prefix;
-    ledger.scan(first, {0, 1}, [&](const Payout& payout) {
-        return std::string_view(payout.payout_id).starts_with(prefix) && visit(payout);
-    });
 }
 
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {

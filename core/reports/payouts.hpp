@@ -2,26 +2,43 @@
 // payout run left out.
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/explain/node_names.hpp"
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/row_output.hpp"
 
 namespace sluice::reports {
 
+/// Profiles of creators and nodes of payout runs, which the rows of payouts name.
+class PayoutNames {
+public:
+    explicit PayoutNames(LedgerReader& ledger) : ledger_(ledger) {}
+
+    /// Reads together what these payouts name. Without it, each row reads what it names.
+    void expect(std::span<const Payout> payouts);
+    [[nodiscard]] const CreatorRow& profile(AccountNumber account, const CreatorId& creator);
+    /// Returns the UUID of the queue, or an empty string if the ledger lacks the payout run.
+    [[nodiscard]] const std::string& node(const std::string& payout_id);
+
+private:
+    LedgerReader& ledger_;
+    std::map<std::pair<AccountNumber, CreatorId>, CreatorRow> profiles_;
+    std::map<std::string, std::string> nodes_;  ///< By payout run.
+};
+
 /// @param payout  Without an id it is planned only.
-[[nodiscard]] Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
-                             const Payout& payout, const std::vector<PayoutPart>& parts);
+[[nodiscard]] Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
+                             const std::vector<PayoutPart>& parts);
 
 [[nodiscard]] std::vector<Column> payout_item_columns();
 [[nodiscard]] Row payout_item_row(const PayoutItem& item);
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out);
-
-/// Visits the payouts of a payout run, by number.
-void scan_payout_run(LedgerReader& ledger, const std::string& run, const Visitor<Payout>& visit);
 
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
 [[nodiscard]] std::vector<Column> skipped_columns();

@@ -16,6 +16,10 @@ namespace sluice::pg {
 class KeptTables : private ConnectionHolder, public Reads, public LedgerTxn {
 public:
     bool load_row(RowRef row) override;
+    /// The rows that are kept come first, so each is loaded by load_row().
+    bool load_rows(std::span<const RowRef> /*rows*/, std::vector<bool>& /*found*/) override {
+        return false;
+    }
     void put_row(RowView row) override;
     void erase_row(RowView row) override;
     void add_row(RowView change) override { sums_.add(change); }

@@ -1,7 +1,10 @@
 // Point reads.
+#include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/reads.hpp"
@@ -46,6 +49,35 @@ bool Reads::load_row(RowRef row) {
     }
     RowReader from = found.row(0);
     read_row(from, row);
+    return true;
+}
+
+bool Reads::load_rows(std::span<const RowRef> rows, std::vector<bool>& found) {
+    found.assign(rows.size(), false);
+    if (rows.empty()) {
+        return true;
+    }
+    begin_reading();
+    const TableSql& sql = sql_of(rows.front().table());
+    RowArrays keys(sql.key());
+    std::multimap<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (const auto key = sort_key(rows[i]); !places.contains(key)) {
+            keys.add_key(rows[i], head_.number);
+        }
+        places.emplace(sort_key(rows[i]), i);
+    }
+    const Rows stored = connection_.query(kept_statement(sql.select_many()), keys.parameters());
+    for (int i = 0; i < stored.count(); ++i) {
+        AnyRow row(rows.front().table());
+        RowReader reader = stored.row(i);
+        read_row(reader, row.ref());
+        const auto [first, last] = places.equal_range(sort_key(row.view()));
+        for (auto place = first; place != last; ++place) {
+            rows[place->second].assign(row.view());
+            found[place->second] = true;
+        }
+    }
     return true;
 }
 

@@ -90,6 +90,7 @@ using CachedOrders = std::unordered_map<OrderKey, CachedOrder, OrderHash>;
 class Reads : public virtual LedgerReader, public PagedReads {
 public:
     bool load_row(RowRef row) override;
+    bool load_rows(std::span<const RowRef> rows, std::vector<bool>& found) override;
     void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
     void scan_rows_back(RowView before, KeyRange range, const RowVisitor& visit) override;
 

@@ -25,38 +25,66 @@ namespace {
 using reports::Json;
 using reports::Row;
 
-/// Sums of a payout run, by currency and state.
-Json sums_of(LedgerReader& ledger, const std::string& run) {
-    std::map<std::pair<Currency, PayoutState>, std::pair<Decimal, std::uint64_t>> sums;
-    reports::scan_payout_run(ledger, run, [&sums](const Payout& payout) {
-        auto& sum = sums[{payout.currency, payout.state}];
-        sum.first += payout.amount;
-        ++sum.second;
-        return true;
-    });
-    Json list = Json::array();
-    for (const auto& [key, sum] : sums) {
-        list.push_back({{"currency", key.first.code()},
-                        {"state", to_string(key.second)},
-                        {"amount", sum.first.to_string()},
-                        {"payouts", sum.second}});
-    }
-    return list;
-}
+/// Payouts that are read together.
+constexpr std::size_t kPayoutsAtOnce = 1000;
 
-Row run_row(LedgerReader& ledger, const AccountId& account_id, const PayoutRun& run) {
+/// Sums of payout runs, by currency and state.
+class RunSums {
+public:
+    /// Reads the payouts of these runs together. Their ids follow from the runs.
+    RunSums(LedgerReader& ledger, std::span<const PayoutRun> runs) {
+        std::vector<std::string> ids;
+        for (const PayoutRun& run : runs) {
+            for (std::uint64_t number = 1; number <= run.payouts_count; ++number) {
+                ids.push_back(payout_id(run.payout_run, number));
+                if (ids.size() == kPayoutsAtOnce) {
+                    add(reports::payouts_of(ledger, std::exchange(ids, {})));
+                }
+            }
+        }
+        add(reports::payouts_of(ledger, ids));
+    }
+
+    [[nodiscard]] Json of(const std::string& run) const {
+        Json list = Json::array();
+        const auto found = sums_.find(run);
+        for (const auto& [key, sum] : found == sums_.end() ? Sums() : found->second) {
+            list.push_back({{"currency", key.first.code()},
+                            {"state", to_string(key.second)},
+                            {"amount", sum.first.to_string()},
+                            {"payouts", sum.second}});
+        }
+        return list;
+    }
+
+private:
+    using Sums = std::map<std::pair<Currency, PayoutState>, std::pair<Decimal, std::uint64_t>>;
+
+    void add(const std::vector<Payout>& payouts) {
+        for (const Payout& payout : payouts) {
+            auto& sum = sums_[payout_run_of(payout.payout_id)][{payout.currency, payout.state}];
+            sum.first += payout.amount;
+            ++sum.second;
+        }
+    }
+
+    std::map<std::string, Sums> sums_;
+};
+
+Row run_row(const RunSums& sums, const AccountId& account_id, const PayoutRun& run) {
     return {run.payout_run,        account_id.str(),          run.node,
             run.until.to_string(), run.closed_at.to_string(), run.closed_by,
-            run.payouts_count,     to_hex(run.digest),        sums_of(ledger, run.payout_run)};
+            run.payouts_count,     to_hex(run.digest),        sums.of(run.payout_run)};
 }
 
 std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
-    PayoutNodes nodes(read.ledger);
+    reports::PayoutNames names(read.ledger);
+    names.expect(payouts);
     PartsOf parts = parts_of(payouts, read.ledger);
     std::vector<Row> rows;
     for (const Payout& payout : payouts) {
-        rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
-                                           parts[payout.payout_id]));
+        rows.push_back(
+            reports::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
     }
     return rows;
 }
@@ -109,15 +137,19 @@ std::vector<reports::Column> run_columns() {
 Page list_runs(Read& read) {
     Page page;
     std::uint64_t payouts = 0;
-    const auto runs = reports::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
-                                           read.limit() + 1);
+    auto runs = reports::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
+                                     read.limit() + 1);
+    std::size_t shown = 0;
+    while (shown < std::min(runs.size(), read.limit()) && payouts < kRowsReadMax) {
+        payouts += runs[shown++].payouts_count;
+    }
+    if (shown < runs.size()) {
+        runs.resize(shown);
+        page.next_key = runs.back().payout_run;
+    }
+    const RunSums sums(read.ledger, runs);
     for (const PayoutRun& run : runs) {
-        if (page.rows.size() == read.limit() || payouts >= kRowsReadMax) {
-            page.next_key = page.rows.back().front().cell();
-            break;
-        }
-        page.rows.push_back(run_row(read.ledger, read.grant.account_id, run));
-        payouts += run.payouts_count;
+        page.rows.push_back(run_row(sums, read.grant.account_id, run));
     }
     return page;
 }
@@ -128,7 +160,8 @@ Json show_run(Read& read) {
         throw Refusal{parameter_problem({{"run", "required"}})};
     }
     const PayoutRun run = run_of(read, *id);
-    Json object = object_of(run_columns(), run_row(read.ledger, read.grant.account_id, run));
+    const RunSums sums(read.ledger, {&run, 1});
+    Json object = object_of(run_columns(), run_row(sums, read.grant.account_id, run));
     Json skipped = Json::array();
     for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
         skipped.push_back(object_of(reports::skipped_columns(),
@@ -155,17 +188,24 @@ Page list_payouts(Read& read) {
         reports::payout_ids(read.ledger, listing, filters ? kRowsReadMax : read.limit() + 1);
     std::vector<Payout> payouts;
     Page page;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (payouts.size() == read.limit()) {
-            page.next_key = ids[i - 1];
-            break;
-        }
-        Payout payout;
-        payout.payout_id = ids[i];
-        if (read.ledger.load(payout) && (!listing.state || payout.state == *listing.state) &&
-            (!currency || payout.currency == *currency) &&
-            (!listing.creator || payout.creator == *listing.creator)) {
-            payouts.push_back(std::move(payout));
+    std::string last;  ///< The payout that was read last.
+    const auto covers = [&](const Payout& payout) {
+        return (!listing.state || payout.state == *listing.state) &&
+               (!currency || payout.currency == *currency) &&
+               (!listing.creator || payout.creator == *listing.creator);
+    };
+    const std::span<const std::string> all(ids);
+    for (std::size_t at = 0; at < ids.size() && !page.next_key; at += kPayoutsAtOnce) {
+        const auto part = all.subspan(at, std::min(kPayoutsAtOnce, ids.size() - at));
+        for (Payout& payout : reports::payouts_of(read.ledger, part)) {
+            if (payouts.size() == read.limit()) {
+                page.next_key = last;
+                break;
+            }
+            last = payout.payout_id;
+            if (covers(payout)) {
+                payouts.push_back(std::move(payout));
+            }
         }
     }
     if (!page.next_key && ids.size() == kRowsReadMax) {

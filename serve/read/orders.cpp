@@ -275,17 +275,25 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
     for (bool more = true; more && !found.page.next_key;) {
         const auto rows = reports::attention_before(read.ledger, read.grant.account, filter.kinds(),
                                                     last, at_once);
+        std::vector<Anomaly> anomalies(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            anomalies[i].order = {rows[i].account, rows[i].shop, rows[i].order_id};
+            anomalies[i].kind = static_cast<AnomalyKind>(rows[i].kind);
+        }
+        load_all(read.ledger, anomalies);
+        auto next = anomalies.begin();
         for (const Attention& row : rows) {
             if (!limit.admits(attention_key(row), found.page)) {
                 break;
             }
-            Anomaly anomaly;
-            anomaly.order = {row.account, row.shop, row.order_id};
-            anomaly.kind = static_cast<AnomalyKind>(row.kind);
+            const OrderKey order{row.account, row.shop, row.order_id};
+            const bool exists = next != anomalies.end() && next->order == order &&
+                                next->kind == static_cast<AnomalyKind>(row.kind);
             const auto shop = shops.find(row.shop);
-            if (shop != shops.end() && read.ledger.load(anomaly) && filter.covers(anomaly)) {
-                found.add(limit, shop->second, anomaly, filter.blocking);
+            if (exists && shop != shops.end() && filter.covers(*next)) {
+                found.add(limit, shop->second, *next, filter.blocking);
             }
+            next += exists ? 1 : 0;
         }
         more = rows.size() == at_once;
         if (more) {

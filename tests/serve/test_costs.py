@@ -2,7 +2,9 @@
 
 import pytest
 from harness import orders
+from harness.cli import now
 from serve.live import recent, served_shop
+from serve.scene import WHY
 
 SHOPS = 40
 
@@ -36,6 +38,56 @@ def many(postgres, tmp_path_factory):
         yield live
         postgres.query("ALTER SYSTEM RESET log_statement", database="postgres")
         postgres.query("SELECT pg_reload_conf()", database="postgres")
+
+
+ROWS = 9
+
+
+@pytest.fixture(scope="module")
+def listed(many):
+    """Runs, payouts, anomalies and commands that wait: ROWS of each."""
+    sluice = many.edge.sluice
+    rows = "".join(f"c{number},spring,,ref-{number}\n" for number in range(ROWS))
+    (many.edge.folder / "more.csv").write_text("creator_id,program_id,code,payee\n" + rows)
+    sluice("creator", "import", many.edge.folder / "more.csv")
+    for number in range(ROWS):
+        document = recent(f"wrong{number}")
+        document["refund_line_items"] = [orders.refund(f"r{number}", document["line_items"][0]["line_item_id"], amount="999.00")]
+        assert many.edge.post_event("shop-1", many.secret, "ORDER_CREATE", document).status == 200
+    sluice("worker", "--until-empty")
+    for number in range(ROWS):
+        creator = ("--account", "acme", "--creator", f"c{number}")
+        sluice("credit", *creator, "--program", "spring", "--amount", "5.00 USD", *WHY)
+        sluice("payout", "close", *creator, "--until", now())
+    yield many
+
+
+@pytest.mark.parametrize("path, parameters", [
+    ("runs", {}), ("payouts", {}), ("payouts", {"state": "APPROVED"}),
+    ("anomalies", {"showing": "true", "acknowledged": "false"})])
+def test_the_statements_of_a_list_do_not_grow_with_its_rows(listed, postgres, path, parameters):
+    sent = {}
+    for limit in (2, 2, ROWS):
+        page = []
+        sent[limit] = statements(postgres, lambda limit=limit, page=page: page.append(
+            listed.reader.object(path, limit=limit, **parameters)))
+        assert len(page[0]["items"]) == limit, page
+    print(f"{path} {parameters}: {len(sent[2])} statements of 2 rows, {len(sent[ROWS])} of {ROWS}")
+    assert len(sent[ROWS]) <= len(sent[2]) + 1, sent
+
+
+def test_the_statements_of_the_approvals_do_not_grow_with_their_number(listed, postgres):
+    def ask(waiting):
+        for number in range(len(listed.reader.object("approvals")["items"]), waiting):
+            asked = listed.edge.sluice.run("adjust", "--shop", "shop-1", "--order", f"wrong{number}", "--amount", "90.00", *WHY)
+            assert asked.returncode == 3, asked
+        sent = statements(postgres, lambda: listed.reader.object("approvals"))
+        assert len(listed.reader.object("approvals")["items"]) == waiting
+        return sent
+
+    few, more = ask(2), ask(ROWS)
+    print(f"approvals: {len(few)} statements of 2 rows, {len(more)} of {ROWS}")
+    assert len(more) <= len(few) + 1, (few, more)
 
 
 @pytest.mark.parametrize("path, parameters", [

@@ -85,7 +85,7 @@ void print_left_for_later(LedgerReader& ledger, AccountNumber account, const Pay
 
 PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountNumber account,
                                    const AccountId& account_id)
-    : format_(format), ledger_(ledger), nodes_(ledger), account_(account), account_id_(account_id) {
+    : format_(format), ledger_(ledger), names_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
         std::vector<Column> columns = payout_columns();
         for (const char* name : {"skip_reason", "skipped_amount", "digest"}) {
@@ -122,7 +122,7 @@ void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
     for (const ProgramId& program : planned.programs) {
         parts.push_back({{}, program, {}});
     }
-    Row row = payout_row(ledger_, nodes_, account_id_, payout, parts);
+    Row row = payout_row(names_, account_id_, payout, parts);
     if (format_ == Format::kTable) {
         row[column_named("state")] = "would be " + std::string(to_string(payout.state));
     }
@@ -132,7 +132,7 @@ void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
 
 void PayoutRunListing::add(const Payout& payout) {
     PartsOf parts = parts_of({&payout, 1}, ledger_);
-    add_row(payout_row(ledger_, nodes_, account_id_, payout, parts[payout.payout_id]));
+    add_row(payout_row(names_, account_id_, payout, parts[payout.payout_id]));
     add_total(payout);
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/reports/payouts.hpp"
@@ -49,7 +48,7 @@ private:
 
     Format format_;
     LedgerReader& ledger_;
-    PayoutNodes nodes_;
+    reports::PayoutNames names_;
     AccountNumber account_;
     AccountId account_id_;
     bool first_ = true;
