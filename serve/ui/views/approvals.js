@@ -54,6 +54,13 @@ function members(title, value) {
   return [...(plain.length ? [card(title, values(title, Object.fromEntries(plain)))] : []), ...nested.flatMap(([name, one]) => members(words(name), one))];
 }
 
+/** The command that approves what waits; what was decided already gets none. */
+function decision(approval, me) {
+  const digest = element("p", { class: "muted" }, "Digest ", idOf(approval.digest));
+  if (approval.state !== "PENDING") return card(capital(approval.state.toLowerCase()), element("p", {}, "Nothing waits for a decision."), digest);
+  return card("Approve exactly this", digest, commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]])));
+}
+
 function one(approval, me) {
   const { differences = [], fields = {}, effect = {} } = approval;
   const { result, ...effects } = effect || {};
@@ -62,8 +69,7 @@ function one(approval, me) {
   const said = result && (differences.length ? result.split("; ")[0] : result);
   return [head(["Approval ", idOf(approval.id)], [capital(approval.command) + " by " + (approval.actor || "–") + (said ? ": " + told(said) : "") + "."]),
     payoutTabs("approvals"),
-    card("Approve exactly this", element("p", { class: "muted" }, "Digest ", idOf(approval.digest)),
-      commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]]))),
+    decision(approval, me),
     ...members("Differences", differences), ...members("Effect", effects),
     element("div", { class: "cards" }, ...members("Command", asked), ...members("Asked for", fields))];
 }

@@ -1,7 +1,7 @@
 // The list of orders with its filters.
 import { money, state, time } from "../format.js";
 import { creatorLink, idOf, orderLink } from "../links.js";
-import { empty, filters, growing, head, pageSize } from "../parts.js";
+import { empty, filtered, filters, growing, head, pageSize, sumsOf } from "../parts.js";
 
 export const STATUSES = ["waiting", "pending", "blocked", "payable", "in_payout", "paid", "cancelled", "rejected", "detached"];
 const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "from", "to"];
@@ -15,6 +15,12 @@ export const orderColumns = [
   { name: "Commission", n: true, cell: (row) => (row.creator_id ? money(row.commission_amount, row.commission_currency) : "–") },
   { name: "Status", cell: (row) => state(row.status) },
 ];
+
+function sums(rows) {
+  const given = rows.filter((row) => row.creator_id);
+  const commission = sumsOf(given, (row) => row.commission_amount, (row) => row.commission_currency);
+  return rows.length ? [...sumsOf(rows, (row) => row.amount, (row) => row.currency), ...(commission.length ? ["; commission ", ...commission] : [])] : [];
+}
 
 /** A day of the form, as the first instant of that day, or of the day after. */
 function instant(text, days) {
@@ -39,7 +45,7 @@ const said = {
 export default {
   nav: "orders",
   title: () => "Orders",
-  load: (parameters, get) => get("orders", { ...queryOf(parameters), limit: pageSize() }),
+  load: (parameters, get) => filtered(get, "orders", { ...queryOf(parameters), limit: pageSize() }, FILTERS),
   show(first, parameters, { go }) {
     const chosen = FILTERS.filter((name) => parameters[name]).map((name) => said[name](parameters[name]));
     const fields = [
@@ -50,7 +56,7 @@ export default {
       { name: "to", label: "To day", type: "date" },
     ];
     const list = growing({ path: "orders", parameters: queryOf(parameters), what: "order", caption: "Orders",
-      columns: orderColumns, first, none: empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
+      columns: orderColumns, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
         : "No order yet. Shops send them to nginx; Shops shows the last event of each.") });
     return [head("Orders", "The newest first" + (chosen.length ? ": " + chosen.join(", ") : "") + "."),
       filters("orders", fields, parameters, go), list];

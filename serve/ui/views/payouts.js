@@ -1,8 +1,8 @@
 // Payout runs, and the list of payouts.
 import { element } from "../dom.js";
 import { count, money, plural, state, sum, time } from "../format.js";
-import { creatorLink, idLink, payoutLink } from "../links.js";
-import { empty, filters, growing, head, pageSize, tabs } from "../parts.js";
+import { idLink, namedCreator, payoutLink } from "../links.js";
+import { empty, filtered, filters, growing, head, pageSize, sumsOf, tabs } from "../parts.js";
 
 const STATES = ["CLOSED", "APPROVED", "SENT", "PAID", "VOID", "FAILED", "RETURNED"];
 const FILTERS = ["state", "creator", "currency", "run"];
@@ -12,11 +12,12 @@ export const payoutTabs = (current) => tabs("Payouts", [["runs", "Runs", "payout
 
 export const payoutColumns = [
   { name: "Payout", cell: (row) => payoutLink(row.payout_id) },
-  { name: "Creator", cell: (row) => [creatorLink(row.creator_id), row.name ? element("div", { class: "muted" }, row.name) : null] },
+  { name: "Creator", cell: (row) => namedCreator(row.creator_id, row.name) },
   { name: "Closed", cell: (row) => time(row.closed_at, false) },
   { name: "State", cell: (row) => state(row.state) },
   { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
 ];
+export const payoutSums = (rows) => sumsOf(rows, (row) => row.amount, (row) => row.currency);
 
 /** Amounts by currency; states: counts by state. */
 export const runAmounts = (run) => {
@@ -54,7 +55,7 @@ function list(first, parameters, go) {
     { name: "creator", label: "Creator" }, { name: "currency", label: "Currency" }], parameters, (address) => go(address + "&list=all"));
   return [head("Payouts", chosen.length ? "In the order of closing: " + chosen.join(", ") + "." : "Every payout, in the order of closing."),
     payoutTabs("list"), form, growing({ path: "payouts", parameters: query, what: "payout", caption: "Payouts",
-      columns: payoutColumns, first, none: empty(chosen.length ? "No payout matches. Remove a filter." : "No payout yet.") })];
+      columns: payoutColumns, sums: payoutSums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No payout matches. Remove a filter." : "No payout yet.") })];
 }
 
 const isList = (parameters) => Boolean(parameters.list) || FILTERS.some((name) => parameters[name]);
@@ -63,7 +64,7 @@ export default {
   nav: "payouts",
   title: () => "Payouts",
   load: (parameters, get) => (isList(parameters)
-    ? get("payouts", { ...Object.fromEntries(FILTERS.map((name) => [name, parameters[name]])), limit: pageSize() })
+    ? filtered(get, "payouts", { ...Object.fromEntries(FILTERS.map((name) => [name, parameters[name]])), limit: pageSize() }, FILTERS)
     : get("runs", { limit: pageSize() })),
   show: (first, parameters, { go }) => (isList(parameters) ? list(first, parameters, go) : runs(first)),
 };

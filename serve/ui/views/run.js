@@ -1,6 +1,6 @@
 // One payout run with its payouts and the creators that it left out.
 import { element } from "../dom.js";
-import { money, plural, time } from "../format.js";
+import { SKIPPED, money, plural, time } from "../format.js";
 import { creatorLink, idOf } from "../links.js";
 import { card, empty, facts, growing, head, pageSize, table } from "../parts.js";
 import { payoutColumns, payoutTabs, runAmounts, runStates } from "./payouts.js";
@@ -12,7 +12,7 @@ export default {
   show([run, first], parameters) {
     const skipped = run.skipped.length ? table("Left out", [
       { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
-      { name: "Reason", cell: (row) => String(row.skip_reason).toLowerCase().replaceAll("_", " ") },
+      { name: "Reason", cell: (row) => SKIPPED[row.skip_reason] || row.skip_reason },
       { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
     ], run.skipped) : empty("No creator was left out.");
     return [head(["Payout run ", idOf(run.payout_run)],
