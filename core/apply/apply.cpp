@@ -137,7 +137,8 @@ DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string rea
 /// changed by then, or it has no seal, which a rebuild without the keys could not see.
 bool is_final(const DeadLetter& letter) noexcept {
     return letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget ||
-           letter.topic == Topic::kAcceptGap || is_not_sealed(letter.reason);
+           letter.topic == Topic::kAcceptGap || letter.topic == Topic::kDeadDiscard ||
+           is_not_sealed(letter.reason);
 }
 
 /// Replays the letters that the command names, or all.

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "core/approvals/limits.hpp"
 #include "core/journal/journal.hpp"
 #include "core/orders/order.hpp"
+#include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -150,57 +154,184 @@ std::optional<bool> would_change_any(const Detach& command, const CommandContext
     return changes;
 }
 
+// ---- Orders that carry a code
+// --------------------------------------------------------------------
+
+/// Calls `act` with each order that is there and sound.
+void for_each_order(const CodeOrders& orders, const CommandContext& context, ProgramCache& programs,
+                    LedgerTxn& txn, const std::function<void(OrderChange&)>& act) {
+    constexpr std::size_t kAtOnce = 256;
+    std::vector<OrderKey> keys;
+    for (std::size_t i = 0; i < orders.orders.size(); ++i) {
+        if (i % kAtOnce == 0) {
+            keys.clear();
+            for (std::size_t k = i; k < std::min(i + kAtOnce, orders.orders.size()); ++k) {
+                keys.push_back({context.account, orders.orders[k].shop, orders.orders[k].order});
+            }
+            txn.expect_orders(keys);
+        }
+        OrderChange change(txn, programs, context.source);
+        if (change.load_unless_damaged(keys[i % kAtOnce])) {
+            act(change);
+        }
+    }
+}
+
+Result<Reply> detach_by_code(const Detach& command, const CommandContext& context,
+                             ProgramCache& programs, LedgerTxn& txn) {
+    const Digest256 code = code_digest(command.orders->code);
+    std::size_t changed = 0;
+    for_each_order(*command.orders, context, programs, txn, [&](OrderChange& change) {
+        if (is_through_code(change.state(), code) &&
+            bar_or_reattribute(change, command.retry, context.source, programs, txn)) {
+            ++changed;
+        }
+    });
+    const std::size_t kept = command.orders->orders.size() - changed;
+    const std::string left = kept == 0
+                                 ? ""
+                                 : "; " + counted(kept, "other order keeps", "other orders keep") +
+                                       " its creator: the code did not attribute it";
+    if (changed == 0) {
+        return nothing("no change: no order is attributed by code " + command.orders->code + left);
+    }
+    return done(counted(changed, "order", "orders") + " of code " + command.orders->code +
+                (command.retry ? " tried again" : " detached") + left);
+}
+
+/// Attributes orders to one creator of one program.
+struct Attributing {
+    const Attribute& command;
+    const CommandContext& context;
+    const std::optional<ProgramRow>& program;
+    const CreatorId& creator;
+
+    [[nodiscard]] Status check_target(std::string_view shop, LedgerTxn& txn) const {
+        if (!program || program->program.account != context.account ||
+            !program->program.covers(shop)) {
+            return refused("account " + context.account_id.str() + " has no program " +
+                           command.program.str() + " that covers shop " + std::string(shop));
+        }
+        if (!txn.membership(context.account, command.program, creator)) {
+            return refused("creator " + command.creator.str() + " was never in program " +
+                           command.program.str() + "; import the creator first");
+        }
+        return {};
+    }
+    [[nodiscard]] bool has(const OrderState& state) const {
+        return is_attributed_to(state, command.program, creator);
+    }
+    /// Requires: check_target() passed.
+    [[nodiscard]] Status check_order(const OrderState& state) const {
+        const std::string& order = state.key.order_id.str();
+        if (program->precedes_opening(state.ordered_at)) {
+            return refused("order " + order + " of " + state.ordered_at.to_string() +
+                           " earns nothing: program " + command.program.str() +
+                           " has opening balances of " + program->opening_at->to_string() +
+                           "; use `sluice credit`");
+        }
+        if (state.live && !command.replace) {
+            const Attribution& attribution = state.position()->attribution;
+            return refused("order " + order + " is attributed to " + attribution.creator.str() +
+                           " in " + attribution.program.str() + ": use --replace to change it");
+        }
+        return {};
+    }
+    void attribute_order(OrderChange& change, ProgramCache& programs, LedgerTxn& txn) const {
+        OrderState& state = change.state();
+        const OrderState before = state;
+        if (state.live) {
+            leave(change);
+        }
+        Attribution attribution;
+        attribution.program = command.program;
+        attribution.creator = creator;
+        attribution.types = static_cast<std::uint8_t>(AttributionType::kManual);
+        attribute(state, std::move(attribution), context.source, programs, txn);
+        post_attribution(state, context.source, programs, txn);
+        change.finish();
+        count_moved(before, state, context.source, programs, txn);
+    }
+};
+
+/// Orders that the command may not attribute are counted, with the reason of the first.
+Result<Reply> attribute_by_code(const Attributing& how, ProgramCache& programs, LedgerTxn& txn) {
+    const Attribute& command = how.command;
+    if (Status reason = check_reason(how.context); !reason) {
+        return reason.error();
+    }
+    if (must_wait(command, how.context, programs, txn)) {
+        return wait_for_approval(how.context, {std::nullopt, command.program, how.creator}, txn);
+    }
+    const Digest256 code = code_digest(command.orders->code);
+    std::size_t changed = 0, unchanged = 0, kept = 0;
+    std::string why;
+    for_each_order(*command.orders, how.context, programs, txn, [&](OrderChange& change) {
+        const OrderState& state = change.state();
+        const std::optional<ShopRow> shop = txn.shop(state.key.shop);
+        if (!carries_code(state, code) || !shop) {
+            return;
+        }
+        Status fits = how.check_target(shop->shop_id.view(), txn);
+        if (fits && how.has(state)) {
+            ++unchanged;
+            return;
+        }
+        fits = fits ? how.check_order(state) : fits;
+        if (!fits) {
+            why = kept++ == 0 ? fits.error().message : why;
+            return;
+        }
+        how.attribute_order(change, programs, txn);
+        ++changed;
+    });
+    if (changed + unchanged == 0 && kept != 0) {
+        return refused(why);
+    }
+    const std::string left =
+        (unchanged == 0
+             ? ""
+             : "; " + counted(unchanged, "order has", "orders have") + " this creator already") +
+        (kept == 0 ? "" : "; " + counted(kept, "order stays", "orders stay") + " as it is: " + why);
+    if (changed == 0) {
+        return nothing("no change: no order with code " + command.orders->code +
+                       " gets another creator" + left);
+    }
+    return done(counted(changed, "order", "orders") + " with code " + command.orders->code +
+                (changed == 1 ? " is" : " are") + " attributed to " + command.creator.str() +
+                " in " + command.program.str() + " now, as " + how.context.source.command_id +
+                left);
+}
+
 }  // namespace
 
 Result<Reply> run_verb(const Attribute& command, const CommandContext& context,
                        ProgramCache& programs, LedgerTxn& txn) {
+    const std::optional<ProgramRow> program = txn.program(command.program);
+    const CreatorId creator = first_id(txn, context.account, command.creator);
+    const Attributing how{command, context, program, creator};
+    if (command.orders) {
+        return attribute_by_code(how, programs, txn);
+    }
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
     }
-    const std::optional<ProgramRow> program = txn.program(command.program);
-    if (!program || program->program.account != context.account ||
-        !program->program.covers(context.shop_id.view())) {
-        return refused("account " + context.account_id.str() + " has no program " +
-                       command.program.str() + " that covers shop " + context.shop_id.str());
+    if (Status fits = how.check_target(context.shop_id.view(), txn); !fits) {
+        return fits.error();
     }
-    const CreatorId creator = first_id(txn, context.account, command.creator);
-    if (!txn.membership(context.account, command.program, creator)) {
-        return refused("creator " + command.creator.str() + " was never in program " +
-                       command.program.str() + "; import the creator first");
-    }
-    OrderState& state = change.state();
     const std::string& order = command.order.str();
-    if (is_attributed_to(state, command.program, creator)) {
+    if (how.has(change.state())) {
         return nothing("order " + order + " is attributed to " + command.creator.str() + " in " +
                        command.program.str() + " already");
     }
-    if (program->precedes_opening(state.ordered_at)) {
-        return refused("order " + order + " of " + state.ordered_at.to_string() +
-                       " earns nothing: program " + command.program.str() +
-                       " has opening balances of " + program->opening_at->to_string() +
-                       "; use `sluice credit`");
-    }
-    if (state.live && !command.replace) {
-        const Attribution& attribution = state.position()->attribution;
-        return refused("order " + order + " is attributed to " + attribution.creator.str() +
-                       " in " + attribution.program.str() + ": use --replace to change it");
+    if (Status fits = how.check_order(change.state()); !fits) {
+        return fits.error();
     }
     if (must_wait(command, context, programs, txn)) {
         return wait_for_approval(context, {std::nullopt, command.program, creator}, txn);
     }
-    const OrderState before = state;
-    if (state.live) {
-        leave(change);
-    }
-    Attribution attribution;
-    attribution.program = command.program;
-    attribution.creator = creator;
-    attribution.types = static_cast<std::uint8_t>(AttributionType::kManual);
-    attribute(state, std::move(attribution), context.source, programs, txn);
-    post_attribution(state, context.source, programs, txn);
-    change.finish();
-    count_moved(before, state, context.source, programs, txn);
+    how.attribute_order(change, programs, txn);
     return done("order " + order + " is attributed to " + command.creator.str() + " in " +
                 command.program.str() + " now, as " + context.source.command_id);
 }
@@ -215,6 +346,9 @@ Result<Reply> run_verb(const Detach& command, const CommandContext& context, Pro
     }
     if (command.order) {
         return detach_one(command, context, programs, txn);
+    }
+    if (command.orders) {
+        return detach_by_code(command, context, programs, txn);
     }
     const std::optional<bool> changes = would_change_any(command, context, programs, txn);
     if (!changes) {

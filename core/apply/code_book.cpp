@@ -59,7 +59,8 @@ CodeRow CodeBook::changed_row(const CodeClaim& claim, const std::vector<CodeRow>
     return row;
 }
 
-Status CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row, const CodeClaim& claim) {
+Result<bool> CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row,
+                               const CodeClaim& claim) {
     if (row.valid_until && *row.valid_until <= row.valid_from) {
         return Error{ErrorCode::kInvalid, "valid_until " + row.valid_until->to_string() +
                                               " is not after valid_from " +
@@ -71,17 +72,20 @@ Status CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row, const
             continue;
         }
         if (overlaps(other, row)) {
-            return Error{ErrorCode::kConflict, "code " + claim.code + " belongs to creator " +
-                                                   other.creator.str() + " in program " +
-                                                   program_.str()};
+            return Error{ErrorCode::kConflict,
+                         "code " + claim.code + " belongs to creator " + other.creator.str() +
+                             " in program " + program_.str() +
+                             (other.code == claim.code ? "" : ", as " + other.code)};
         }
         kept.push_back(other);
     }
+    const bool changes = changed.size() != 1 || changed.front().valid_from != row.valid_from ||
+                         changed.front().valid_until != row.valid_until;
     kept.push_back(std::move(row));
     std::sort(kept.begin(), kept.end(),
               [](const CodeRow& a, const CodeRow& b) { return a.valid_from < b.valid_from; });
     rows_ = std::move(kept);
-    return {};
+    return changes;
 }
 
 std::vector<CodeRow> CodeBook::rows_of(const CreatorId& creator) const {
@@ -99,10 +103,10 @@ bool CodeBook::leaves_ended(const CodeClaim& claim) const {
            });
 }
 
-Status CodeBook::claim(const CodeClaim& claim) {
+Result<bool> CodeBook::claim(const CodeClaim& claim) {
     std::vector<CodeRow> own = rows_of(claim.creator);
     if (!has_dates(claim)) {
-        return own.empty() ? replace({}, changed_row(claim, {}), claim) : Status::success();
+        return own.empty() ? replace({}, changed_row(claim, {}), claim) : Result<bool>(false);
     }
     CodeRow asked;
     asked.valid_from = claim.valid_from.value_or(Timestamp{INT64_MIN, 0});
@@ -111,16 +115,20 @@ Status CodeBook::claim(const CodeClaim& claim) {
     return replace(own, changed_row(claim, own), claim);
 }
 
-void CodeBook::end(const CreatorId& creator, Timestamp at) {
-    std::erase_if(rows_, [&](const CodeRow& row) {
-        return row.creator == creator && row.valid_from >= at &&
-               (!row.valid_until || *row.valid_until > at);
-    });
+bool CodeBook::end(const CreatorId& creator, Timestamp at) {
+    const auto runs_on = [&](const CodeRow& row) {
+        return row.creator == creator && (!row.valid_until || *row.valid_until > at);
+    };
+    bool ends = std::erase_if(rows_, [&](const CodeRow& row) {
+                    return row.valid_from >= at && runs_on(row);
+                }) != 0;
     for (CodeRow& row : rows_) {
-        if (row.creator == creator && (!row.valid_until || *row.valid_until > at)) {
+        if (runs_on(row)) {
             row.valid_until = at;
+            ends = true;
         }
     }
+    return ends;
 }
 
 std::vector<CodeRow> CodeBook::gone() const {

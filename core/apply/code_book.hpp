@@ -28,14 +28,15 @@ public:
     CodeBook(AccountNumber account, ProgramId program, Digest256 digest, std::vector<CodeRow> rows);
 
     /// Gives the creator the code. A claim without dates changes no row that the creator has, also
-    /// if it has ended; one with dates changes it. Returns kConflict or kInvalid, and changes
-    /// nothing, if the row does not fit.
-    [[nodiscard]] Status claim(const CodeClaim& claim);
+    /// if it has ended; one with dates changes it. Returns whether a row changed; kConflict or
+    /// kInvalid, and changes nothing, if the row does not fit.
+    [[nodiscard]] Result<bool> claim(const CodeClaim& claim);
     /// Whether the claim leaves a code ended, because it has no dates: an import of the full list
     /// must not undo a removal (A2).
     [[nodiscard]] bool leaves_ended(const CodeClaim& claim) const;
-    /// Ends the creator's rows at `at`, and removes those that begin later.
-    void end(const CreatorId& creator, Timestamp at);
+    /// Ends the creator's rows at `at`, and removes those that begin later. Returns whether there
+    /// were any.
+    bool end(const CreatorId& creator, Timestamp at);
 
     [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }
     /// Returns the constructor's rows that rows() no longer has, by key.
@@ -46,8 +47,8 @@ private:
     [[nodiscard]] Timestamp default_start(const CodeClaim& claim) const;
     [[nodiscard]] CodeRow changed_row(const CodeClaim& claim,
                                       const std::vector<CodeRow>& changed) const;
-    [[nodiscard]] Status replace(const std::vector<CodeRow>& changed, CodeRow row,
-                                 const CodeClaim& claim);
+    [[nodiscard]] Result<bool> replace(const std::vector<CodeRow>& changed, CodeRow row,
+                                       const CodeClaim& claim);
 
     AccountNumber account_;
     ProgramId program_;

@@ -67,5 +67,7 @@ Verb<Forget> run_verb;
 
 // The queue.
 Verb<AcceptGap> run_verb;
+/// Where a policy has approvals, another actor approves it: a discarded order earns nothing.
+Verb<DeadDiscard> run_verb;
 
 }  // namespace sluice

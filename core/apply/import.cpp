@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -7,6 +6,7 @@
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/command.hpp"
+#include "core/apply/import_reply.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -64,17 +64,6 @@ private:
     std::map<std::pair<std::string, Digest256>, CodeBook> books_;
 };
 
-/// Rows of a file, in its order.
-using ImportRows = std::vector<const CreatorImport::Row*>;
-
-/// Rows without dates, which undo no removal (A2).
-struct UndatedRows {
-    /// The code was removed or has ended. The row does not bring its creator back either.
-    ImportRows codes;
-    /// The creator was removed from the program. Nothing of the row is imported.
-    ImportRows creators;
-};
-
 /// Finds the creators that stay removed, because their rows have no dates.
 class Removed {
 public:
@@ -98,9 +87,9 @@ private:
 };
 
 /// Checks each row against the ledger and the rows before it. Writes nothing unless all rows fit.
-Result<UndatedRows> claim_codes(const CreatorImport& command, const CommandContext& context,
+Result<ClaimedRows> claim_codes(const CreatorImport& command, const CommandContext& context,
                                 ProgramsByName& programs, CodeBooks& books, LedgerTxn& txn) {
-    UndatedRows undated;
+    ClaimedRows claimed;
     Removed removed(command, txn);
     for (const CreatorImport::Row& row : command.rows) {
         const ProgramRow* found = programs.find(row.program);
@@ -112,7 +101,7 @@ Result<UndatedRows> claim_codes(const CreatorImport& command, const CommandConte
         const bool stays_removed = removed.stays(row, program, creator);
         if (row.code.empty()) {
             if (stays_removed) {
-                undated.creators.push_back(&row);
+                claimed.creators.push_back(&row);
             }
             continue;
         }
@@ -124,49 +113,23 @@ Result<UndatedRows> claim_codes(const CreatorImport& command, const CommandConte
                               effective_from_of(program, command.effective_from, context)};
         CodeBook& book = books.of(program, code_digest(row.code));
         if (book.leaves_ended(claim)) {
-            undated.codes.push_back(&row);
+            claimed.codes.push_back(&row);
         } else if (stays_removed) {
-            undated.creators.push_back(&row);
-        } else if (Status fits = book.claim(claim); !fits) {
-            return at_line(row.line, fits.error().message);
+            claimed.creators.push_back(&row);
+        } else if (const Result<bool> changes = book.claim(claim); !changes) {
+            return at_line(row.line, changes.error().message);
+        } else if (*changes) {
+            claimed.changed.insert(&row);
         }
     }
-    return undated;
+    return claimed;
 }
 
-/// Returns `; 2 <what> without dates: line 3 BEN, line 4 SAVE`, or nothing if there are no rows.
-/// @param named  The column that names a row.
-std::string list_text(const ImportRows& rows, const std::string& what,
-                      const std::function<std::string(const CreatorImport::Row&)>& named) {
-    constexpr std::size_t kShownMax = 20;
-    if (rows.empty()) {
-        return {};
-    }
-    std::string text = "; " + what + " without dates: ";
-    for (std::size_t i = 0; i < std::min(rows.size(), kShownMax); ++i) {
-        text += (i == 0 ? "" : ", ") + std::string("line ") + std::to_string(rows[i]->line) + " " +
-                named(*rows[i]);
-    }
-    return rows.size() > kShownMax
-               ? text + " and " + std::to_string(rows.size() - kShownMax) + " more"
-               : text;
-}
+enum class Joined { kNo, kRegrouped, kYes };
 
-/// Lists the rows that undo no removal; empty if there are none.
-std::string undated_text(const UndatedRows& undated) {
-    return list_text(undated.codes,
-                     counted(undated.codes.size(), "code that was removed or has ended stays so",
-                             "codes that were removed or have ended stay so"),
-                     [](const CreatorImport::Row& row) { return row.code; }) +
-           list_text(undated.creators,
-                     counted(undated.creators.size(), "row of a creator who was removed stays out",
-                             "rows of creators who were removed stay out"),
-                     [](const CreatorImport::Row& row) { return row.creator.str(); });
-}
-
-/// Makes the creator a member of the program. Returns true if the creator was not in it before.
-bool join(const CreatorImport& command, const CreatorImport::Row& row, const Program& program,
-          const CreatorId& creator, const CommandContext& context, LedgerTxn& txn) {
+/// Makes the creator a member of the program, or a member of another group.
+Joined join(const CreatorImport& command, const CreatorImport::Row& row, const Program& program,
+            const CreatorId& creator, const CommandContext& context, LedgerTxn& txn) {
     std::optional<Membership> member = txn.membership(program.account, program.id, creator);
     const bool joins = !member || member->removed;
     if (joins) {
@@ -185,7 +148,7 @@ bool join(const CreatorImport& command, const CreatorImport::Row& row, const Pro
     if (joins || regroups) {
         txn.put(*member);
     }
-    return joins;
+    return joins ? Joined::kYes : regroups ? Joined::kRegrouped : Joined::kNo;
 }
 
 /// Whether the row gives a stored creator another payee. The payee that a creator comes with is no
@@ -198,7 +161,7 @@ bool changes_payee(const CreatorImport::Row& row, AccountNumber account, const C
 
 /// Returns the rows that are imported, in the order of the file. A row whose code stays removed
 /// changes members only: those before the import, and those that a row before it brings.
-ImportRows imported_rows(const CreatorImport& command, const UndatedRows& undated,
+ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undated,
                          ProgramsByName& programs, LedgerReader& ledger) {
     const auto is_among = [](const ImportRows& rows, const CreatorImport::Row& row) {
         return std::binary_search(rows.begin(), rows.end(), &row);
@@ -263,7 +226,8 @@ void change_payee(CreatorRow& profile, const std::string& payee, const CommandCo
     profile.payee_changed = true;
 }
 
-void update_profile(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
+/// Returns whether the profile changed.
+bool update_profile(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
                     const CommandContext& context, LedgerTxn& txn) {
     CreatorRow profile{account, creator, {}, {}, {}};
     const bool known = txn.load(profile);
@@ -277,13 +241,16 @@ void update_profile(const CreatorImport::Row& row, AccountNumber account, const 
         profile.payee = *row.payee;
         profile.payee_since = context.source.received_at;
     }
-    if (!known || profile.name != before.name || profile.payee != before.payee) {
+    const bool changes = !known || profile.name != before.name || profile.payee != before.payee;
+    if (changes) {
         txn.put(profile);
     }
+    return changes;
 }
 
-/// Ends codes of the creator; with `digest` this one alone.
-void end_codes(const Program& program, const CreatorId& creator, Timestamp at,
+/// Ends codes of the creator; with `digest` this one alone. Returns whether one of them ends
+/// earlier than before.
+bool end_codes(const Program& program, const CreatorId& creator, Timestamp at,
                const std::optional<Digest256>& digest, LedgerTxn& txn) {
     std::set<Digest256> digests;
     if (digest) {
@@ -296,10 +263,12 @@ void end_codes(const Program& program, const CreatorId& creator, Timestamp at,
         });
     }
     CodeBooks books(txn);
+    bool ends = false;
     for (const Digest256& code : digests) {
-        books.of(program, code).end(creator, at);
+        ends = books.of(program, code).end(creator, at) || ends;
     }
     books.write();
+    return ends;
 }
 
 bool owns_code(const Program& program, const CreatorId& creator, const Digest256& digest,
@@ -326,11 +295,11 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
                        ProgramCache& /*programs*/, LedgerTxn& txn) {
     ProgramsByName programs(txn);
     CodeBooks books(txn);
-    const Result<UndatedRows> undated = claim_codes(command, context, programs, books, txn);
-    if (!undated) {
-        return undated.error();
+    Result<ClaimedRows> claimed = claim_codes(command, context, programs, books, txn);
+    if (!claimed) {
+        return claimed.error();
     }
-    const ImportRows rows = imported_rows(command, *undated, programs, txn);
+    const ImportRows rows = imported_rows(command, *claimed, programs, txn);
     if (!context.approved) {
         const NamedAccounts guarded = guarded_accounts(rows, programs, txn);
         if (guarded.size() > 1) {
@@ -350,10 +319,13 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
     for (const CreatorImport::Row* const row : rows) {
         const Program& program = programs.find(row->program)->program;
         const CreatorId creator = first_id(txn, program.account, row->creator);
-        if (join(command, *row, program, creator, context, txn)) {
+        const Joined how = join(command, *row, program, creator, context, txn);
+        if (how == Joined::kYes) {
             joined.insert(program.account);
         }
-        update_profile(*row, program.account, creator, context, txn);
+        if (update_profile(*row, program.account, creator, context, txn) || how != Joined::kNo) {
+            claimed->changed.insert(row);
+        }
         if (!row->code.empty()) {
             keys.push_back({program.account, WaitKind::kCode, code_digest(row->code)});
         }
@@ -362,8 +334,7 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
     for (const AccountNumber account : joined) {  // stored clicks of the new members count now
         leave_account_work(account, context, txn);
     }
-    return done(counted(command.rows.size() - undated->creators.size(), "row", "rows") +
-                " imported" + undated_text(*undated));
+    return import_reply(command, *claimed);
 }
 
 Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& context,
@@ -387,10 +358,12 @@ Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& conte
                                                    " has no code " + *command.code +
                                                    " in program " + program.id.str()};
         }
-        end_codes(program, creator, at, digest, txn);
-        return done("code " + *command.code + " removed");
+        return end_codes(program, creator, at, digest, txn)
+                   ? done("code " + *command.code + " removed from " + at.to_string() + " on")
+                   : nothing("no change: code " + *command.code + " ended before " +
+                             at.to_string());
     }
-    end_codes(program, creator, at, std::nullopt, txn);
+    (void)end_codes(program, creator, at, std::nullopt, txn);
     member->removed = true;
     member->changed_by = context.source.seq;
     txn.put(*member);
@@ -444,6 +417,8 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
         account_settings(txn, context.account).policy.approve_payee_change) {
         return wait_for_approval(context, {std::nullopt, {}, creator}, txn);
     }
+    bool changes = (command.name && *command.name != profile.name) ||
+                   (command.payee && *command.payee != profile.payee);
     if (command.group) {
         const ProgramId program = command.program.value_or(ProgramId());
         std::optional<Membership> member = txn.membership(context.account, program, creator);
@@ -451,8 +426,12 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
             return refused("creator " + command.creator.str() + " is not in program " +
                            program.str());
         }
+        changes = changes || member->group != *command.group;
         member->group = *command.group;
         txn.put(*member);
+    }
+    if (!changes) {
+        return nothing("no change: creator " + command.creator.str() + " is so already");
     }
     profile.name = command.name.value_or(profile.name);
     change_payee(profile, command.payee.value_or(profile.payee), context, txn);

@@ -118,6 +118,10 @@ void each_field(auto& members, Is<DeadReplay> auto& command) {
     members("seqs", command.seqs);
 }
 
+void each_field(auto& members, Is<DeadDiscard> auto& command) {
+    members("seqs", command.seqs);
+}
+
 template <class Members>
 void each_field(Members& members, Is<Forget> auto& command) {
     members("by", command.by, parse_forget_by);
@@ -200,8 +204,24 @@ void each_field(auto& members, Is<Reject> auto& command) {
     members("order", command.order);
 }
 
+template <class Members>
+void code_orders(Members& members, auto& orders) {
+    if (!members.wants("code", orders.has_value())) {
+        return;
+    }
+    if constexpr (Members::kReads) {
+        orders = CodeOrders();
+    }
+    members("code", orders->code);
+    members.rows("orders", orders->orders, [](auto& items, auto& row) {
+        items.item(row.shop.value);
+        items.item(row.order);
+    });
+}
+
 void each_field(auto& members, Is<Attribute> auto& command) {
     members("order", command.order);
+    code_orders(members, command.orders);
     members("creator", command.creator);
     members("program", command.program);
     members("replace", command.replace);
@@ -211,6 +231,7 @@ void each_field(auto& members, Is<Detach> auto& command) {
     members("order", command.order);
     members("cause", command.cause);
     members("retry", command.retry);
+    code_orders(members, command.orders);
 }
 
 void each_field(auto& members, Is<Adjust> auto& command) {
@@ -300,6 +321,13 @@ std::string encode_request(const Request& request) {
     std::visit([&members](const auto& command) { each_field(members, command); }, request.command);
     json.end_object();
     return text;
+}
+
+Status check_request(const Request& request) {
+    return decode_request(topic_of(request.command), encode_request(request))
+               ? Status::success()
+               : Error{ErrorCode::kInvalid,
+                       "a text of the command is not UTF-8: nothing was stored"};
 }
 
 Result<Request> decode_request(Topic topic, std::string_view body, Pseudonyms pseudonyms) {

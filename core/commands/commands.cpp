@@ -16,7 +16,7 @@ constexpr std::array kTopics{
     Topic::kRelease,      Topic::kReject,        Topic::kAttribute,     Topic::kDetach,
     Topic::kCredit,       Topic::kReverse,       Topic::kAnomalyAck,    Topic::kOrderReset,
     Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename, Topic::kOpeningImport,
-    Topic::kWriteOff,     Topic::kAcceptGap};
+    Topic::kWriteOff,     Topic::kAcceptGap,     Topic::kDeadDiscard};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
 constexpr NameTable<PayoutVerb, 6> kVerbs{{

@@ -87,17 +87,32 @@ struct Reject {
     OrderId order;
 };
 
+/// Orders of the account that carry a discount code. The writer of the command finds them.
+struct CodeOrders {
+    struct One {
+        ShopNumber shop;
+        OrderId order;
+    };
+    std::string code;
+    std::vector<One> orders;
+};
+inline constexpr std::size_t kCodeOrdersMax = 10'000;
+
+/// Attributes an order, or those of `orders`.
 struct Attribute {
     OrderId order;
     CreatorId creator;
     ProgramId program;
     bool replace = false;
+    std::optional<CodeOrders> orders{};
 };
-/// Detaches an order, or every order that the command `cause` attributed.
+/// Detaches an order, every order that the command `cause` attributed, or those of `orders` that
+/// the code attributed.
 struct Detach {
     std::optional<OrderId> order;
     std::string cause;
     bool retry = false;
+    std::optional<CodeOrders> orders{};
 };
 
 /// The shop and its account are in the record's metadata, as for every command on an order.
@@ -165,7 +180,7 @@ using Command =
     std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose, Adjust,
                  DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold, Release, Reject,
                  Attribute, Detach, Credit, Reverse, AnomalyAck, OrderReset, PeriodClose,
-                 CreatorSet, CreatorRename, OpeningImport, WriteOff, AcceptGap>;
+                 CreatorSet, CreatorRename, OpeningImport, WriteOff, AcceptGap, DeadDiscard>;
 
 /// A command with what every command has (rule K1).
 struct Request {
@@ -184,6 +199,8 @@ inline constexpr std::size_t kReasonBytesMax = 1000;
                                    ShopNumber shop);
 /// JSON, one line.
 [[nodiscard]] std::string encode_request(const Request& request);
+/// Returns kInvalid for a request that cannot be read again: a text of it is not UTF-8.
+[[nodiscard]] Status check_request(const Request& request);
 /// Returns kInvalid for a body that encode_request() does not write for this topic. Requires:
 /// is_command(topic).
 /// @param pseudonyms  kRead for an input that was edited after it was stored.

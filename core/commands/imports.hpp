@@ -77,6 +77,11 @@ struct DeadReplay {
     std::vector<SequenceNumber> seqs;
 };
 
+/// Gives dead letters up for good, all or none.
+struct DeadDiscard {
+    std::vector<SequenceNumber> seqs;
+};
+
 /// The id that names the person to forget (F1).
 enum class ForgetBy : std::uint8_t {
     kCustomer = 1,  ///< platform_customer_id

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
+#include "core/rules/rate_book.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/statements/statements.hpp"
 
@@ -273,11 +275,37 @@ Decimal accrued_by_hand(const Position& position, Currency currency) {
     return zero_amount(currency);
 }
 
+/// Returns `; no product is known for this line: rules by tag cannot match` if the program has
+/// rules that a product of the line could have matched before the one that gave the rate.
+std::string product_words(const OrderState& order, const OrderLine& line, const FrozenRate& frozen,
+                          const std::optional<ProgramRow>& program, LedgerReader& ledger) {
+    std::set<std::string_view> kinds;
+    if (program && frozen.match >= RuleMatch::kDefault) {
+        for (const Rule& rule : program->program.rules) {
+            if (needs_product(rule.match)) {
+                kinds.insert(to_string(rule.match));
+            }
+        }
+    }
+    if (kinds.empty() || find_product(order.key.account, order.key.shop, line, ledger)) {
+        return {};
+    }
+    std::string names;
+    for (const std::string_view kind : kinds) {
+        names += (names.empty() ? "" : ", ") + std::string(kind);
+    }
+    return "; no product is known for this line: rules by " + names + " cannot match";
+}
+
 /// Explains the lines of one order. Builds its indices once, so that the time is linear in lines.
 class LineExplainer {
 public:
     LineExplainer(const OrderState& order, const StandingRefunds& refunds, LedgerReader& ledger)
-        : order_(order), position_(order.position()), refunds_(refunds), programs_(ledger) {
+        : order_(order),
+          position_(order.position()),
+          refunds_(refunds),
+          ledger_(ledger),
+          programs_(ledger) {
         if (position_ == nullptr) {
             return;
         }
@@ -305,7 +333,11 @@ public:
         const FrozenRate& frozen = found->rate;
         const auto accrued = accrued_.find(line.id.view());
         out.commission = accrued == accrued_.end() ? out.commission : *accrued->second;
-        out.rule = rule_words(*position_, frozen, programs_);
+        out.rule =
+            rule_words(*position_, frozen, programs_) +
+            product_words(order_, line, frozen,
+                          programs_.version(position_->attribution.program, frozen.program_version),
+                          ledger_);
         out.rate = to_string(frozen.rate);
         out.base = base_words(frozen, line);
         out.words = nothing_words(order_, line, frozen, refunded);
@@ -325,6 +357,7 @@ private:
     const OrderState& order_;
     const Position* position_;
     const StandingRefunds& refunds_;
+    LedgerReader& ledger_;
     ProgramVersions programs_;
     std::optional<ByLine<const FrozenLine, &FrozenLine::line>> frozen_;
     std::vector<std::string> shares_;  ///< By line.

@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 37> kReasons{{
+constexpr std::array<ReasonRow, 38> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -56,6 +56,7 @@ constexpr std::array<ReasonRow, 37> kReasons{{
     {JournalReason::kMemoAnomaly, "ANOMALY", {}},
     {JournalReason::kMemoWithdrawn, "WITHDRAWN", {}},
     {JournalReason::kMemoGapAccepted, "GAP_ACCEPTED", {}},
+    {JournalReason::kMemoDiscarded, "DISCARDED", {}},
 }};
 constexpr std::string_view kMagic = "SLJ2";
 

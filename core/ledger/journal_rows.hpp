@@ -58,6 +58,7 @@ enum class JournalReason : std::uint8_t {
     kMemoAnomaly = 80,
     kMemoWithdrawn = 81,
     kMemoGapAccepted = 82,
+    kMemoDiscarded = 83,
 };
 [[nodiscard]] constexpr bool is_memo(JournalReason reason) noexcept {
     return reason >= JournalReason::kMemoAttributed;

@@ -10,7 +10,7 @@ namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
     return is_order(topic) || is_catalog(topic) ||
-           (is_command(topic) && topic <= Topic::kAcceptGap);
+           (is_command(topic) && topic <= Topic::kDeadDiscard);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kDebtWrittenOff;
@@ -23,7 +23,7 @@ namespace sluice {
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
     return (reason >= JournalReason::kAccrual && reason <= JournalReason::kWriteOff) ||
-           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoGapAccepted);
+           (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoDiscarded);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
     return decision == EventDecision::kApplied || decision == EventDecision::kStale;

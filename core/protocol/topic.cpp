@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<Topic, 31> kNames{{
+constexpr NameTable<Topic, 32> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -37,6 +37,7 @@ constexpr NameTable<Topic, 31> kNames{{
     {Topic::kOpeningImport, "OPENING_IMPORT"},
     {Topic::kWriteOff, "WRITE_OFF"},
     {Topic::kAcceptGap, "ACCEPT_GAP"},
+    {Topic::kDeadDiscard, "DEAD_DISCARD"},
 }};
 
 }  // namespace

@@ -42,6 +42,7 @@ enum class Topic : std::uint8_t {
     kOpeningImport = 55,
     kWriteOff = 56,
     kAcceptGap = 57,
+    kDeadDiscard = 58,
 };
 
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {

@@ -37,6 +37,7 @@ constexpr std::array kMarkTypes{
     MarkType{JournalReason::kMemoPeriodClosed, "period.closed", "period.closed"},
     MarkType{JournalReason::kMemoPolicyChanged, "policy.changed", "policy.changed"},
     MarkType{JournalReason::kMemoGapAccepted, "gap.accepted", "gap.accepted"},
+    MarkType{JournalReason::kMemoDiscarded, "dead_letter.discarded", "dead_letter.discarded"},
 };
 /// Postings between ledger accounts other than `expense` and `owed`.
 constexpr std::array kPayoutTypes{

@@ -312,10 +312,16 @@ Json approver_of(LedgerReader& ledger, const PayeeChange& change) {
 }  // namespace
 
 std::vector<Column> creator_columns() {
-    return {{"creator_id"}, {"program_id"},  {"account_id", Align::kLeft, false},
-            {"group"},      {"codes"},       {"name"},
-            {"payee"},      {"payee_since"}, {"removed"},
-            {"earned"}};
+    return {{"creator_id"},
+            {"program_id"},
+            {"account_id", Align::kLeft, false},
+            {"group"},
+            {"codes"},
+            {"name"},
+            {"payee"},
+            {"payee_since"},
+            {"removed"},
+            {"earned", Align::kLeft, false}};
 }
 
 void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& only, Timestamp now,

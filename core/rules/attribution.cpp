@@ -223,6 +223,20 @@ Digest256 code_digest(std::string_view code) {
     return sha256(folded);
 }
 
+bool carries_code(const OrderState& state, const Digest256& code) {
+    return std::any_of(state.codes.begin(), state.codes.end(),
+                       [&code](const std::string& own) { return code_digest(own) == code; });
+}
+
+bool is_through_code(const OrderState& state, const Digest256& code) {
+    if (!state.live || state.position()->attribution.candidates.empty()) {
+        return false;
+    }
+    const Candidate& won = state.position()->attribution.candidates.front();
+    return won.verdict == CandidateVerdict::kWon && won.type == AttributionType::kAffiliateCode &&
+           won.code < state.codes.size() && code_digest(state.codes[won.code]) == code;
+}
+
 std::vector<WaitKey> wait_keys(const OrderState& state) {
     std::vector<WaitKey> keys;
     if (state.live || state.has(kOrderBarred)) {

@@ -30,6 +30,11 @@ struct Covering {
 /// Codes compare ignoring the case of ASCII letters.
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
+/// Returns whether the order has a code with this digest.
+[[nodiscard]] bool carries_code(const OrderState& state, const Digest256& code);
+/// Returns whether the order's creator was selected by the code.
+[[nodiscard]] bool is_through_code(const OrderState& state, const Digest256& code);
+
 /// Returns the keys that an order without a creator waits for; sorted, unique. Empty for other
 /// orders.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);

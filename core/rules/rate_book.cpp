@@ -150,7 +150,7 @@ RateBook::RateBook(const ProgramRow& program, LedgerReader& ledger)
                                 ? CreatorId()
                                 : first_id(ledger, program_.account, CreatorId(rule.creator)));
         rules_[rule.match][rule.value].push_back(static_cast<std::uint32_t>(i));
-        needs_product_ |= rule.match >= RuleMatch::kProduct && rule.match <= RuleMatch::kTag;
+        needs_product_ |= sluice::needs_product(rule.match);
     }
     for (auto& [level, index] : rules_) {
         for (auto& [value, rules] : index) {

@@ -14,6 +14,11 @@
 
 namespace sluice {
 
+/// Returns whether a rule finds the product of a line, and not the line itself.
+[[nodiscard]] constexpr bool needs_product(RuleMatch match) noexcept {
+    return match >= RuleMatch::kProduct && match <= RuleMatch::kTag;
+}
+
 /// Finds the product of a line: the line's variant_sku, then its sku, among the catalog's
 /// variant_sku; then its sku as a product id; of several copies the lowest.
 [[nodiscard]] std::optional<CatalogRecord> find_product(AccountNumber account, ShopNumber shop,

@@ -27,6 +27,84 @@ constexpr std::array<Range, 16> kUnseen{{{0x00, 0x1F},
                                          {0x1D173, 0x1D17A},
                                          {0xE0000, 0xE0FFF}}};
 
+/// Unicode's White_Space.
+constexpr std::array<Range, 10> kSpaces{{{0x09, 0x0D},
+                                         {0x20, 0x20},
+                                         {0x85, 0x85},
+                                         {0xA0, 0xA0},
+                                         {0x1680, 0x1680},
+                                         {0x2000, 0x200A},
+                                         {0x2028, 0x2029},
+                                         {0x202F, 0x202F},
+                                         {0x205F, 0x205F},
+                                         {0x3000, 0x3000}}};
+
+template <std::size_t N>
+bool is_among(const std::array<Range, N>& ranges, char32_t character) noexcept {
+    return std::any_of(ranges.begin(), ranges.end(), [character](const Range& range) {
+        return range.first <= character && character <= range.last;
+    });
+}
+
+bool is_blank(std::string_view character) noexcept {
+    const char32_t value = utf8_character(character);
+    return is_among(kSpaces, value) || is_unseen(value);
+}
+
+/// Returns the length of the last character, or 0 if the text ends with no valid one.
+std::size_t last_utf8_bytes(std::string_view text) noexcept {
+    constexpr std::size_t kBytesMax = 4;
+    for (std::size_t bytes = 1; bytes <= std::min(kBytesMax, text.size()); ++bytes) {
+        if (utf8_bytes(text.substr(text.size() - bytes)) == bytes) {
+            return bytes;
+        }
+    }
+    return 0;
+}
+
+/// Capital letters whose small ones are `distance` away; with distance 1, those of the parity of
+/// `first` alone.
+struct Capitals {
+    char32_t first, last, distance;
+};
+constexpr std::array<Capitals, 12> kCapitals{{{'A', 'Z', 32},
+                                              {0xC0, 0xD6, 32},
+                                              {0xD8, 0xDE, 32},
+                                              {0x100, 0x136, 1},
+                                              {0x139, 0x147, 1},
+                                              {0x14A, 0x176, 1},
+                                              {0x179, 0x17D, 1},
+                                              {0x391, 0x3A9, 32},
+                                              {0x400, 0x40F, 80},
+                                              {0x410, 0x42F, 32},
+                                              {0x460, 0x480, 1},
+                                              {0xFF21, 0xFF3A, 32}}};
+
+char32_t lower_case(char32_t character) noexcept {
+    for (const Capitals& capitals : kCapitals) {
+        if (character >= capitals.first && character <= capitals.last &&
+            (capitals.distance != 1 || (character - capitals.first) % 2 == 0)) {
+            return character + capitals.distance;
+        }
+    }
+    return character;
+}
+
+/// Appends a character below U+10000.
+void append_utf8(std::string& out, char32_t character) {
+    const auto point = static_cast<unsigned>(character);
+    if (point < 0x80) {
+        out += static_cast<char>(point);
+    } else if (point < 0x800) {
+        out += static_cast<char>(0xC0U | point >> 6U);
+        out += static_cast<char>(0x80U | (point & 0x3FU));
+    } else {
+        out += static_cast<char>(0xE0U | point >> 12U);
+        out += static_cast<char>(0x80U | (point >> 6U & 0x3FU));
+        out += static_cast<char>(0x80U | (point & 0x3FU));
+    }
+}
+
 void append_unit(std::string& out, unsigned unit) {
     constexpr std::string_view kHex = "0123456789abcdef";
     out += "\\u";
@@ -77,9 +155,51 @@ char32_t utf8_character(std::string_view text) noexcept {
 }
 
 bool is_unseen(char32_t character) noexcept {
-    return std::any_of(kUnseen.begin(), kUnseen.end(), [character](const Range& range) {
-        return range.first <= character && character <= range.last;
-    });
+    return is_among(kUnseen, character);
+}
+
+std::string_view trim_text(std::string_view text) noexcept {
+    for (std::size_t bytes = utf8_bytes(text); bytes != 0 && is_blank(text);
+         bytes = utf8_bytes(text)) {
+        text.remove_prefix(bytes);
+    }
+    for (std::size_t bytes = last_utf8_bytes(text);
+         bytes != 0 && is_blank(text.substr(text.size() - bytes)); bytes = last_utf8_bytes(text)) {
+        text.remove_suffix(bytes);
+    }
+    return text;
+}
+
+std::string fold_case(std::string_view text) {
+    std::string folded;
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_bytes(text);
+        const std::size_t taken = std::max<std::size_t>(bytes, 1);
+        const char32_t character = bytes == 0 ? 0 : utf8_character(text);
+        const char32_t lower = lower_case(character);
+        if (lower == character) {
+            folded += text.substr(0, taken);
+        } else {
+            append_utf8(folded, lower);
+        }
+        text.remove_prefix(taken);
+    }
+    return folded;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+    std::size_t bytes = 0;
+    for (; (bytes = utf8_bytes(text)) != 0; text.remove_prefix(bytes)) {
+    }
+    return text.empty();
+}
+
+std::string_view likely_encoding(std::string_view text) noexcept {
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+        return "UTF-16";
+    }
+    constexpr std::string_view kNotWindows = "\x81\x8D\x8F\x90\x9D";
+    return text.find_first_of(kNotWindows) == std::string_view::npos ? "WINDOWS-1252" : "";
 }
 
 void append_unicode_escape(std::string& out, char32_t character) {

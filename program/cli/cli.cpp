@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/values/unicode.hpp"
 #include "program/cli/printable.hpp"
 #include "program/cli/spelling.hpp"
 #include "program/system/identity.hpp"
@@ -240,6 +241,17 @@ int parse_and_run(CLI::App& app, Frame& frame, const Help& help, int argc,
     return run_action(innermost(app), frame);
 }
 
+/// Returns a function that passes UTF-8 alone to `take`.
+std::function<Status(const std::string&)> for_text(std::function<Status(const std::string&)> take) {
+    return [take = std::move(take)](const std::string& text) {
+        if (!is_utf8(text)) {
+            return Status(Error{ErrorCode::kInvalid, "expected UTF-8"});
+        }
+        note_missing_offset(text);
+        return take(text);
+    };
+}
+
 /// A value that `take` refuses is a usage error.
 void take_word(const std::string& name, const std::function<Status(const std::string&)>& take,
                const std::string& word) {
@@ -314,6 +326,12 @@ Subcommand Subcommand::add_command(const std::string& name, const std::string& h
 Option Subcommand::add(const std::string& name, const std::string& type,
                        std::function<Status(const std::string&)> take,
                        const std::string& help) const {
+    return add_bytes(name, type, for_text(std::move(take)), help);
+}
+
+Option Subcommand::add_bytes(const std::string& name, const std::string& type,
+                             std::function<Status(const std::string&)> take,
+                             const std::string& help) const {
     CLI::Option* const option = app_->add_option_function<std::string>(
         name,
         [name, take = std::move(take)](const std::string& text) { take_word(name, take, text); },
@@ -327,7 +345,7 @@ Option Subcommand::add_repeated(const std::string& name, const std::string& type
                                 const std::string& help) const {
     CLI::Option* const option = app_->add_option_function<std::vector<std::string>>(
         name,
-        [name, take = std::move(take)](const std::vector<std::string>& words) {
+        [name, take = for_text(std::move(take))](const std::vector<std::string>& words) {
             for (const std::string& word : words) {
                 take_word(name, take, word);
             }
@@ -365,7 +383,13 @@ void Subcommand::require(std::function<std::string()> missing) const {
 Option add_file(Subcommand app, const std::string& name, const std::string& type,
                 std::string& target, FileUse use, const std::string& help) {
     app.uses_file(target, use);
-    return add_text(app, name, type, target, help);
+    return app.add_bytes(
+        name, type,
+        [&target](const std::string& text) {
+            target = text;
+            return Status::success();
+        },
+        help);
 }
 
 Option add_texts(Subcommand app, const std::string& name, const std::string& type,

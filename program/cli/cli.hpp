@@ -74,10 +74,13 @@ public:
     [[nodiscard]] Subcommand add_command(const std::string& name, const std::string& help,
                                          std::function<Status(const Frame&)> run) const;
 
-    /// Adds the option or positional `name`; each of its values goes to `take`, whose error is a
-    /// usage error. `type` names the value in the help of an option.
+    /// Adds the option or positional `name`; each of its values, which must be UTF-8, goes to
+    /// `take`, whose error is a usage error. `type` names the value in the help of an option.
     Option add(const std::string& name, const std::string& type,
                std::function<Status(const std::string&)> take, const std::string& help) const;
+    /// Does the same for a value that need not be UTF-8: the name of a file.
+    Option add_bytes(const std::string& name, const std::string& type,
+                     std::function<Status(const std::string&)> take, const std::string& help) const;
     /// Adds an option or positional that may occur several times; each value goes to `take`. A
     /// positional takes all words that are left, an option one word each time.
     Option add_repeated(const std::string& name, const std::string& type,

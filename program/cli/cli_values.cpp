@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/intake/registry_view.hpp"
+#include "core/values/unicode.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::cli {
@@ -64,6 +65,14 @@ Result<std::string> parse_admin_id(std::string_view text) {
 Result<std::string> parse_wire_id(std::string_view text) {
     if (text.empty() || text.size() > kWireIdBytesMax) {
         return invalid("expected an id of 1 to 1024 bytes");
+    }
+    return std::string(text);
+}
+
+Result<std::string> parse_typed(std::string_view text) {
+    text = trim_text(text);
+    if (text.size() > kWireIdBytesMax) {
+        return invalid("expected at most 1024 bytes");
     }
     return std::string(text);
 }

@@ -28,6 +28,8 @@ template <class Value>
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 /// Parses an id from outside (an order, a customer): 1 to 1024 bytes.
 [[nodiscard]] Result<std::string> parse_wire_id(std::string_view text);
+/// Trims a text: a name, a code, a reason. It may be empty, and has at most 1024 bytes.
+[[nodiscard]] Result<std::string> parse_typed(std::string_view text);
 [[nodiscard]] Result<OrderId> parse_order_id(std::string_view text);
 [[nodiscard]] Result<Timestamp> parse_time(std::string_view text);
 /// Parses RFC 3339, or a span from now on: 90d, 12h, 30m, 45s.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/values/shell_word.hpp"
+#include "core/values/unicode.hpp"
 #include "program/system/file.hpp"
 
 namespace sluice::cli {
@@ -150,11 +152,17 @@ Status CsvReader::read_quoted(std::string& field) {
 }
 
 Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColumns& columns) {
-    CsvTable table(CsvReader(file, std::move(name)));
+    CsvTable table(CsvReader(file, name), name);
     CsvRow header;
     auto got = table.reader_.next(header);
     if (!got.ok()) {
         return got.error();
+    }
+    for (std::string& column : header.fields) {
+        if (!is_utf8(column)) {
+            return table.not_utf8_at(header.line, "the header", column);
+        }
+        column = std::string(trim_text(column));
     }
     std::vector<std::string> left = got.value() ? header.fields : std::vector<std::string>();
     bool complete = true;
@@ -162,6 +170,7 @@ Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColu
         const auto place = std::find(header.fields.begin(), header.fields.end(), column);
         const bool found = place != header.fields.end();
         complete = complete && (found || !required);
+        table.names_.push_back(column);
         table.places_.push_back(
             found ? std::optional(static_cast<std::size_t>(place - header.fields.begin()))
                   : std::nullopt);
@@ -203,10 +212,29 @@ Result<bool> CsvTable::next(CsvRow& row) {
     }
     row.line = raw.line;
     row.fields.clear();
-    for (const std::optional<std::size_t> place : places_) {
-        row.fields.push_back(place ? std::move(raw.fields[*place]) : std::string());
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        const std::string_view field =
+            places_[i] ? std::string_view(raw.fields[*places_[i]]) : std::string_view();
+        if (!is_utf8(field)) {
+            return not_utf8_at(raw.line, names_[i], field);
+        }
+        if (field.find('\0') != std::string_view::npos) {
+            return error_at(raw.line, names_[i] + ": expected no U+0000");
+        }
+        row.fields.emplace_back(trim_text(field));
     }
     return true;
+}
+
+Error CsvTable::not_utf8_at(std::uint64_t line, const std::string& column,
+                            std::string_view text) const {
+    const std::string encoding(likely_encoding(text));
+    return error_at(
+        line, column + ": not UTF-8" +
+                  (encoding.empty()
+                       ? ": save the file as UTF-8"
+                       : "; the file looks like " + encoding + ": make it UTF-8 with `iconv -f " +
+                             encoding + " -t UTF-8 " + shell_word(file_) + " > NEW_FILE`"));
 }
 
 Status read_rows(const std::string& file, const CsvColumns& columns,

@@ -69,17 +69,23 @@ public:
     [[nodiscard]] static Result<CsvTable> open(std::FILE* file, std::string name,
                                                const CsvColumns& columns);
     /// Reads the fields in the order of `columns`, the required ones first; a field is empty if the
-    /// file lacks its optional column. @return false at the end.
+    /// file lacks its optional column. Fields are UTF-8 and trimmed (core/values/unicode.hpp).
+    /// @return false at the end, or kInvalid with the column of a field that is no text
     [[nodiscard]] Result<bool> next(CsvRow& row);
     [[nodiscard]] Error error_at(std::uint64_t line, const std::string& what) const {
         return reader_.error_at(line, what);
     }
+    [[nodiscard]] Error not_utf8_at(std::uint64_t line, const std::string& column,
+                                    std::string_view text) const;
 
 private:
-    explicit CsvTable(CsvReader reader) : reader_(std::move(reader)) {}
+    CsvTable(CsvReader reader, std::string file)
+        : reader_(std::move(reader)), file_(std::move(file)) {}
 
     CsvReader reader_;
+    std::string file_;
     std::size_t fields_ = 0;                          ///< Fields in a row of the file.
+    std::vector<std::string> names_;                  ///< Columns, as next() returns them.
     std::vector<std::optional<std::size_t>> places_;  ///< Index of each column in the file.
 };
 

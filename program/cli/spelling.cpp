@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+
+#include "core/values/timestamp.hpp"
 
 namespace sluice::cli {
 
@@ -45,6 +48,15 @@ std::optional<std::string> nearest_name(const std::vector<std::string>& known,
         }
     }
     return nearest;
+}
+
+void note_missing_offset(const std::string& text) {
+    static bool noted = false;
+    if (!noted && Timestamp::parse(text) && Timestamp::parse(text + "Z")) {
+        noted = true;
+        std::fprintf(stderr, "sluice: note: %s has no offset, so it is taken as UTC\n",
+                     text.c_str());
+    }
 }
 
 }  // namespace sluice::cli

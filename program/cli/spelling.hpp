@@ -1,4 +1,5 @@
-// Spelling: how far two names are from each other, and the known name that an unknown one means.
+// Spelling: how far two names are from each other, the known name that an unknown one means, and
+// how a time is read.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +21,8 @@ inline constexpr std::size_t kComparedNameMax = 40;
 /// if the word is shorter than six), the nearest first. Returns nothing if there is none.
 [[nodiscard]] std::optional<std::string> nearest_name(const std::vector<std::string>& known,
                                                       std::string_view word);
+
+/// Prints a note, once, if the text is a time without an offset: it is taken as UTC.
+void note_missing_offset(const std::string& text);
 
 }  // namespace sluice::cli

@@ -177,7 +177,7 @@ def test_K11_detach_names_the_accounts_of_its_cause(sold):
 def test_K11_an_import_lists_codes_that_stay_removed(sold):
     full = sold.file("full.csv", "creator_id,program_id,code\nann,spring,SAVE\nben,spring,BEN\n")
     sold.run("creator", "remove", "ben", "--program", "spring", "--code", "BEN")
-    assert "stays so without dates: line 3 BEN" in sold.run("creator", "import", full).out
+    assert "stays so without dates: line 3 ben BEN" in sold.run("creator", "import", full).out
     sold.send("o4", code="BEN", platform_ordered_at=now(), platform_updated_at=now())
     sold.drain()
     (row,) = [row for row in sold.json("report", "orders") if row["order_id"] == "o4"]
@@ -229,7 +229,8 @@ def test_program_apply_prints_each_change(sold):
     said = sold.run("program", "apply", sold.file("raised.toml", raised)).out
     assert '1 program applied, 1 changed; policy of acme: amount_limit ["120.00 USD"] -> ["90.00 USD"]' in said
     assert 'program spring: clearing_days 0 -> 3, default_rate "10%" -> "12%"' in said
-    assert sold.run("program", "apply", sold.file("raised.toml", raised)).out.strip() == "1 program applied, 0 changed"
+    assert sold.run("program", "apply", sold.file("raised.toml", raised)).out.strip() == \
+        "no change: the ledger has what the file states"
 
 
 def test_program_apply_names_each_rule_that_changes(sold):
@@ -386,7 +387,7 @@ def test_the_journal_leaves_with_the_names_of_a_map(sold):
         assert words in sold.run(*export, "csv", "--map", sold.file("codes.csv", text), status=1).err
     for form, codes in (
         ("beancount", ("1740", "Assets", "Bank:Paid", "Assets:paid", "Assets:Paid out", "Assets::Paid", "assets:Paid")),
-        ("hledger", ("(1740)", "[1740]", "*1740", "!1740", "=1740", " 1740", "1740 ", "1740::x", ":1740")),
+        ("hledger", ("(1740)", "[1740]", "*1740", "!1740", "=1740", "1740::x", ":1740")),
     ):
         for code in codes:
             file = sold.file("codes.csv", f"ledger_account,code\nowed,{code}\n")

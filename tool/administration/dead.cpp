@@ -1,4 +1,6 @@
-// sluice dead list|show|replay
+// sluice dead list|show|replay|discard
+#include <map>
+
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
 #include "program/cli/cli_values.hpp"
@@ -73,12 +75,50 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     });
 }
 
+/// Returns the letters that the command is about and that are there, with their reasons.
+Result<std::map<SequenceNumber, std::string>> letters_of(const Frame& frame,
+                                                         const ReplayCommand& command) {
+    std::map<SequenceNumber, std::string> letters;
+    const Status read =
+        with_snapshot(frame, command.ledger, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
+            ledger.scan_dead([&](const DeadLetter& letter) {
+                if (!command.seq || *command.seq == letter.seq.value) {
+                    letters.emplace(letter.seq, letter.reason);
+                }
+                return true;
+            });
+        });
+    return read.ok() ? Result<std::map<SequenceNumber, std::string>>(std::move(letters))
+                     : read.error();
+}
+
+/// A letter that stays dead is a failure.
 Status run_replay(const Frame& frame, const ReplayCommand& command) {
     DeadReplay replay;
     if (command.seq) {
         replay.seqs.push_back({*command.seq});
     }
-    return submit(frame, replay, {std::nullopt, command.ledger});
+    const auto tried = letters_of(frame, command);
+    if (!tried.ok()) {
+        return tried.error();
+    }
+    Status done = submit(frame, replay, {std::nullopt, command.ledger});
+    const auto left = done.ok() ? letters_of(frame, command) : tried;
+    if (!done.ok() || !left.ok()) {
+        return done.ok() ? left.error() : done;
+    }
+    std::string dead;
+    for (const auto& [seq, reason] : *left) {
+        if (tried->contains(seq)) {
+            dead += (dead.empty() ? "" : "\n") + std::string("dead letter ") +
+                    std::to_string(seq.value) + " stays: " + reason;
+        }
+    }
+    return dead.empty() ? Status::success()
+                        : Error{ErrorCode::kInvalid,
+                                dead +
+                                    "; remove the cause and replay again, or give it up with "
+                                    "`sluice dead discard SEQ --reason TEXT`"};
 }
 
 template <class Seq>
@@ -104,6 +144,24 @@ void declare_dead(Subcommand app) {
     const Option seq = add_seq(replay, replayed.seq);
     const Option all = add_flag(replay, "--all", replayed.all, "Replay all dead letters");
     add_ledger(replay, replayed.ledger);
+    auto [discard, discarded] =
+        add_command(group, "discard", "Give dead letters up for good; the journal keeps the reason",
+                    run_written<DeadDiscard>);
+    discard
+        .add_repeated(
+            "SEQ", "SEQ",
+            [&seqs = discarded.command.seqs](const std::string& text) -> Status {
+                const auto number = parse_count(text, 1, UINT64_MAX);
+                if (!number.ok()) {
+                    return number.error();
+                }
+                seqs.push_back({*number});
+                return Status::success();
+            },
+            "Sequence numbers, as `dead list` shows them")
+        .required();
+    add_command_options(discard, discarded.submit, true);
+
     replay.require(
         [seq, all] { return seq.is_given() != all.is_given() ? "" : "one of SEQ, --all"; });
 }

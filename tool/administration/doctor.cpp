@@ -42,10 +42,11 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
         if (check_lmdb(paths, findings)) {
             check_readers(paths, findings);
             check_registry(paths, findings);
-            check_queue(paths, now(), findings);
+            check_queue(frame, now(), findings);
             check_ledger(frame, findings);
         }
     }
+    check_units(paths, findings);
     check_nginx(paths, nginx, findings);
     return findings;
 }

@@ -56,7 +56,10 @@ void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findin
 /// Call before the other checks, because they open the environments.
 void check_readers(const store::StorePaths& paths, Findings& findings);
 void check_registry(const store::StorePaths& paths, Findings& findings);
-void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings);
+void check_queue(const Frame& frame, Timestamp now, Findings& findings);
+// tool/doctor/units.cpp
+/// Reports every installed unit of this store: whether it runs, and the present program.
+void check_units(const store::StorePaths& paths, Findings& findings);
 // tool/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
 // tool/doctor/nginx_text.cpp

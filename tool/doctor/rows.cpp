@@ -73,13 +73,32 @@ void check_running_worker(const store::ControlWords& words, std::uint64_t pid, s
     }
 }
 
+/// How far the ledger is, and how many dead letters it has.
+struct Progress {
+    SequenceNumber applied;
+    std::uint64_t dead = 0;
+};
+
+/// Takes it from the ledger if no worker runs: the control page has what the last worker wrote, and
+/// none ran after a restore. Without a ledger that can be read, the page has to do.
+Progress progress_of(const Frame& frame, const store::ControlWords& words, bool runs) {
+    Progress progress{{words.applied_seq.load()}, words.dead_open.load()};
+    if (!runs) {
+        const Status read = with_snapshot(frame, {}, [&progress](LedgerReader& ledger) {
+            progress = {ledger.head().applied_seq, ledger.head().totals.dead};
+        });
+        static_cast<void>(read);  // check_ledger() reports it
+    }
+    return progress;
+}
+
 /// Takes from the lock whether a worker runs, and from the control page only what it does.
-void check_worker(const store::StorePaths& paths, store::Queue& queue, const store::QueueFill& fill,
+void check_worker(const Frame& frame, store::Queue& queue, const store::QueueFill& fill,
                   std::uint64_t now_ms, Findings& findings) {
     const store::ControlWords& words = queue.control().words();
-    const std::uint64_t applied = words.applied_seq.load();
-    const std::uint64_t lag = fill.depth({applied});
-    const auto holder = worker::WorkerLock::holder(paths);
+    const auto holder = worker::WorkerLock::holder(frame.paths());
+    const Progress progress = progress_of(frame, words, holder.ok() && *holder);
+    const std::uint64_t lag = fill.depth(progress.applied);
     if (!holder.ok()) {
         add_damage("worker", holder.error(), findings);
     } else if (!*holder) {
@@ -88,11 +107,13 @@ void check_worker(const store::StorePaths& paths, store::Queue& queue, const sto
     } else {
         check_running_worker(words, **holder, lag, now_ms, findings);
     }
-    const std::uint64_t dead = words.dead_open.load();
-    if (dead > 0) {
-        findings.push_back({"dead", Health::kProblem,
-                            std::to_string(dead) + " inputs could not be applied",
-                            "sluice dead list; sluice dead replay SEQ"});
+    if (progress.dead > 0) {
+        findings.push_back(
+            {"dead", Health::kProblem,
+             std::to_string(progress.dead) + (progress.dead == 1 ? " input" : " inputs") +
+                 " could not be applied",
+             "sluice dead list; then sluice dead replay SEQ if the cause is gone, or "
+             "sluice dead discard SEQ --reason TEXT"});
     }
 }
 
@@ -196,7 +217,8 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     }
 }
 
-void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+void check_queue(const Frame& frame, Timestamp now, Findings& findings) {
+    const store::StorePaths paths = frame.paths();
     auto queue = store::Queue::open(paths, queue_options());
     if (!queue.ok()) {
         add_damage("queue", queue.error(), findings);
@@ -215,7 +237,7 @@ void check_queue(const store::StorePaths& paths, Timestamp now, Findings& findin
         add_damage("lanes", lanes.error(), findings);
     }
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
-    check_worker(paths, *queue.value(), fill.value(), now_ms, findings);
+    check_worker(frame, *queue.value(), fill.value(), now_ms, findings);
 }
 
 }  // namespace sluice::cli

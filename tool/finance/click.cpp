@@ -9,6 +9,7 @@
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
+#include "program/cli/spelling.hpp"
 #include "program/commands.hpp"
 #include "tool/reports/report_options.hpp"
 #include "tool/setup/import.hpp"
@@ -43,6 +44,7 @@ Status add_click(const CsvRow& row, ClickImport& import) {
     if (!occurred_at.ok()) {
         return Error{ErrorCode::kInvalid, "occurred_at: " + occurred_at.error().message};
     }
+    note_missing_offset(row.fields[3]);
     added.occurred_at = occurred_at.value();
     import.rows.push_back(std::move(added));
     return Status::success();

@@ -1,11 +1,19 @@
 // sluice creator import|set|rename|remove|show|list
+#include <cstdio>
 
+#include "core/orders/change.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/creators.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/values/shell_word.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
+#include "program/cli/output.hpp"
 #include "program/commands.hpp"
+#include "tool/finance/code_orders.hpp"
 #include "tool/setup/import.hpp"
+#include "tool/setup/name_checks.hpp"
 #include "worker/access/ledger_access.hpp"
 
 namespace sluice::cli {
@@ -71,7 +79,25 @@ Status run_import_creators(const Frame& frame, const ImportOptions& options) {
     import.effective_from = options.effective_from;
     Status read = read_rows(options.file, creator_columns(),
                             [&](const CsvRow& row) { return add_creator(row, import); });
+    if (read.ok()) {
+        read = with_snapshot(frame, options.submit.ledger_url, ReadFrom::kPrimary,
+                             [&](LedgerReader& ledger) {
+                                 print_warnings(check_names(ledger, options.file, import));
+                             });
+    }
     return read.ok() ? submit_import(frame, options, import) : read;
+}
+
+Status run_set(const Frame& frame, const Written<CreatorSet>& written) {
+    const CreatorSet& set = written.command;
+    Status read = Status::success();
+    if (set.program && set.group) {
+        read = with_snapshot(frame, written.submit.ledger_url, ReadFrom::kPrimary,
+                             [&](LedgerReader& ledger) {
+                                 print_warnings(check_group(ledger, *set.program, *set.group));
+                             });
+    }
+    return read.ok() ? run_written<CreatorSet>(frame, written) : read;
 }
 
 Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
@@ -99,26 +125,12 @@ Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command)
                      });
 }
 
-Result<std::string> parse_code(std::string_view text) {
-    if (text.empty()) {
-        return Error{ErrorCode::kInvalid, "expected a code that is not empty"};
-    }
-    return std::string(text);
-}
-
-Result<std::string> parse_profile_text(std::string_view text) {
-    if (text.size() > kWireIdBytesMax) {
-        return Error{ErrorCode::kInvalid, "expected at most 1024 bytes"};
-    }
-    return std::string(text);
-}
-
 Result<std::string> parse_payee(std::string_view text) {
     if (is_forgotten_payee(text)) {
         return Error{ErrorCode::kInvalid,
                      "expected a reference; sha256:... stands for a forgotten one"};
     }
-    return parse_profile_text(text);
+    return parse_typed(text);
 }
 
 Result<std::string> parse_group(std::string_view text) {
@@ -126,11 +138,11 @@ Result<std::string> parse_group(std::string_view text) {
 }
 
 void declare_set(Subcommand group) {
-    auto [set, command] = add_command(group, "set", "Change a creator's name, payee or group",
-                                      run_written<CreatorSet>);
+    auto [set, command] =
+        add_command(group, "set", "Change a creator's name, payee or group", run_set);
     add_id(set, "C", "C", command.command.creator, "Creator").required();
     add_account(set, command.submit);
-    add_value(set, "--name", "N", command.command.name, parse_profile_text,
+    add_value(set, "--name", "N", command.command.name, parse_typed,
               "Name in reports; an empty text removes it");
     add_value(set, "--payee", "REF", command.command.payee, parse_payee,
               "Payee reference, as in the payout destinations; an empty text removes it");
@@ -157,10 +169,50 @@ void declare_rename(Subcommand group) {
     add_command_options(rename, command.submit, false);
 }
 
+/// Counts the orders from the end of the code on that it has attributed to the creator.
+std::size_t orders_kept(LedgerReader& ledger, const CreatorRemove& removed, Timestamp at) {
+    const std::optional<ProgramRow> program = ledger.program(removed.program);
+    if (!program || !removed.code) {
+        return 0;
+    }
+    const AccountNumber account = program->program.account;
+    const CreatorId creator = first_id(ledger, account, removed.creator);
+    const Digest256 code = code_digest(*removed.code);
+    std::size_t kept = 0;
+    visit_code_orders(ledger, account, {*removed.code, at, {}}, [&](const OrderState& order) {
+        const bool keeps = is_through_code(order, code) &&
+                           order.position()->attribution.program == removed.program &&
+                           order.position()->attribution.creator == creator;
+        kept += keeps ? 1U : 0U;
+        return true;
+    });
+    return kept;
+}
+
+/// Says how many orders keep the code's creator: the end of a code detaches none.
+Status run_remove(const Frame& frame, const Written<CreatorRemove>& written) {
+    Status removed = run_written<CreatorRemove>(frame, written);
+    if (!removed.ok() || !written.command.code || !written.command.at) {
+        return removed;
+    }
+    const std::string at = written.command.at->to_string();
+    return with_snapshot(
+        frame, written.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
+            const std::size_t kept = orders_kept(ledger, written.command, *written.command.at);
+            if (kept != 0) {
+                std::printf(
+                    "%s placed from %s on %s the creator: `sluice detach --code %s --from "
+                    "%s --reason TEXT --dry-run` shows their commission\n",
+                    counted(kept, "order", "orders").c_str(), at.c_str(),
+                    kept == 1 ? "keeps" : "keep",
+                    printable(shell_word(*written.command.code)).c_str(), at.c_str());
+            }
+        });
+}
+
 void declare_remove(Subcommand group) {
-    auto [remove, command] =
-        add_command(group, "remove", "Remove a creator from a program: no new attributions",
-                    run_written<CreatorRemove>);
+    auto [remove, command] = add_command(
+        group, "remove", "Remove a creator from a program: no new attributions", run_remove);
     add_id(remove, "C", "C", command.command.creator, "Creator").required();
     add_id(remove, "--program", "P", command.command.program, "Program to leave").required();
     const Option code =

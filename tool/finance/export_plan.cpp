@@ -13,14 +13,20 @@ namespace sluice::cli {
 namespace {
 
 /// Returns the named payouts, and those of the named payout runs in the chosen currency, by id.
-Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, const ExportRequest& request) {
+/// @param left  Gets the currencies of other payouts of the runs that wait to be sent.
+Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, const ExportRequest& request,
+                                          std::set<Currency>& left) {
     auto payouts = payouts_of_ids(ledger, request.account, request.account_id, request.ids);
     if (!payouts.ok()) {
         return payouts.error();
     }
-    std::erase_if(*payouts, [&request](const Payout& payout) {
-        return request.currency && payout.currency != *request.currency &&
-               std::ranges::count(request.ids, payout.payout_id) == 0;
+    std::erase_if(*payouts, [&](const Payout& payout) {
+        const bool is_other = request.currency && payout.currency != *request.currency &&
+                              std::ranges::count(request.ids, payout.payout_id) == 0;
+        if (is_other && payout.state == PayoutState::kApproved) {
+            left.insert(payout.currency);
+        }
+        return is_other;
     });
     if (payouts->empty()) {
         return Error{ErrorCode::kNotFound,
@@ -138,12 +144,14 @@ std::string key_of(const std::string& key, const std::string& suffix) {
 }
 
 Result<std::vector<Payout>> sent_with_key(LedgerReader& ledger, const ExportRequest& request) {
-    const auto named = named_payouts(ledger, request);
+    std::set<Currency> left;
+    const auto named = named_payouts(ledger, request, left);
     return named.ok() ? sent_of_key(ledger, request.account, request.key, *named) : named.error();
 }
 
 Result<ExportPlan> plan_export(LedgerReader& ledger, const ExportRequest& request) {
-    auto rest = named_payouts(ledger, request);
+    std::set<Currency> left;
+    auto rest = named_payouts(ledger, request, left);
     if (!rest.ok()) {
         return rest.error();
     }
@@ -170,6 +178,11 @@ Result<ExportPlan> plan_export(LedgerReader& ledger, const ExportRequest& reques
         if (Status added = add_files(request, suffix, payouts, plan.files); !added.ok()) {
             return added.error();
         }
+    }
+    for (const Currency currency : left) {
+        const std::string code(currency.code());
+        plan.notes += (plan.notes.empty() ? "" : "; ") +
+                      ("payouts in " + code + " are left: --currency " + code);
     }
     if (plan.files.empty()) {
         return Error{ErrorCode::kConflict, "no payout is left to export: " + plan.notes +

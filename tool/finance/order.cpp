@@ -4,9 +4,11 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/reports/creators.hpp"
 #include "core/reports/names.hpp"
+#include "core/rules/attribution.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
+#include "tool/finance/code_orders.hpp"
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
@@ -19,6 +21,13 @@ struct Tried {
     What command;
     SubmitOptions submit;
     DryRunOptions dry_run;
+};
+
+struct TriedDetach : Tried<Detach> {
+    CodeOptions code;
+};
+struct TriedAttribute : Tried<Attribute> {
+    CodeOptions code;
 };
 
 template <class What>
@@ -108,9 +117,47 @@ Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
                                           cause + " attributed no order: name an --account"});
 }
 
-Status run_detach(const Frame& frame, const Tried<Detach>& tried) {
+Status run_attribute(const Frame& frame, const TriedAttribute& tried) {
+    if (!tried.code.is_given()) {
+        return run_tried<Attribute>(frame, tried);
+    }
+    Tried<Attribute> all = tried;
+    auto orders = find_code_orders(frame, tried.code, all.submit,
+                                   [](const OrderState& /*order*/) { return true; });
+    if (!orders.ok()) {
+        return orders.error();
+    }
+    all.command.orders = std::move(orders).value();
+    return run_tried<Attribute>(frame, all);
+}
+
+Status detach_by_code(const Frame& frame, const TriedDetach& tried) {
+    Tried<Detach> all = tried;
+    const Digest256 code = code_digest(tried.code.code);
+    std::size_t others = 0;
+    auto orders = find_code_orders(frame, tried.code, all.submit, [&](const OrderState& order) {
+        const bool takes = is_through_code(order, code);
+        others += takes ? 0U : 1U;
+        return takes;
+    });
+    if (!orders.ok()) {
+        return orders.error();
+    }
+    if (orders->orders.empty()) {
+        std::printf("no change: code %s attributed none of %zu orders that carry it\n",
+                    printable(tried.code.code).c_str(), others);
+        return Status::success();
+    }
+    all.command.orders = std::move(orders).value();
+    return run_tried<Detach>(frame, all);
+}
+
+Status run_detach(const Frame& frame, const TriedDetach& tried) {
     if (tried.command.order) {
         return run_tried<Detach>(frame, tried);
+    }
+    if (tried.code.is_given()) {
+        return detach_by_code(frame, tried);
     }
     SubmitOptions options = tried.submit;
     const std::string& cause = tried.command.cause;
@@ -230,8 +277,20 @@ void declare_holds(Subcommand app) {
 
 void declare_owner(Subcommand app) {
     auto [attribute, given] =
-        add_command(app, "attribute", "Attribute an order to a creator", run_tried<Attribute>);
-    add_order(attribute, given.command.order, given.submit);
+        add_command(app, "attribute", "Attribute an order, or the orders of a code, to a creator",
+                    run_attribute);
+    const Option its_shop =
+        add_id(attribute, "--shop", "S", given.submit.shop, "Shop of the order");
+    const Option its_order =
+        add_value(attribute, "--order", "O", given.command.order, parse_order_id, "Order");
+    its_shop.needs(its_order);
+    add_id_account(attribute, given.submit);
+    its_order.needs(its_shop).excludes(add_code_options(attribute, given.code));
+    attribute.require([&command = given.command, &code = given.code] {
+        return !command.order.empty() || code.is_given() ? ""
+                                                         : "--shop and --order, or --code and "
+                                                           "--from";
+    });
     add_id(attribute, "--creator", "C", given.command.creator, "Creator").required();
     add_id(attribute, "--program", "P", given.command.program, "Program").required();
     add_flag(attribute, "--replace", given.command.replace,
@@ -239,8 +298,8 @@ void declare_owner(Subcommand app) {
     add_dry_run(attribute, given.dry_run);
     add_command_options(attribute, given.submit, true);
 
-    auto [detach, detached] =
-        add_command(app, "detach", "Detach an order from its creator", run_detach);
+    auto [detach, detached] = add_command(
+        app, "detach", "Detach an order, or the orders of a code, from the creator", run_detach);
     const Option shop = add_id(detach, "--shop", "S", detached.submit.shop, "Shop of the order");
     const Option order =
         add_value(detach, "--order", "O", detached.command.order, parse_order_id, "Order");
@@ -249,10 +308,14 @@ void declare_owner(Subcommand app) {
         add_id(detach, "--cause", "ID", detached.command.cause,
                "Detach every order that this import, apply or attribute attributed");
     shop.needs(order);
-    order.needs(shop).excludes(cause);
+    const Option code = add_code_options(detach, detached.code);
+    order.needs(shop).excludes(cause).excludes(code);
+    cause.excludes(code);
     add_flag(detach, "--retry", detached.command.retry, "Attribute each order again");
-    detach.require([&command = detached.command] {
-        return command.order || !command.cause.empty() ? "" : "--shop and --order, or --cause";
+    detach.require([&command = detached.command, &code = detached.code] {
+        return command.order || !command.cause.empty() || code.is_given()
+                   ? ""
+                   : "--shop and --order, or --cause, or --code and --from";
     });
     add_dry_run(detach, detached.dry_run);
     add_command_options(detach, detached.submit, true);

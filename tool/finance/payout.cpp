@@ -172,7 +172,8 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
         .required();
     add_account(app, command.submit);
     if (verb != PayoutVerb::kRepoint) {
-        add_text(app, "--bank-ref", "R", command.command.bank_ref, "Reference of the bank");
+        add_value(app, "--bank-ref", "R", command.command.bank_ref, parse_typed,
+                  "Reference of the bank");
         add_value(app, "--paid-at", "T", command.command.paid_at, parse_time,
                   "Time when the bank paid (RFC 3339)");
     }

@@ -5,6 +5,7 @@
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "tool/setup/import.hpp"
+#include "tool/setup/name_checks.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 
@@ -29,6 +30,12 @@ Status run_apply(const Frame& frame, const ApplyCommand& command) {
         return apply.error();
     }
     apply->effective_from = command.effective_from;
+    const Status checked =
+        with_snapshot(frame, command.submit.ledger_url, ReadFrom::kPrimary,
+                      [&](LedgerReader& ledger) { print_warnings(check_rules(ledger, *apply)); });
+    if (!checked.ok()) {
+        return checked;
+    }
     return submit_or_try(frame, apply.value(), command.submit, command.dry_run);
 }
 

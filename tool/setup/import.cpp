@@ -5,6 +5,7 @@
 
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
+#include "program/cli/spelling.hpp"
 #include "program/system/file.hpp"
 #include "tool/setup/program_file.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -149,6 +150,7 @@ Status take_time(const std::string& column, const std::string& text, std::option
     if (!parsed.ok()) {
         return Error{ErrorCode::kInvalid, column + ": " + parsed.error().message};
     }
+    note_missing_offset(text);
     at = parsed.value();
     return Status::success();
 }

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <set>
 
+#include "core/values/unicode.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -74,6 +76,10 @@ std::string text_of(const toml::node& node, std::string_view key, std::string_vi
     const auto text = node.value_exact<std::string>();
     if (!text) {
         fail(node, std::string(key) + ": expected a string such as " + std::string(example));
+    }
+    if (trim_text(*text) != *text || text->find('\0') != std::string::npos) {
+        fail(node, std::string(key) +
+                       ": expected no space and no invisible character at the ends, and no U+0000");
     }
     return *text;
 }

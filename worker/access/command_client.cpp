@@ -93,6 +93,9 @@ struct Appended {
 
 Result<Appended> append(const store::StorePaths& paths, store::Queue& queue, const Request& request,
                         const CommandSender& sender) {
+    if (Status readable = check_request(request); !readable) {
+        return readable.error();
+    }
     const std::string body = encode_request(request);
     const Timestamp now = sluice::now();
     RecordMeta meta = meta_of(request, sender, now);

@@ -153,8 +153,8 @@ void add_command_options(Subcommand app, SubmitOptions& target, bool needs_reaso
            "Idempotency key: repeating the command returns the first result (default: random; "
            "at most 128 id characters)");
     const Option reason =
-        add_text(app, "--reason", "TEXT", target.reason,
-                 "Reason, recorded with the journal entries and the actor (1 to 1000 bytes)");
+        add_value(app, "--reason", "TEXT", target.reason, parse_typed,
+                  "Reason, recorded with the journal entries and the actor (1 to 1000 bytes)");
     target.needs_reason = needs_reason;
     if (needs_reason) {
         reason.required();
@@ -183,6 +183,9 @@ Status submit_or_try(const Frame& frame, const Command& command, const SubmitOpt
     if (!sender.ok()) {
         return sender.error();
     }
+    if (Status readable = check_request({{}, options.reason, command}); !readable.ok()) {
+        return readable;
+    }
     CommandContext context;
     context.source.received_at = now();
     context.source.note = options.reason;
@@ -197,10 +200,14 @@ Status submit_or_try(const Frame& frame, const Command& command, const SubmitOpt
             if (!tried.ok()) {
                 return tried.error();
             }
-            list_all(trial.format, reports::difference_columns(), tried->rows,
-                     reports::difference_row);
-            if (trial.format == Format::kTable) {
-                std::printf("dry run, nothing was changed: %s\n", printable(tried->text).c_str());
+            const bool is_table = trial.format == Format::kTable;
+            if (!tried->rows.empty() || !is_table) {
+                list_all(trial.format, reports::difference_columns(), tried->rows,
+                         reports::difference_row);
+            }
+            if (is_table) {
+                std::printf("dry run, nothing was changed: %s%s\n", printable(tried->text).c_str(),
+                            tried->rows.empty() ? "; no change to any commission" : "");
             }
             return Status::success();
         });

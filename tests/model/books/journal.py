@@ -52,6 +52,7 @@ MEMOS = {
     "ANOMALY": 80,
     "WITHDRAWN": 81,
     "GAP_ACCEPTED": 82,
+    "DISCARDED": 83,
 }
 EARNED = ("ACCRUAL", "ATTRIBUTION")
 NO_HASH = bytes(32)

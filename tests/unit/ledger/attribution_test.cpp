@@ -343,9 +343,10 @@ TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
                                             {3, CreatorId("ben"), ProgramId("p1"), "NEW"},
                                             {4, CreatorId("ann"), ProgramId("p1"), ""}})
                                  .text;
-    EXPECT_EQ(said,
-              "1 row imported; 2 rows of creators who were removed stay out without dates: line 2 "
-              "ben, line 3 ben");
+    EXPECT_EQ(
+        said,
+        "no change: no row was imported; 2 rows of creators who were removed stay out without "
+        "dates: line 2 ben, line 3 ben NEW; 1 row states what is stored already: line 4 ann");
     back.codes = {"NEW"};
     back.id = "o4";
     EXPECT_EQ(attributed(back, "dev"), "ann@p1 LANDED");
@@ -395,9 +396,40 @@ TEST_P(AttributionRules, ImportOfAnOwnedCodeFailsTheWholeFileWithItsLine) {
     const Applied applied = books.creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
                                             {3, CreatorId("dan"), ProgramId("p1"), "ann"}});
     EXPECT_TRUE(applied.failed);
-    EXPECT_EQ(applied.text, "line 3: code ann belongs to creator ann in program p1");
+    EXPECT_EQ(applied.text, "line 3: code ann belongs to creator ann in program p1, as ANN");
     EXPECT_EQ(attributed(with({"FREE"})), "unattributed");
     EXPECT_EQ(applied.input_class, InputClass::kCommand);
+}
+
+TEST_P(AttributionRules, AnImportListsTheRowsThatChangeNothing) {
+    CreatorImport list;
+    list.rows = {{2, CreatorId("ben"), ProgramId("p1"), "ben"},
+                 {3, CreatorId("ann"), ProgramId("p1"), ""},
+                 {4, CreatorId("dan"), ProgramId("p1"), "DAN"}};
+    EXPECT_EQ(books.command(list).text,
+              "1 row imported; 2 rows state what is stored already: line 2 ben ben, line 3 ann");
+    list.effective_from = instant("2025-01-01T00:00:00Z");
+    EXPECT_EQ(books.command(list).text,
+              "no change: no row was imported; 3 rows state what is stored already: line 2 ben "
+              "ben, line 3 ann, line 4 dan DAN; --effective-from dates new codes only: valid_from "
+              "dates a code that is stored");
+    list.rows.front().valid_from = instant("2025-01-01T00:00:00Z");
+    EXPECT_THAT(books.command(list).text, testing::StartsWith("1 row imported; 2 rows state"));
+    list.rows = {{2, CreatorId("ann"), ProgramId("p1"), ""}};
+    list.rows.front().group = "gold";
+    EXPECT_EQ(books.command(list).text, "1 row imported");
+    EXPECT_THAT(books.command(list).text, testing::StartsWith("no change"));
+}
+
+TEST_P(AttributionRules, ACommandThatChangesNothingSaysSo) {
+    books.names_shop = false;
+    CreatorSet named{CreatorId("ann"), "Ann", std::nullopt, std::nullopt, std::nullopt};
+    EXPECT_EQ(books.command(named).text, "creator ann set");
+    EXPECT_EQ(books.command(named).text, "no change: creator ann is so already");
+    const CreatorRemove removed{CreatorId("ben"), ProgramId("p1"), "BEN",
+                                instant("2026-01-15T00:00:00Z")};
+    EXPECT_EQ(books.command(removed).text, "code BEN removed from 2026-01-15T00:00:00Z on");
+    EXPECT_EQ(books.command(removed).text, "no change: code BEN ended before 2026-01-15T00:00:00Z");
 }
 
 TEST_P(AttributionRules, ACodeTwiceInOneFileBelongsToTheFirst) {
@@ -405,7 +437,7 @@ TEST_P(AttributionRules, ACodeTwiceInOneFileBelongsToTheFirst) {
                   .creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
                              {3, CreatorId("eve"), ProgramId("p1"), "free"}})
                   .text,
-              "line 3: code free belongs to creator dan in program p1");
+              "line 3: code free belongs to creator dan in program p1, as FREE");
     EXPECT_FALSE(books
                      .creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
                                 {3, CreatorId("eve"), ProgramId("p2"), "free"},

@@ -14,6 +14,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class Explain : public RulesTest {
 protected:
@@ -192,6 +193,17 @@ TEST_P(Explain, WhichRuleAndThatTheCodeWasOfThen) {
     first.lines[0].amount = "10.03";
     books.update(first);
     EXPECT_THAT(text(), HasSubstr("9.03 x 33.3333% x (1 - 3.00 / 10.03) = 2.109698787607..."));
+}
+
+TEST_P(Explain, ARuleByTagCannotMatchALineWithoutAProduct) {
+    Program ruled = program();
+    ruled.rules = {rule(RuleMatch::kTag, "gift-card", "0%")};
+    books.apply({ruled});
+    books.create(order());
+    EXPECT_THAT(text(), HasSubstr("default rate of spring, version 2; no product is known for this "
+                                  "line: rules by tag cannot match"));
+    books.products(Topic::kProductUpsert, R"([{"platform_product_id": "SKU", "title": "S"}])");
+    EXPECT_THAT(text(), Not(HasSubstr("no product is known")));
 }
 
 TEST_P(Explain, DistinguishesPaidAmountAndAdjustment) {

@@ -1,0 +1,120 @@
+// Inputs that never take effect: numbers that the queue lost, and dead letters that a person gives
+// up.
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/apply/command.hpp"
+#include "core/approvals/approval.hpp"
+#include "core/ledger/account_rows.hpp"
+
+namespace sluice {
+namespace {
+
+std::set<AccountNumber> every_account(LedgerReader& ledger) {
+    std::set<AccountNumber> accounts;
+    ledger.scan_shops([&accounts](const ShopRow& row) {
+        accounts.insert(row.account);
+        return true;
+    });
+    ledger.scan(AccountRow{}, {}, [&accounts](const AccountRow& row) {
+        accounts.insert(row.account);
+        return true;
+    });
+    ledger.scan(ProgramHead{}, {}, [&accounts](const ProgramHead& row) {
+        accounts.insert(row.account);
+        return true;
+    });
+    return accounts;
+}
+
+/// Returns the letters that the command names, or kNotFound.
+Result<std::vector<DeadLetter>> named_letters(const DeadDiscard& command, LedgerTxn& txn) {
+    std::vector<DeadLetter> letters;
+    for (const SequenceNumber seq : command.seqs) {
+        std::optional<DeadLetter> letter = txn.dead_letter(seq);
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(seq.value)};
+        }
+        letters.push_back(*std::move(letter));
+    }
+    return letters;
+}
+
+/// Returns the accounts whose journals say that the letter was discarded. Its account comes from
+/// nginx; one that the ledger does not know stands for all.
+std::set<AccountNumber> accounts_of(const DeadLetter& letter,
+                                    const std::set<AccountNumber>& known) {
+    return known.contains(letter.account) ? std::set<AccountNumber>{letter.account} : known;
+}
+
+/// Returns `7 ORDER_CREATE`
+std::string memo_line(const DeadLetter& letter) {
+    return std::to_string(letter.seq.value) +
+           (letter.topic ? " " + std::string(to_string(*letter.topic)) : "");
+}
+
+}  // namespace
+
+/// The journal of every account says so, because the lost inputs may be of any.
+Result<Reply> run_verb(const AcceptGap& command, const CommandContext& context,
+                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+    if (command.first != context.source.seq || command.last < command.first ||
+        command.last.value > kSequenceMax) {
+        return refused("the gap is not the one at this place of the queue");
+    }
+    if (Status given = check_reason(context); !given) {
+        return given.error();
+    }
+    const std::string numbers =
+        std::to_string(command.first.value) + "-" + std::to_string(command.last.value);
+    for (const AccountNumber account : every_account(txn)) {
+        post_memo(txn, context, account, JournalReason::kMemoGapAccepted, numbers);
+    }
+    return done("inputs " + numbers + " are lost, and the worker continues after them");
+}
+
+Result<Reply> run_verb(const DeadDiscard& command, const CommandContext& context,
+                       ProgramCache& programs, LedgerTxn& txn) {
+    if (Status given = check_reason(context); !given) {
+        return given.error();
+    }
+    const Result<std::vector<DeadLetter>> letters = named_letters(command, txn);
+    if (!letters) {
+        return letters.error();
+    }
+    const std::set<AccountNumber> known = every_account(txn);
+    std::set<AccountNumber> accounts;
+    bool is_guarded = false;
+    for (const DeadLetter& letter : *letters) {
+        for (const AccountNumber account : accounts_of(letter, known)) {
+            accounts.insert(account);
+            is_guarded = is_guarded || programs.settings(txn, account).policy.has_approvals();
+        }
+    }
+    if (is_guarded && !context.approved) {
+        if (accounts.size() > 1) {
+            return refused(
+                "the letters are of more than one account, and one of them has approvals: discard "
+                "those of one account at a time");
+        }
+        CommandContext named = context;
+        named.account = *accounts.begin();
+        return wait_for_approval(named, {}, txn);
+    }
+    Totals& totals = txn.mutable_head().totals;
+    for (const DeadLetter& letter : *letters) {
+        for (const AccountNumber account : accounts_of(letter, known)) {
+            post_memo(txn, context, account, JournalReason::kMemoDiscarded, memo_line(letter));
+        }
+        txn.erase(letter);
+        --totals.dead;  // The letter's input counts as one of the commands from now on.
+        ++totals.commands;
+    }
+    return done(counted(letters->size(), "dead letter is", "dead letters are") + " discarded");
+}
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// Doctor: the units of systemd that serve this store.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "program/system/process.hpp"
+#include "tool/doctor/doctor.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// The units that the packages install, or that a person copies from share/sluice/systemd.
+constexpr std::array<const char*, 4> kUnits{"sluice.service", "sluice-serve.service",
+                                            "sluice-notify.service", "sluice-registry-sync.timer"};
+
+using Properties = std::map<std::string, std::string, std::less<>>;
+
+/// Asks systemd. Returns nothing if this machine does not run it.
+Properties ask(const std::string& unit) {
+    Properties properties;
+    const auto shown = run_child({"systemctl", "show", "--no-pager", "--property",
+                                  "LoadState,UnitFileState,ActiveState,ConditionResult,MainPID,"
+                                  "NeedDaemonReload,ExecStart",
+                                  unit});
+    if (!shown.ok() || shown->status != 0) {
+        return properties;
+    }
+    std::string_view text = shown->output;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const std::size_t equals = line.find('=');
+        if (equals != std::string_view::npos) {
+            properties.emplace(line.substr(0, equals), line.substr(equals + 1));
+        }
+    }
+    return properties;
+}
+
+/// Whether the unit's command names the store. A timer has none, and belongs to the only store.
+bool serves(const Properties& unit, const std::string& store) {
+    const std::string& command = unit.at("ExecStart");
+    return command.empty() || command.find("--store " + store + " ") != std::string::npos;
+}
+
+/// Whether the process runs a program that was replaced since, as by an upgrade.
+bool runs_replaced_program(const std::string& pid) {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/" + pid + "/exe", error);
+    return !error && program.string().ends_with(" (deleted)");
+}
+
+Finding judge(const std::string& name, const Properties& unit) {
+    const std::string& state = unit.at("ActiveState");
+    const bool enabled = unit.at("UnitFileState").starts_with("enabled");
+    const bool active = state == "active" || state == "activating" || state == "reloading";
+    if (unit.at("NeedDaemonReload") == "yes") {
+        return {"units", Health::kProblem, name + ": its file changed, and systemd has the old one",
+                "systemctl daemon-reload && systemctl try-restart " + name};
+    }
+    if (state == "failed") {
+        return {"units", Health::kProblem, name + " failed",
+                "journalctl -u " + name + " says why; then systemctl restart " + name};
+    }
+    if (enabled && !active && unit.at("ConditionResult") == "no") {
+        return {"units", Health::kOk, name + " is enabled, and waits for its first use"};
+    }
+    if (enabled && !active) {
+        return {"units", Health::kProblem, name + " is enabled and does not run",
+                "systemctl start " + name};
+    }
+    if (active && !enabled) {
+        return {"units", Health::kNote, name + " runs, and does not start with the machine",
+                "systemctl enable " + name};
+    }
+    if (active && runs_replaced_program(unit.at("MainPID"))) {
+        return {"units", Health::kProblem, name + " still runs the program of before an upgrade",
+                "systemctl restart " + name};
+    }
+    return {"units", Health::kOk, name + (active ? " runs" : " is installed and not enabled")};
+}
+
+}  // namespace
+
+void check_units(const store::StorePaths& paths, Findings& findings) {
+    for (const char* const name : kUnits) {
+        Properties unit = ask(name);
+        for (const char* const property :
+             {"LoadState", "UnitFileState", "ActiveState", "ConditionResult", "MainPID",
+              "NeedDaemonReload", "ExecStart"}) {
+            unit.try_emplace(property);
+        }
+        if (unit.at("LoadState") == "loaded" && serves(unit, paths.root.string())) {
+            findings.push_back(judge(name, unit));
+        }
+    }
+}
+
+}  // namespace sluice::cli
