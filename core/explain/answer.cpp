@@ -147,9 +147,33 @@ std::string payout_words(const Payout& payout) {
            (at ? " on " + day_words(*at) : "") + ").";
 }
 
+std::string words_of(const Decimal& amount, Currency currency) {
+    return amount.to_string() + " " + std::string(currency.code());
+}
+
+std::string on_day(const std::optional<Timestamp>& at) {
+    return at ? " on " + day_words(*at) : "";
+}
+
+/// Returns what the order's creator was paid too much, or nothing.
+std::optional<Money> live_debt(const Explanation& e) {
+    for (const ExplainedAccrual& accrual : e.accruals) {
+        if (accrual.is_live && accrual.accrued < accrual.allocated) {
+            return Money{accrual.currency, accrual.allocated - accrual.accrued};
+        }
+    }
+    return std::nullopt;
+}
+
+std::string debt_words(const Money& debt) {
+    return words_of(debt.amount, debt.currency) + " will be deducted from the next payout.";
+}
+
+/// Says what is in a payout, and what of it a later one takes back.
 /// Returns the payout that the first sentence names.
 std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
     std::string named;
+    const std::optional<Money> debt = live_debt(e);
     for (const PositionPayout& own : e.order.position()->payouts) {
         Payout payout;
         payout.payout_id = own.payout_id;
@@ -159,8 +183,17 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
             continue;
         }
         answer.since = state_time(payout);
-        answer.sentence = own.amount.to_string() + " " + std::string(own.currency.code()) +
-                          " for " + e.creator + ", " + payout_words(payout);
+        const std::string amount = words_of(own.amount, own.currency) + " for " + e.creator;
+        if (!debt) {
+            answer.sentence = amount + ", " + payout_words(payout);
+        } else if (is_paid) {
+            answer.sentence = amount + " was paid" + on_day(answer.since) + " in payout " +
+                              payout.payout_id + "; " + debt_words(*debt);
+        } else {
+            std::string where = payout_words(payout);
+            where.back() = ';';
+            answer.sentence = amount + ", " + where + " " + debt_words(*debt);
+        }
         named = payout.payout_id;
     }
     return named;
@@ -172,33 +205,39 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
 /// @param names_open  The first sentence names what the order's position has open.
 void say_the_rest(OrderAnswer& answer, const Explanation& e, const std::string& named,
                   bool names_open, LedgerReader& ledger) {
-    const auto words = [](const Decimal& amount, Currency currency) {
-        return amount.to_string() + " " + std::string(currency.code());
-    };
     for (const ExplainedAccrual& accrual : e.accruals) {
         if (!accrual.manual.is_zero()) {
-            answer.sentence += " " + words(accrual.manual, accrual.currency) + " of " +
+            answer.sentence += " " + words_of(accrual.manual, accrual.currency) + " of " +
                                accrual.creator + "'s commission is an adjustment by hand.";
         }
     }
+    const bool earns_nothing = named.empty() && !names_open;
     for (const ExplainedPayout& own : e.payouts) {
         Payout payout;
         payout.payout_id = own.payout_id;
-        if (own.is_active && own.payout_id != named && ledger.load(payout)) {
-            answer.sentence += " " + words(own.amount, own.currency) + " more for " + own.creator +
-                               " is " + payout_words(payout);
+        if (!own.is_active || own.payout_id == named || !ledger.load(payout)) {
+            continue;
         }
+        answer.sentence += own.amount.is_negative()
+                               ? " " + words_of(-own.amount, own.currency) + " of " + own.creator +
+                                     " was deducted " + payout_words(payout)
+                               : " " + words_of(own.amount, own.currency) +
+                                     (earns_nothing ? " for " : " more for ") + own.creator +
+                                     " is " + payout_words(payout);
     }
+    const std::optional<Money> debt = named.empty() ? std::nullopt : live_debt(e);
     for (const ExplainedAccrual& accrual : e.accruals) {
         const Decimal open = accrual.accrued - accrual.allocated;
-        if (open.is_zero() ||
-            (names_open && accrual.is_live && accrual.currency == e.order.currency)) {
+        const bool is_said =
+            accrual.is_live && ((names_open && accrual.currency == e.order.currency) ||
+                                (debt && debt->currency == accrual.currency));
+        if (open.is_zero() || is_said) {
             continue;
         }
         answer.sentence += open.is_negative()
-                               ? " " + accrual.creator + " owes " + words(-open, accrual.currency) +
-                                     " back, which the next close takes off."
-                               : " " + words(open, accrual.currency) + " more for " +
+                               ? " " + words_of(-open, accrual.currency) +
+                                     " will be deducted from " + accrual.creator + "'s next payout."
+                               : " " + words_of(open, accrual.currency) + " more for " +
                                      accrual.creator + " is open, for the next close.";
     }
 }
