@@ -210,7 +210,15 @@ def test_files_that_are_refused_as_a_whole(paid):
         (good[: len(good) // 2], ("expected a whole XML file",)),
         ("", ("bank.xml:1: expected a whole XML file",)),
         ("payout_id,amount\n", ("expected a whole XML file",)),
-        (good.replace("BkToCstmrStmt", "BkToCstmrAcctRpt"), ("bank.xml:2: expected an ISO 20022 file",)),
+        (good.replace("BkToCstmrStmt", "BkToCstmrAcctRpt"), ("bank.xml:2: expected an ISO 20022 file", "found camt.052", "camt.053")),
+        (good.replace("BkToCstmrStmt", "CstmrCdtTrfInitn"), ("bank.xml:2: expected an ISO 20022 file", "found pain.001")),
+        ("<feed/>", ("bank.xml:1: expected an ISO 20022 file", "found the element feed")),
+        ("PK\3\4" + good, ("bank.xml:1: the file is a ZIP archive",)),
+        ("%PDF-1.7\n", ("bank.xml:1: the file is a PDF",)),
+        ("\n<!doctype HTML>\n<html>", ("bank.xml:1: the file is a web page",)),
+        ("<HTML></HTML>", ("bank.xml:1: the file is a web page",)),
+        (":20:ST-1\n:25:DE89\n", ("bank.xml:1: the file is MT940",)),
+        ("{1:F01}{4:\n:20:ST-1\n", ("bank.xml:1: the file is MT940",)),
     ):
         paid.refused(text, *words, "nothing was recorded")
 

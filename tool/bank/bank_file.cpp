@@ -417,6 +417,23 @@ bool PostingRefs::is_same_posting(const PostingRefs& other) const {
            (!entries_decide && same(transaction, other.transaction));
 }
 
+namespace {
+
+/// Returns what a file without a report that is read contains, as the end of an error.
+std::string found(const XmlFile& xml) {
+    constexpr std::array<std::string_view, 2> kForeign{"BkToCstmrAcctRpt", "CstmrCdtTrfInitn"};
+    const std::vector<pugi::xml_node> foreign = xml.outermost(kForeign);
+    if (foreign.empty()) {
+        return ", found the element " + std::string(local_name(xml.root()));
+    }
+    return local_name(foreign.front()) == kForeign[0]
+               ? ", found camt.052, whose entries the bank may still take back; import the "
+                 "statement of the day (camt.053)"
+               : ", found pain.001, which is what goes to the bank";
+}
+
+}  // namespace
+
 Result<BankFile> parse_bank_file(const std::string& name, const std::string& text) {
     constexpr std::array<std::string_view, 3> kElements{"CstmrPmtStsRpt", "BkToCstmrStmt",
                                                         "BkToCstmrDbtCdtNtfctn"};
@@ -439,8 +456,8 @@ Result<BankFile> parse_bank_file(const std::string& name, const std::string& tex
         }
     }
     if (file.reports.empty()) {
-        return xml.error_at(xml.root(),
-                            "expected an ISO 20022 file: pain.002, camt.053 or camt.054");
+        return xml.error_at(
+            xml.root(), "expected an ISO 20022 file: pain.002, camt.053 or camt.054" + found(xml));
     }
     return file;
 }

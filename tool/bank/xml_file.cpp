@@ -71,6 +71,37 @@ void walk(pugi::xml_node top, Visit visit) {
     }
 }
 
+std::string capitals(std::string_view ascii) {
+    std::string text(ascii);
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return text;
+}
+
+/// Returns how to make XML of a file that is something else, or an empty text.
+std::string_view remedy_for(std::string_view text) {
+    using namespace std::string_view_literals;
+    struct Kind {
+        std::string_view begins, remedy;
+    };
+    constexpr std::array kKinds{
+        Kind{"PK\3\4"sv, "the file is a ZIP archive; unpack it, and import each file"},
+        Kind{"\x1F\x8B"sv, "the file is compressed by gzip; unpack it with `gzip -d`"},
+        Kind{"%PDF"sv, "the file is a PDF; ask the bank for camt.053"},
+        Kind{"<!DOCTYPE HTML"sv,
+             "the file is a web page, as of an expired login; download it again"},
+        Kind{"<HTML"sv, "the file is a web page, as of an expired login; download it again"},
+        Kind{":20:"sv, "the file is MT940 or MT942 (SWIFT); ask the bank for camt.053"},
+        Kind{"{1:"sv, "the file is MT940 or MT942 (SWIFT); ask the bank for camt.053"},
+    };
+    constexpr std::size_t kLookedAt = 64;
+    const std::string start = capitals(trimmed(text.substr(0, kLookedAt)));
+    const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
+        return start.starts_with(kind.begins);
+    });
+    return found == kKinds.end() ? std::string_view() : found->remedy;
+}
+
 // ---- Encodings ----------------------------------------------------------------------------------
 
 /// Returns the encoding that the text's XML declaration states, in capitals, or an empty text.
@@ -86,12 +117,9 @@ std::string stated_encoding(std::string_view text) {
     const std::size_t open = declaration.find_first_of("\"'", word + kWord.size());
     const std::size_t close =
         open == std::string_view::npos ? open : declaration.find(declaration[open], open + 1);
-    std::string name(close == std::string_view::npos
-                         ? std::string_view()
-                         : declaration.substr(open + 1, close - open - 1));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return name;
+    return close == std::string_view::npos
+               ? std::string()
+               : capitals(declaration.substr(open + 1, close - open - 1));
 }
 
 /// Returns the encoding of the text: that of its mark or of its first bytes, as XML 1.0 has it in
@@ -205,6 +233,9 @@ std::string all_text(pugi::xml_node node) {
 Status XmlFile::parse(const std::string& name, const std::string& text) {
     name_ = name;
     line_ends_.clear();
+    if (const std::string_view remedy = remedy_for(text); !remedy.empty()) {
+        return error_at_line(1, std::string(remedy));
+    }
     const Result<std::string> utf8 = utf8_of(text);
     if (!utf8.ok()) {
         return error_at_line(1, utf8.error().message);
