@@ -4,12 +4,13 @@ PREFIX ?= /usr/local
 PRESET ?= dev
 MANIFEST ?= build/release/install_manifest.txt
 
-.PHONY: help demo demo-fleet test lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests check-debian check-fresh test-citus torture damage fuzz mutate sanitize coverage soak site clean
+.PHONY: help demo demo-fleet test test-more lint format build build-times install uninstall deps bench dist deb test-package check-nginx check-nginx-tests check-debian check-fresh test-citus torture damage fuzz mutate sanitize coverage soak site clean
 
 help:
 	@echo "make demo          nginx accepts signed orders, commissions follow (KEEP=1 leaves it running)"
 	@echo "make demo-fleet    three edges, one PostgreSQL, then a cluster that fails over; ends by itself"
-	@echo "make test          install missing packages, build, run every test"
+	@echo "make test          install missing packages, build, run the tests that a change must pass"
+	@echo "make test-more     the tests that take long and seldom fail, or need more packages; fuzzing"
 	@echo "make lint          format, layering, prose, sizes, commit subjects"
 	@echo "make format        let clang-format rewrite the sources"
 	@echo "make build         build with PRESET=$(PRESET) into build/$(PRESET)"
@@ -46,6 +47,9 @@ demo-fleet:
 
 test:
 	scripts/test
+
+test-more:
+	scripts/test-more
 
 lint:
 	scripts/lint
@@ -119,7 +123,7 @@ soak:
 	SOAK_SECONDS=$(SECONDS) scripts/soak
 
 site:
-	scripts/install-deps test
+	scripts/install-deps more
 	scripts/site
 
 clean:

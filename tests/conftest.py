@@ -1,8 +1,31 @@
 """Fixtures that all folders share: one nginx for pure request tests, others on demand."""
 
+import functools
+import pathlib
+
 import pytest
 
 from harness.edge import Edge
+
+MORE = pathlib.Path(__file__).with_name("more.txt")
+
+
+@functools.cache
+def more():
+    """Files and tests of more.txt, by their ids."""
+    return tuple(line.split()[0] for line in MORE.read_text().splitlines() if line and not line.startswith("#"))
+
+
+def is_more(test):
+    """Whether make test-more runs the test of this id, and not make test."""
+    return any(test == name or test.startswith((name + "/", name + "::", name + "[")) for name in more())
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_more(item.nodeid):
+            item.add_marker(pytest.mark.more)
+
 
 # Both endpoints with nothing special. The rate limit is out of the way; other tests are about it.
 CONFIG = """

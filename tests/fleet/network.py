@@ -18,7 +18,7 @@ def missing():
         return "network namespaces need root"
     for tool in ("ip", "nsenter", "unshare", "setpriv", "iptables"):
         if subprocess.run(["which", tool], capture_output=True, check=False).returncode != 0:
-            return f"no {tool}: scripts/install-deps test installs iproute2, iptables and util-linux"
+            return f"no {tool}: scripts/install-deps more installs iproute2, iptables and util-linux"
     try:
         Network([]).close()
     except (AssertionError, OSError) as why:

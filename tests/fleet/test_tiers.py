@@ -220,7 +220,7 @@ def rates(pair):
 
 
 def play(seed, rounds, count):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     with postgres.Server() as database:
         pair = Pair(database, seed)
         try:

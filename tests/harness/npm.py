@@ -12,7 +12,7 @@ from harness import paths
 def install(files, name, *command):
     """The folder of the programs that files/package-lock.json pins, installed by `npm COMMAND` once for each lock."""
     if shutil.which("npm") is None:
-        pytest.fail("npm is missing: run scripts/install-deps test")
+        pytest.fail("npm is missing: run scripts/install-deps more")
     folder = paths.BUILD / name
     # Two test processes can install at the same time.
     with open(paths.BUILD / f"{name}.lock", "w") as lock_file:

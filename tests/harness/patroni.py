@@ -23,7 +23,7 @@ def missing():
     """Why no cluster can run here; None if one can."""
     lacking = [package for tool, package in TOOLS.items() if not shutil.which(tool, path=PATH)]
     if lacking:
-        return f"no {', '.join(lacking)}: scripts/install-deps test installs them"
+        return f"no {', '.join(lacking)}: scripts/install-deps more installs them"
     return None
 
 

@@ -117,7 +117,7 @@ class Month(Quarter):
 
 
 def test_the_page_is_enough(tmp_path):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     if subprocess.run([*as_user(EVE), "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine does not let a test log in as another user")
     month = Month(tmp_path)

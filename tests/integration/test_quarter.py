@@ -32,7 +32,7 @@ def checked(store, folder, environment):
 
 
 def test_a_quarter_ties(tmp_path):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     if subprocess.run([*as_user(EVE), "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine does not let a test log in as another user")
     quarter = Quarter(tmp_path)

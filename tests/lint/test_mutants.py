@@ -3,6 +3,7 @@
 import pathlib
 import re
 
+from conftest import is_more, more
 from faults.planted import PLANTED
 from mutation.mutants import MUTANTS
 
@@ -32,3 +33,16 @@ def test_each_names_a_test_that_is_there():
             pattern = r",\s*".join(re.escape(word.strip("*/")) for word in words.split(".")) if "." in words else (
                 re.escape(words.strip("*/")))
             assert any(re.search(pattern, text) for text in unit[room]), f"{mutant.name}: {words}"
+
+
+def test_make_test_alone_kills_nearly_all():
+    """At most one fault of twenty needs a test of make test-more."""
+    elsewhere = [mutant.name for mutant in MUTANTS if is_more(mutant.test.removeprefix("tests/"))]
+    assert len(elsewhere) <= len(MUTANTS) / 20, elsewhere
+
+
+def test_the_list_of_make_test_more_names_tests():
+    for name in more():
+        path, _, test = name.partition("::")
+        assert (ROOT / "tests" / path).exists(), name
+        assert not test or re.search(rf"^def {test}\(", (ROOT / "tests" / path).read_text(), re.M), name

@@ -24,7 +24,7 @@ class Clock(FakeTime):
 
 @pytest.fixture
 def clock():
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     made = Clock()
     yield made
     made.folder.cleanup()

@@ -109,7 +109,7 @@ def run_as_pasted(sluice, command):
 
 @pytest.fixture
 def clock():
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     made = FakeTime()
     yield made
     made.folder.cleanup()

@@ -34,7 +34,7 @@ def sell_and_refund_late(live, clock):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     made, folder, clock = tmp_path_factory.mktemp("made"), paths.make_folder(), FakeTime()
     clock.set("2026-01-05T10:00:00Z")
     try:

@@ -50,7 +50,7 @@ class Shops:
 
 @pytest.fixture
 def shops(tmp_path, ledger):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps test)"
+    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     clock = FakeTime()
     clock.set("2025-12-31T12:00:00Z")
     try:
