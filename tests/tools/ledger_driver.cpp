@@ -22,12 +22,12 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
-#include "unit/ledger/books.hpp"
-#include "unit/ledger/example_inputs.hpp"
-#include "unit/ledger/memory_ledger.hpp"
 #include "program/cli/cli_values.hpp"
 #include "tool/reports/payouts.hpp"
 #include "tool/reports/statements.hpp"
+#include "unit/ledger/books.hpp"
+#include "unit/ledger/example_inputs.hpp"
+#include "unit/ledger/memory_ledger.hpp"
 
 namespace sluice::test {
 namespace {
