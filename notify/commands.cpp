@@ -160,7 +160,11 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
     const std::string secret = notify::new_secret();
     destination.secret = key->seal(secret, destination.uuid);
     destination.header = header.empty() ? "" : key->seal(header, destination.uuid);
-    if (Status stored = (*opened)->add(added); !stored.ok()) {
+    Status stored =
+        note_change(frame, "notify add " + destination.id + " of " + command.account.str() + ": " +
+                               notify::host_of_url(destination.url));
+    stored = stored.ok() ? (*opened)->add(added) : stored;
+    if (!stored.ok()) {
         return stored;
     }
     print_secret(destination.id, secret, command.format);
@@ -254,18 +258,22 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
 }
 
 /// Changes a destination, then prints `done` and its id.
-Status change_destination(const Frame& frame, const std::string& id, const char* done,
+Status change_destination(const Frame& frame, const std::string& id, const std::string& verb,
                           const std::function<Status(StoredDestination&)>& change) {
-    Status changed = with_destinations(
-        frame, Mode::kWrite, [&](DestinationStore& opened) { return opened.change(id, change); });
+    Status changed = note_change(frame, "notify " + verb + " " + id);
+    changed =
+        changed.ok()
+            ? with_destinations(frame, Mode::kWrite,
+                                [&](DestinationStore& opened) { return opened.change(id, change); })
+            : changed;
     if (changed.ok()) {
-        std::printf("%s destination %s\n", done, id.c_str());
+        std::printf("%sd destination %s\n", verb.c_str(), id.c_str());
     }
     return changed;
 }
 
 Status pause_destination(const Frame& frame, const DestinationCommand& command) {
-    return change_destination(frame, command.id, "paused", [](StoredDestination& row) -> Status {
+    return change_destination(frame, command.id, "pause", [](StoredDestination& row) -> Status {
         if (row.destination.is_paused) {
             return Error{ErrorCode::kConflict, "the destination is paused already"};
         }
@@ -287,7 +295,7 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
         }
         restart = std::move(start->place);
     }
-    return change_destination(frame, command.id, "resumed", [&](StoredDestination& row) -> Status {
+    return change_destination(frame, command.id, "resume", [&](StoredDestination& row) -> Status {
         const bool is_stopped = row.destination.is_paused || row.progress.disabled_at != 0;
         if (!is_stopped && !restart) {
             return Error{ErrorCode::kConflict, "the destination is neither paused nor disabled"};
@@ -303,8 +311,12 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
 }
 
 Status remove_destination(const Frame& frame, const DestinationCommand& command) {
-    Status removed = with_destinations(
-        frame, Mode::kWrite, [&](DestinationStore& opened) { return opened.remove(command.id); });
+    Status removed = note_change(frame, "notify remove " + command.id);
+    removed =
+        removed.ok()
+            ? with_destinations(frame, Mode::kWrite,
+                                [&](DestinationStore& opened) { return opened.remove(command.id); })
+            : removed;
     if (removed.ok()) {
         std::printf("removed destination %s\n", command.id.c_str());
     }
@@ -313,6 +325,9 @@ Status remove_destination(const Frame& frame, const DestinationCommand& command)
 
 Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
     const std::string secret = notify::new_secret();
+    if (Status noted = note_change(frame, "notify rotate " + command.id); !noted.ok()) {
+        return noted;
+    }
     Status rotated =
         with_destinations(frame, Mode::kWrite, [&](DestinationStore& opened) -> Status {
             const auto key = opened.key();
@@ -379,12 +394,16 @@ void declare_add(Subcommand group) {
              "File with a header \"Name: value\" that each request gets");
     add_ledger(add, command.ledger);
     add_format(add, command.format);
+    add.takes_reason();
 }
 
 void declare_one(Subcommand group, const char* verb, const char* help,
                  Status (*run)(const Frame&, const DestinationCommand&), bool has_format) {
     auto [app, command] = add_command(group, verb, help, run);
     add_destination_id(app, command.id);
+    if (run != show_destination) {
+        app.takes_reason();
+    }
     if (has_format) {
         add_format(app, command.format);
     }
@@ -425,6 +444,7 @@ void declare_notify(Subcommand app) {
              "Continue with the account's first change, the next one, or the one after a cursor of "
              "/v1/changes, and forget the changes that wait");
     add_ledger(resume, resumed.ledger);
+    resume.takes_reason();
     declare_one(group, "remove", "Remove a destination, with its changes that were not delivered",
                 remove_destination, false);
     declare_one(group, "rotate", "Make a new secret; the old one signs as well for 24 hours",

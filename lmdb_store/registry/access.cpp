@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "os/clock/clock.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -30,22 +32,43 @@ auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std:
 
 }  // namespace
 
-Status RegistryAccess::write(const std::function<void(WriteTxn&)>& change) {
+Status RegistryAccess::write(const std::string& what,
+                             const std::function<void(WriteTxn&)>& change) {
     is_unpublished_ = false;
     return attempt([&]() -> Status {
         WriteTxn txn;
         begin(txn);
         change(txn);
+        log(txn, what);
         commit(txn);
         return Status::success();
     });
 }
 
-Status RegistryAccess::write_own(const std::function<void(WriteTxn&)>& change) {
-    return write([&](WriteTxn& txn) {
+Status RegistryAccess::write_own(const std::string& what,
+                                 const std::function<void(WriteTxn&)>& change) {
+    return write(what, [&](WriteTxn& txn) {
         check_independent(txn);
         change(txn);
     });
+}
+
+void RegistryAccess::log(const WriteTxn& txn, const std::string& what) const {
+    store_change(txn,
+                 {format().uuid, take_number(txn, kNextChangeKey), sluice::now(), author_, what});
+}
+
+void RegistryAccess::scan_changes(const Txn& txn,
+                                  const std::function<void(ChangeRow)>& visit) const {
+    scan(txn, tables_.main, kChangeKey, [&](std::string_view key, std::string_view bytes) {
+        visit(tables_.sound(decode_change(key.substr(kChangeKey.size()), bytes), "change"));
+        return true;
+    });
+}
+
+void RegistryAccess::store_change(const WriteTxn& txn, const ChangeRow& row) const {
+    put(txn, tables_.main, std::string(kChangeKey) + row.store + "/" + big_endian(row.number),
+        encode_change(row));
 }
 
 void RegistryAccess::renew_copy() {

@@ -33,10 +33,17 @@ public:
     [[nodiscard]] const RegistryTables& tables() const noexcept { return tables_; }
     [[nodiscard]] StoreFormat format() const { return checked(read_store_format(paths_)); }
 
-    /// Runs `change` in one durable transaction. Aborts it if `change` throws.
-    [[nodiscard]] Status write(const std::function<void(WriteTxn&)>& change);
+    /// Names who makes the changes that follow.
+    void set_author(Author author) { author_ = std::move(author); }
+    /// Runs `change` in one durable transaction, and logs it as `what`. Aborts it if `change`
+    /// throws.
+    [[nodiscard]] Status write(const std::string& what,
+                               const std::function<void(WriteTxn&)>& change);
     /// The same, after check_independent().
-    [[nodiscard]] Status write_own(const std::function<void(WriteTxn&)>& change);
+    [[nodiscard]] Status write_own(const std::string& what,
+                                   const std::function<void(WriteTxn&)>& change);
+    /// Logs a change of the transaction.
+    void log(const WriteTxn& txn, const std::string& what) const;
     /// Returns what `act` returns in a read transaction.
     template <class Act>
     [[nodiscard]] auto read(Act&& act) {
@@ -82,6 +89,9 @@ public:
     void scan_users(const Txn& txn, std::string_view prefix,
                     const std::function<void(UserRow)>& visit) const;
     void store_user(const WriteTxn& txn, const UserRow& row) const;
+    /// Visits the logged changes, by store and number.
+    void scan_changes(const Txn& txn, const std::function<void(ChangeRow)>& visit) const;
+    void store_change(const WriteTxn& txn, const ChangeRow& row) const;
     /// Returns the account's tokens that are not retired.
     [[nodiscard]] std::vector<StoredToken> open_tokens(const Txn& txn, AccountNumber account) const;
     /// Removes a token from those that requests try. $sluice_reason still names it.
@@ -105,6 +115,7 @@ private:
     RegistryTables tables_;
     std::optional<OpenedCopy> copy_;
     bool is_unpublished_ = false;
+    Author author_;
 };
 
 }  // namespace sluice::store

@@ -31,7 +31,8 @@ struct RegistrySnapshot {
     std::vector<AccountRow> accounts;  ///< Sorted by id, as are shops and tokens.
     std::vector<ShopRow> shops;
     std::vector<SealedToken> tokens;
-    std::vector<UserRow> users;  ///< By name and account; removed ones as well.
+    std::vector<UserRow> users;      ///< By name and account; removed ones as well.
+    std::vector<ChangeRow> changes;  ///< The log, by store and number.
 };
 
 /// Returns kInvalid if the snapshot's secrets were encrypted with another key.

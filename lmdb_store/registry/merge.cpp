@@ -11,11 +11,6 @@
 namespace sluice::store {
 namespace {
 
-std::string limit_text(const std::optional<RateLimit>& limit) {
-    return limit ? std::to_string(limit->requests) + "/" + std::to_string(limit->window_seconds)
-                 : "default";
-}
-
 Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t there) {
     return {ErrorCode::kConflict,
             what + " has the number " + std::to_string(here) + " in this store and " +
@@ -72,6 +67,7 @@ public:
     void merge_shops();
     void merge_tokens();
     void merge_users();
+    void merge_log();
     /// Returns true if the transaction must be committed.
     [[nodiscard]] bool finish();
     [[nodiscard]] std::vector<RegistryChange>& changes() noexcept { return changes_; }
@@ -308,6 +304,16 @@ void RegistryMerge::merge_users() {
     }
 }
 
+void RegistryMerge::merge_log() {
+    for (const ChangeRow& row : from_.changes) {
+        access_.store_change(txn_, row);
+    }
+    if (!changes_.empty()) {
+        access_.log(txn_, "registry merge from store " + from_.revision.source + ", revision " +
+                              std::to_string(from_.revision.number));
+    }
+}
+
 bool RegistryMerge::finish() {
     if (changes_.empty() && !key_adopted_ && access_.load_followed(txn_) == from_.revision) {
         return false;
@@ -334,6 +340,7 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
         merge.merge_shops();
         merge.merge_tokens();
         merge.merge_users();
+        merge.merge_log();
         if (merge.finish()) {
             access_->commit(txn);
         }
@@ -358,6 +365,7 @@ Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
             all.tokens.push_back({std::move(token.row), std::move(token.sealed_secret)});
         }
         access_->scan_users(txn, "", [&](UserRow row) { all.users.push_back(std::move(row)); });
+        access_->scan_changes(txn, [&](ChangeRow row) { all.changes.push_back(std::move(row)); });
         return all;
     });
 }
@@ -367,7 +375,7 @@ Result<std::optional<RegistryRevision>> Registry::followed() {
 }
 
 Status Registry::detach() {
-    return access_->write([&](WriteTxn& txn) {
+    return access_->write("registry detach", [&](WriteTxn& txn) {
         if (!erase(txn, access_->tables().main, kFollowsKey)) {
             throw StoreFailure({ErrorCode::kConflict, "this registry follows no other"});
         }

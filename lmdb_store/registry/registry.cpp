@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "lmdb_store/registry/access.hpp"
@@ -32,9 +33,9 @@ Status check_limit(const std::optional<RateLimit>& limit) {
     return Status::success();
 }
 
-Status change_account(RegistryAccess& access, const AccountId& id,
+Status change_account(RegistryAccess& access, const AccountId& id, const std::string& what,
                       const std::function<void(AccountRow&)>& change) {
-    return access.write_own([&](WriteTxn& txn) {
+    return access.write_own("account " + what, [&](WriteTxn& txn) {
         AccountRow row = access.known_account(txn, id);
         change(row);
         put(txn, access.tables().accounts, id.view(), encode_account(row));
@@ -100,6 +101,24 @@ std::uint64_t Registry::generation() const {
     return access_->generation();
 }
 
+void Registry::set_author(Author author) {
+    access_->set_author(std::move(author));
+}
+
+Status Registry::note(const std::string& change) {
+    return access_->write(change, [](WriteTxn& /*txn*/) {});
+}
+
+Result<std::vector<ChangeRow>> Registry::changes() {
+    return access_->read([&](const Txn& txn) {
+        std::vector<ChangeRow> rows;
+        access_->scan_changes(txn, [&rows](ChangeRow row) { rows.push_back(std::move(row)); });
+        std::stable_sort(rows.begin(), rows.end(),
+                         [](const ChangeRow& a, const ChangeRow& b) { return a.at < b.at; });
+        return rows;
+    });
+}
+
 Status Registry::publish() {
     return access_->publish();
 }
@@ -111,7 +130,7 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
     if (!ok) {
         return ok;
     }
-    return access_->write_own([&](WriteTxn& txn) {
+    return access_->write_own("account create " + id.str(), [&](WriteTxn& txn) {
         if (access_->load_account(txn, id)) {
             throw StoreFailure(
                 {ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"});
@@ -135,32 +154,36 @@ Status Registry::set_rate_limit(const AccountId& id, std::optional<RateLimit> li
     if (Status ok = check_limit(limit); !ok) {
         return ok;
     }
-    return change_account(*access_, id, [&](AccountRow& row) { row.rate_limit = limit; });
+    return change_account(*access_, id, "set " + id.str() + ": rate limit " + limit_text(limit),
+                          [&](AccountRow& row) { row.rate_limit = limit; });
 }
 
 Status Registry::suspend_account(const AccountId& id, bool suspended) {
-    return change_account(*access_, id, [&](AccountRow& row) { row.suspended = suspended; });
+    return change_account(*access_, id, (suspended ? "suspend " : "resume ") + id.str(),
+                          [&](AccountRow& row) { row.suspended = suspended; });
 }
 
 Status Registry::create_shop(const ShopId& id, const AccountId& account, Timestamp now) {
     if (Status ok = check_id(id.view(), "a shop id"); !ok) {
         return ok;
     }
-    return access_->write_own([&](WriteTxn& txn) {
-        const AccountRow owner = access_->known_account(txn, account);
-        if (const std::optional<ShopRow> taken = access_->load_shop(txn, id)) {
-            throw StoreFailure({ErrorCode::kConflict, "there is a shop \"" + id.str() +
-                                                          "\" already, of account \"" +
-                                                          taken->account_id.str() + "\""});
-        }
-        const ShopRow row{
-            id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
-        put(txn, access_->tables().shops, id.view(), encode_shop(row));
-    });
+    return access_->write_own(
+        "shop create " + id.str() + " of " + account.str(), [&](WriteTxn& txn) {
+            const AccountRow owner = access_->known_account(txn, account);
+            if (const std::optional<ShopRow> taken = access_->load_shop(txn, id)) {
+                throw StoreFailure({ErrorCode::kConflict, "there is a shop \"" + id.str() +
+                                                              "\" already, of account \"" +
+                                                              taken->account_id.str() + "\""});
+            }
+            const ShopRow row{
+                id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
+            put(txn, access_->tables().shops, id.view(), encode_shop(row));
+        });
 }
 
 Status Registry::suspend_shop(const ShopId& id, bool suspended) {
-    return access_->write_own([&](WriteTxn& txn) {
+    const std::string what = (suspended ? "shop suspend " : "shop resume ") + id.str();
+    return access_->write_own(what, [&](WriteTxn& txn) {
         std::optional<ShopRow> row = access_->load_shop(txn, id);
         if (!row) {
             throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});

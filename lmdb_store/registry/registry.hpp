@@ -74,6 +74,12 @@ public:
     /// Returns another number after each change that was published, or 0 if the number is not
     /// known: its page was replaced, or the mode is not kPublished. Makes one system call.
     [[nodiscard]] std::uint64_t generation() const;
+    /// Names who makes the changes that follow: the log has it.
+    void set_author(Author author);
+    /// Logs a change that is kept elsewhere, such as a destination of notifications.
+    [[nodiscard]] Status note(const std::string& change);
+    /// Returns what commands changed, on this store and on those that it follows, by time.
+    [[nodiscard]] Result<std::vector<ChangeRow>> changes();
     /// Publishes the registry as it is now, even if its copy is equal to it.
     [[nodiscard]] Status publish();
     [[nodiscard]] Status create_account(const AccountId& id, std::optional<RateLimit> limit,

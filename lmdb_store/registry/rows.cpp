@@ -201,4 +201,33 @@ std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes
     return row;
 }
 
+std::string limit_text(const std::optional<RateLimit>& limit) {
+    return limit ? std::to_string(limit->requests) + "/" + std::to_string(limit->window_seconds)
+                 : "default";
+}
+
+std::string encode_change(const ChangeRow& row) {
+    flatbuffers::FlatBufferBuilder builder(256);
+    const auto actor = builder.CreateString(row.author.actor);
+    const auto reason = builder.CreateString(row.author.reason);
+    const auto change = builder.CreateString(row.change);
+    const fbs::Instant at = to_instant(row.at);
+    return finish(builder, fbs::CreateChange(builder, &at, actor, reason, change));
+}
+
+std::optional<ChangeRow> decode_change(std::string_view key, std::string_view bytes) {
+    const Row<fbs::Change> stored(bytes);
+    const std::size_t slash = key.find('/');
+    if (!stored.ok() || key.size() - std::min(slash, key.size()) != 1 + sizeof(std::uint64_t)) {
+        return std::nullopt;
+    }
+    ChangeRow row;
+    row.store = std::string(key.substr(0, slash));
+    row.number = get_big_endian<std::uint64_t>(key.data() + slash + 1);
+    row.at = from_instant(*stored->at());
+    row.author = {std::string(view_of(*stored->actor())), std::string(view_of(*stored->reason()))};
+    row.change = view_of(*stored->change());
+    return row;
+}
+
 }  // namespace sluice::store

@@ -57,6 +57,21 @@ struct UserRow {
 /// without control characters.
 [[nodiscard]] std::optional<std::string> user_name(std::string_view text);
 
+/// The actor of a change, and the reason.
+struct Author {
+    std::string actor;   ///< As current_user() names it.
+    std::string reason;  ///< May be empty.
+};
+
+/// A change that a command made, kept for ever (controls K13).
+struct ChangeRow {
+    std::string store;         ///< UUID of the store whose command made it.
+    std::uint64_t number = 0;  ///< Assigned by that store, from 1.
+    Timestamp at;
+    Author author;
+    std::string change;  ///< `token create tok_1 of acme: write_orders`
+};
+
 /// A token with the fields that only the store knows.
 struct StoredToken {
     TokenRow row;
@@ -69,12 +84,18 @@ struct StoredToken {
 [[nodiscard]] std::string encode_shop(const ShopRow& row);
 [[nodiscard]] std::string encode_token(const StoredToken& token);
 [[nodiscard]] std::string encode_user(const UserRow& row);
+[[nodiscard]] std::string encode_change(const ChangeRow& row);
 
 // Decoders return nullopt for damaged bytes.
 [[nodiscard]] std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<StoredToken> decode_token(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes);
+/// @param key  Store, `/`, and the number as u64 BE.
+[[nodiscard]] std::optional<ChangeRow> decode_change(std::string_view key, std::string_view bytes);
+
+/// Returns `100/60`, or `default`.
+[[nodiscard]] std::string limit_text(const std::optional<RateLimit>& limit);
 
 [[nodiscard]] inline bool is_active(const TokenRow& token, Timestamp now) noexcept {
     return !token.revoked_at && (!token.expires_at || now < *token.expires_at);

@@ -160,6 +160,7 @@ int create_registry_tables(MDB_txn* txn, const MasterKey& key) {
     rc = rc == 0 ? put_main(txn, kFormatKey, kFormat) : rc;
     rc = rc == 0 ? put_main(txn, kNextAccountKey, kOne) : rc;
     rc = rc == 0 ? put_main(txn, kNextShopKey, kOne) : rc;
+    rc = rc == 0 ? put_main(txn, kNextChangeKey, kOne) : rc;
     return rc == 0 ? put_main(txn, kKeyCheckKey, key.seal(kKeyCheckText, kKeyCheckKey)) : rc;
 }
 

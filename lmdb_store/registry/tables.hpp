@@ -5,6 +5,7 @@
 //                   "follows_digest" u64 BE revision and its digest
 //                   "history/" u64 BE revision -> digest, u64 BE id of the transaction
 //                   "user/" name, 0x00, account id -> User
+//                   "change/" UUID of a store, "/", u64 BE number -> Change | "next_change" u32 BE
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
@@ -34,6 +35,8 @@ inline constexpr std::size_t kRegistryMapBytes = std::size_t{4}
 inline constexpr std::string_view kNextAccountKey = "next_account";
 inline constexpr std::string_view kNextShopKey = "next_shop";
 inline constexpr std::string_view kUserKey = "user/";
+inline constexpr std::string_view kChangeKey = "change/";
+inline constexpr std::string_view kNextChangeKey = "next_change";
 /// A known text under the master key. Reveals a wrong key before every token is refused.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";

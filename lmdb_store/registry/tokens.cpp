@@ -28,6 +28,16 @@ constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders 
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
+std::string scopes_text(std::uint8_t scopes) {
+    std::string text;
+    for (const auto& [scope, name] : kScopes) {
+        if ((scopes & scope) != 0) {
+            text += (text.empty() ? "" : ",") + std::string(name);
+        }
+    }
+    return text;
+}
+
 bool is_control(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7F;
@@ -92,7 +102,9 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
     }
     NewToken created{TokenId("tok_" + random_hex(8)),
                      request.secret ? *request.secret : random_secret()};
-    const Status stored = access_->write([&](WriteTxn& txn) {
+    const std::string what = "token create " + created.token_id.str() + " of " +
+                             request.account_id.str() + ": " + scopes_text(request.scopes);
+    const Status stored = access_->write(what, [&](WriteTxn& txn) {
         const AccountRow account = access_->known_account(txn, request.account_id);
         access_->check_independent(txn);
         const MasterKey in_force = checked(access_->tables().key_in_force(txn, key));
@@ -122,7 +134,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
 }
 
 Status Registry::revoke_token(const TokenId& id, Timestamp now) {
-    return access_->write([&](WriteTxn& txn) {
+    return access_->write("token revoke " + id.str(), [&](WriteTxn& txn) {
         if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
             throw StoreFailure({ErrorCode::kNotFound, "there is no token \"" + id.str() + "\""});
         }
@@ -138,7 +150,7 @@ Status Registry::revoke_token(const TokenId& id, Timestamp now) {
 }
 
 Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
-    return access_->write([&](WriteTxn& txn) {
+    return access_->write("key rotate", [&](WriteTxn& txn) {
         static_cast<void>(checked(access_->tables().key_in_force(txn, from)));
         for (StoredToken& token : access_->tokens(txn)) {
             Result<std::string> secret = from.open(token.sealed_secret, token.row.token_id.view());

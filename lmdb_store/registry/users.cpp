@@ -35,7 +35,9 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
     if (!name) {
         return name.error();
     }
-    return access_->write_own([&](WriteTxn& txn) {
+    const std::string what = "user add " + *name + " of " + account.str() + ": " +
+                             (role == Role::kManager ? "manager" : "viewer");
+    return access_->write_own(what, [&](WriteTxn& txn) {
         const AccountRow owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);
         if (before && !before->removed_at && before->role == role) {
@@ -53,7 +55,7 @@ Status Registry::remove_user(std::string_view text, const AccountId& account, Ti
     if (!name) {
         return name.error();
     }
-    return access_->write_own([&](WriteTxn& txn) {
+    return access_->write_own("user remove " + *name + " of " + account.str(), [&](WriteTxn& txn) {
         auto row = load_user(*access_, txn, *name, account);
         if (!row || row->removed_at) {
             throw StoreFailure(

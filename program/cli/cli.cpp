@@ -367,6 +367,20 @@ void Subcommand::keeps_user() const {
     frame_->keepers.push_back(app_);
 }
 
+void Subcommand::takes_reason() const {
+    constexpr std::size_t kBytesMax = 1000;
+    add(
+        "--reason", "TEXT",
+        [frame = frame_](const std::string& text) -> Status {
+            if (text.size() > kBytesMax) {
+                return Error{ErrorCode::kInvalid, "expected up to 1000 bytes"};
+            }
+            frame->reason = text;
+            return Status::success();
+        },
+        "Reason, for `report changes`");
+}
+
 void Subcommand::uses_file(const std::string& path, FileUse use) const {
     frame_->files.push_back({&path, use});
 }

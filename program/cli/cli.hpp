@@ -39,6 +39,7 @@ struct Frame {
     std::function<Status()> action;        ///< Set by the subcommand that was named.
     std::vector<NamedFile> files;          ///< The files of all subcommands.
     std::vector<const CLI::App*> keepers;  ///< Subcommand::keeps_user().
+    std::string reason;                    ///< Subcommand::takes_reason(); may be empty.
 
     [[nodiscard]] store::StorePaths paths() const { return store::StorePaths(store); }
 };
@@ -92,6 +93,8 @@ public:
     /// Keeps the rights of the user who started it, for a subcommand that opens no store, or that
     /// calls become_store_owner() itself.
     void keeps_user() const;
+    /// Adds `--reason`, for a command that changes the registry: its log has it.
+    void takes_reason() const;
     /// Names a file that the subcommand uses. `path` lives as long as the program runs.
     void uses_file(const std::string& path, FileUse use) const;
 

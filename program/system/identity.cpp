@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "core/values/actor.hpp"
 #include "core/values/shell_word.hpp"
 #include "os/files/file_io.hpp"
 
@@ -147,7 +148,10 @@ Status make_folder_for(const std::filesystem::path& folder, uid_t user, gid_t gr
 }
 
 std::string current_user() {
-    static const std::string name = name_of(login_user().value_or(::getuid()));
+    static const std::string name = [] {
+        const std::optional<uid_t> login = login_user();
+        return login ? name_of(*login) : name_of(::getuid()) + std::string(kNoLogin);
+    }();
     return name;
 }
 

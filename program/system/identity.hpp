@@ -36,8 +36,8 @@ namespace sluice::cli {
 [[nodiscard]] bool leaves_root_for(const std::filesystem::path& folder);
 
 /// Returns the user for the audit trail: the user who logged in (/proc/self/loginuid, which
-/// survives sudo), else the user who started the program. No option sets it, and it stays the same
-/// after become_owner_of().
+/// survives sudo), else the user who started the program, with kNoLogin behind the name. No option
+/// sets it, and it stays the same after become_owner_of().
 [[nodiscard]] std::string current_user();
 
 }  // namespace sluice::cli

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import pwd
 import subprocess
 
 from harness import paths
@@ -11,6 +12,11 @@ from harness import paths
 def now():
     """Returns the `--until` of a `payout close` that covers all inputs received so far."""
     return datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+def as_user(name):
+    """Words in front of a command: its actor is who logged in, also after su."""
+    return ["bash", "-c", f'echo {pwd.getpwnam(name).pw_uid} > /proc/self/loginuid && exec "$@"', "bash"]
 
 
 MONEY_REPORTS = ("journal", "balances", "payouts")

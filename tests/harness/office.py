@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from harness import orders, paths
-from harness.cli import Sluice, now
+from harness.cli import Sluice, as_user, now
 from harness.edge import Edge
 from harness.http_block import EVENTS, http_block
 from harness.postgres import Server, missing
@@ -24,11 +24,11 @@ ref-eve,Eve,FR1420041010050500013M02606,
 
 
 class Person(Sluice):
-    """The commands of one user: sudo leaves the real user's id."""
+    """The commands of one user, who logged in."""
 
     def __init__(self, name, office):
         super().__init__(office.store)
-        self.prefix = ["setpriv", "--ruid", name]
+        self.prefix = as_user(name)
 
     def digest(self, of):
         return self.json("approvals", "show", of, *ACME)["digest"]

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from harness import orders, paths
 from harness.bank_answers import camt054, details, entry
-from harness.cli import Sluice, now
+from harness.cli import Sluice, as_user, now
 from harness.cut_commit import ANSWER_LOST, NEVER_ARRIVED, CutCommit
 from harness.edge import Edge
 from harness.http_block import EVENTS, http_block
@@ -106,7 +106,7 @@ COMMANDS = [
 ]
 
 
-OTHER = ["setpriv", "--ruid", "man"]
+OTHER = as_user("man")
 
 
 def approval(sluice, name):

@@ -6,7 +6,7 @@ import os
 import pwd
 import time
 
-from harness.cli import Failed
+from harness.cli import Failed, as_user
 from model.core_edge import Place, Sent, Taken, planned_without_node, without_node, without_nodes
 from model.values import instant
 
@@ -26,7 +26,8 @@ class ProgramEdge:
         self.sent = []  # (shop, topic, body or records) not yet returned by taken()
         self.keys = 0
         self.shown = None  # what the last close printed
-        self.user = user()
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self.sluice.prefix = as_user(self.user)
         self.account = self.sluice.account("first")  # its memo entry names the node
         self.run_step({"programs": [], "policy": {}}, None, "first mark")
 
@@ -158,16 +159,6 @@ class ProgramEdge:
 
     def statement(self, creator, month):
         return self.sluice.json("report", "statement", "--account", self.account, "--creator", creator, "--month", month)
-
-
-def user():
-    """As the audit trail names who runs a command: who logged in, else the real user."""
-    try:
-        with open("/proc/self/loginuid") as file:
-            login = int(file.read())
-    except FileNotFoundError:
-        login = 2**32 - 1
-    return pwd.getpwuid(os.getuid() if login == 2**32 - 1 else login).pw_name
 
 
 # Steps as command lines ----------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def test_the_actor_is_the_user_that_started_the_command(walled):
     walled.sluice("program", "apply", program)
     with open("/proc/self/loginuid") as file:
         login = int(file.read())
-    name = pwd.getpwuid(login).pw_name if login != 2**32 - 1 else "root"
+    name = pwd.getpwuid(login).pw_name if login != 2**32 - 1 else "root (no login)"
     rows = [row for row in walled.sluice.report("journal") if row.get("actor")]
     assert all(row["actor"] == name for row in rows)
 

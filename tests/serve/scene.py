@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from harness import orders, paths
-from harness.cli import Sluice, now
+from harness.cli import Sluice, as_user, now
 from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
 from harness.postgres import Server, missing
@@ -96,9 +96,9 @@ def send(edge, account, secret):
 
 
 def approve(sluice, mine, command):
-    """As another user: sudo leaves the real user's id."""
+    """As another user."""
     other = Sluice(sluice.store)
-    other.prefix = ["setpriv", "--ruid", "games"]
+    other.prefix = as_user("games")
     (waiting,) = [row["id"] for row in other.json("approvals", *mine) if row["command"] == command]
     other("approve", waiting, *mine, "--expect", other.json("approvals", "show", waiting, *mine)["digest"])
 

@@ -11,7 +11,6 @@ import csv
 import decimal
 import json
 import pathlib
-import pwd
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import orders  # noqa: E402
 from harness.bank_answers import camt053, details, entry, pain002, status  # noqa: E402
-from harness.cli import Sluice  # noqa: E402
+from harness.cli import Sluice, as_user  # noqa: E402
 from harness.edge import Edge  # noqa: E402
 from harness.fake_time import FakeTime  # noqa: E402
 from harness.http_block import EVENTS, http_block  # noqa: E402
@@ -53,11 +52,6 @@ OPENINGS = {
 }
 BOOKS = {"Expenses:Commission": "expense", "Liabilities:Commission": "owed", "Liabilities:Payouts": "payout",
          "Assets:Paid": "paid"}
-
-
-def as_user(name):
-    """The audit user is who logged in, also after su: the actor of a command."""
-    return ["bash", "-c", f'echo {pwd.getpwnam(name).pw_uid} > /proc/self/loginuid && exec "$@"', "bash"]
 
 
 class Quarter:

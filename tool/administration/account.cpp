@@ -87,9 +87,11 @@ template <class Id>
 void declare_suspend(Subcommand group, const std::string& help, const std::string& noun) {
     auto [suspension, suspended] = add_command<Id>(group, "suspend", help, suspend<true>);
     add_id(suspension, "ID", "ID", suspended, noun).required();
+    suspension.takes_reason();
     auto [resume, resumed] =
         add_command<Id>(group, "resume", "Resume after a suspend", suspend<false>);
     add_id(resume, "ID", "ID", resumed, noun).required();
+    resume.takes_reason();
 }
 
 Status list_accounts(const Frame& frame, const Format& format) {
@@ -176,6 +178,7 @@ void declare_shop(Subcommand app) {
     auto [create, created] = add_command(group, "create", "Create a shop", create_shop);
     add_id(create, "ID", "ID", created.id, "Id of the shop, as senders state it").required();
     add_id(create, "--account", "A", created.account, "Account that owns the shop").required();
+    create.takes_reason();
 
     auto [list, listed] = add_command(group, "list", "List shops", list_shops);
     add_id(list, "--account", "A", listed.account, "Only shops of this account");
@@ -196,6 +199,7 @@ void declare_account(Subcommand app) {
     add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
               "Rate limit of the account, in requests per seconds, shared by both endpoints "
               "(default: nginx's)");
+    create.takes_reason();
 
     auto [set, changed] =
         add_command(group, "set", "Change the rate limit of an account", set_account);
@@ -203,6 +207,7 @@ void declare_account(Subcommand app) {
     add_value(set, "--rate-limit", "N/SECONDS|default", changed.rate_limit,
               parse_rate_limit_or_default, "Rate limit in requests per seconds, or nginx's default")
         .required();
+    set.takes_reason();
 
     auto [list, format] = add_command(group, "list", "List accounts", list_accounts);
     add_format(list, format);

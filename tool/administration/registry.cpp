@@ -11,6 +11,7 @@
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "program/system/file.hpp"
+#include "program/system/identity.hpp"
 #include "tool/administration/registry_file.hpp"
 #include "worker/access/registry_access.hpp"
 
@@ -143,6 +144,7 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
     if (!registry.ok()) {
         return registry.error();
     }
+    registry.value()->set_author({current_user(), frame.reason});
     // A registry without tokens may be of another key, and adopts that of the file.
     if (auto in_force = registry.value()->key_in_force(key.value()); in_force.ok()) {
         key = std::move(in_force);
@@ -240,6 +242,7 @@ void declare_registry(Subcommand app) {
         .required();
     add_force(in, imported.from);
     add_format(in, imported.format);
+    in.takes_reason();
 
     auto [sync, synced] = add_command(
         group, "sync", "Import the registry that the source published in a database", run_sync);
@@ -252,8 +255,8 @@ void declare_registry(Subcommand app) {
     (void)group.add_command("publish",
                             "Write the copy that nginx reads again; every change does that too",
                             run_publish);
-    (void)group.add_command("detach", "Stop following another store, and allow changes here",
-                            run_detach);
+    group.add_command("detach", "Stop following another store, and allow changes here", run_detach)
+        .takes_reason();
 }
 
 }  // namespace sluice::cli

@@ -57,7 +57,8 @@ struct Head {
     std::uint64_t version = kRegistryFileVersion;
     store::RegistryRevision revision;
     Timestamp exported_at;
-    std::uint64_t accounts = 0, shops = 0, tokens = 0, users = 0;  ///< Numbers of lines.
+    std::uint64_t accounts = 0, shops = 0, tokens = 0, users = 0,
+                  changes = 0;  ///< Numbers of lines.
     std::string key_check;
 };
 
@@ -72,6 +73,7 @@ void line_members(auto& members, Is<Head> auto& head) {
     members("shops", head.shops);
     members("tokens", head.tokens);
     members("users", head.users);
+    members("changes", head.changes);
     members("key_check", head.key_check, HexBytes());
 }
 
@@ -163,6 +165,15 @@ void line_members(auto& members, Is<store::UserRow> auto& row) {
     members("role", row.role, RoleName());
     members("created_at", row.created_at);
     members.or_null("removed_at", row.removed_at);
+}
+
+void line_members(auto& members, Is<store::ChangeRow> auto& row) {
+    members("store", row.store, parse_admin_id);
+    members("number", row.number);
+    members("at", row.at);
+    members("actor", row.author.actor);
+    members("reason", row.author.reason);
+    members("change", row.change);
 }
 
 /// The last line.
@@ -296,6 +307,9 @@ Result<RegistrySnapshot> decode(std::string_view text, const store::MasterKey& k
         auto& row = all.users.emplace_back(lines.next<store::UserRow>());
         row.account_number = owner_of(accounts, row.account_id);
     }
+    for (std::uint64_t i = 0; i < head.changes; ++i) {
+        all.changes.push_back(lines.next<store::ChangeRow>());
+    }
     return all;
 }
 
@@ -310,6 +324,7 @@ std::string encode_registry(const RegistrySnapshot& snapshot, const store::Maste
     head.shops = snapshot.shops.size();
     head.tokens = snapshot.tokens.size();
     head.users = snapshot.users.size();
+    head.changes = snapshot.changes.size();
     head.key_check = snapshot.key_check;
     write_line(text, head);
     write_line(text, HistoryLine{snapshot.history});
@@ -322,6 +337,7 @@ std::string encode_registry(const RegistrySnapshot& snapshot, const store::Maste
     write_lines(snapshot.shops);
     write_lines(snapshot.tokens);
     write_lines(snapshot.users);
+    write_lines(snapshot.changes);
     write_line(text, SealLine{key.seal(digest_of(text),
                                        std::string(kSealName) + snapshot.revision.source)});
     return text;

@@ -123,6 +123,7 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
     if (!registry.ok()) {
         return registry.error();
     }
+    registry.value()->set_author({current_user(), frame.reason});
     if (Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
         !done.ok()) {
         return done;
@@ -160,6 +161,7 @@ void declare_store(Subcommand app) {
     add_file(rotate, "--to", "KEYFILE", rotated.key_file, FileUse::kInput,
              "New key, copied from another node of the fleet (default: a random key)");
     add_ledger(rotate, rotated.ledger_url);
+    rotate.takes_reason();
 }
 
 }  // namespace sluice::cli

@@ -128,6 +128,7 @@ void declare_token(Subcommand app) {
     add_file(create, "--secret-file", "FILE", created.secret_file, FileUse::kNewOutput,
              "Write the secret to a new file of mode 0600 instead of printing it");
     add_format(create, created.format);
+    create.takes_reason();
 
     auto [list, listed] =
         add_command(group, "list", "List tokens, without their secrets", list_tokens);
@@ -139,6 +140,7 @@ void declare_token(Subcommand app) {
     add_value(revoke, "TOKEN_ID", "TOKEN_ID", revoked, parse_token_id,
               "Token id, as `token list` shows it")
         .required();
+    revoke.takes_reason();
 }
 
 }  // namespace sluice::cli

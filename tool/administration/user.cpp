@@ -56,6 +56,7 @@ void add_user_options(Subcommand app, UserCommand& command) {
               "letters does not matter")
         .required();
     add_id(app, "--account", "A", command.account, "Account").required();
+    app.takes_reason();
 }
 
 }  // namespace

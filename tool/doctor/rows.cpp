@@ -1,4 +1,6 @@
 // Doctor: readers, registry, queue, worker.
+#include <set>
+
 #include "lmdb_store/environment/page_use.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/publish.hpp"
@@ -178,6 +180,58 @@ void add_damage(const char* check, const Error& error, Findings& findings) {
                         error.message, remedy_for(error.code)});
 }
 
+namespace {
+
+/// Returns the tokens and users that no logged change made, at most `max` of them.
+std::vector<std::string> unlogged(store::Registry& registry,
+                                  const std::vector<store::ChangeRow>& changes, std::size_t max) {
+    std::set<std::string, std::less<>> made;
+    for (const store::ChangeRow& change : changes) {
+        made.insert(change.change.substr(0, change.change.rfind(": ")));
+    }
+    std::vector<std::string> missing;
+    const auto look = [&](const std::string& key) {
+        if (!made.contains(key) && missing.size() < max) {
+            missing.push_back(key);
+        }
+    };
+    const auto tokens = registry.tokens(std::nullopt);
+    for (const store::TokenRow& row : tokens.ok() ? *tokens : std::vector<store::TokenRow>()) {
+        look("token create " + row.token_id.str() + " of " + row.account_id.str());
+    }
+    const auto users = registry.users(std::nullopt);
+    for (const store::UserRow& row : users.ok() ? *users : std::vector<store::UserRow>()) {
+        look("user add " + row.name + " of " + row.account_id.str());
+    }
+    return missing;
+}
+
+/// Names the last change of the registry, and rows that no logged change made.
+void check_changes(store::Registry& registry, Findings& findings) {
+    constexpr std::size_t kNamedMax = 5;
+    const auto changes = registry.changes();
+    if (!changes.ok()) {
+        add_damage("changes", changes.error(), findings);
+        return;
+    }
+    for (const std::string& key : unlogged(registry, *changes, kNamedMax)) {
+        findings.push_back({"changes", Health::kProblem,
+                            "no logged change says who did this: " + key,
+                            "revoke the token or remove the user, unless you know it"});
+    }
+    if (!changes->empty()) {
+        const store::ChangeRow& last = changes->back();
+        findings.push_back({"changes", Health::kOk,
+                            std::to_string(changes->size()) +
+                                " changes of accounts, shops, tokens, users and destinations; the "
+                                "last at " +
+                                last.at.to_string() + " by " + last.author.actor + ": " +
+                                last.change});
+    }
+}
+
+}  // namespace
+
 void check_registry(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
@@ -194,6 +248,7 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
         findings.push_back(
             {"registry", Health::kProblem, published.error().message, "sluice registry publish"});
     }
+    check_changes(*registry.value(), findings);
     std::uint64_t slots = 0;
     for (const store::AccountRow& account : accounts.value()) {
         slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);

@@ -1,5 +1,5 @@
 // sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
-// trial-balance|payees|approvals
+// trial-balance|payees|approvals|changes
 #include <cstdio>
 
 #include "program/cli/cli_values.hpp"
@@ -137,10 +137,31 @@ void declare_payees(Subcommand group) {
     add_list_options(payees, command.list);
 }
 
+// ---- Changes outside the ledger (controls K13) --------------------------------------------------
+
+struct ChangesCommand {
+    Format format = Format::kTable;
+};
+
+Status run_changes(const Frame& frame, const ChangesCommand& command) {
+    return list_registry(
+        frame, command.format, {{"at"}, {"actor"}, {"change"}, {"reason"}, {"store"}},
+        [](store::Registry& registry) { return registry.changes(); },
+        [](const store::ChangeRow& row) -> Row {
+            return {row.at.to_string(), row.author.actor, row.change,
+                    text_or_null(row.author.reason), row.store};
+        });
+}
+
 }  // namespace
 
 void declare_report(Subcommand app) {
     const Subcommand group = app.add_group("report", "Report the contents of the ledger");
+    auto [changes, changed] = add_command(
+        group, "changes",
+        "List who changed accounts, shops, tokens, users and destinations, when and why",
+        run_changes);
+    add_format(changes, changed.format);
     for (const Report& report : reports::reports()) {
         declare_report_command(group, report, std::string(report.name));
     }

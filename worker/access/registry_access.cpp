@@ -13,6 +13,11 @@ Result<Row> existing(Result<std::optional<Row>> row, const std::string& name) {
 
 }  // namespace
 
+Status note_change(const Frame& frame, const std::string& change) {
+    return with_registry(frame, store::Registry::Mode::kReadWrite,
+                         [&](store::Registry& registry) { return registry.note(change); });
+}
+
 Result<AccountNumber> account_number(const Frame& frame, const AccountId& account) {
     const auto row = ask_registry(
         frame, [&](store::Registry& registry) { return find_account(registry, account); });

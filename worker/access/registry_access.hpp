@@ -13,6 +13,7 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "program/cli/cli.hpp"
 #include "program/cli/output.hpp"
+#include "program/system/identity.hpp"
 
 namespace sluice::cli {
 
@@ -25,6 +26,7 @@ template <class Action>
     if (!registry.ok()) {
         return registry.error();
     }
+    (*registry)->set_author({current_user(), frame.reason});
     return std::forward<Action>(action)(**registry);
 }
 
@@ -43,6 +45,9 @@ template <class Change>
     }
     return changed;
 }
+
+/// Logs a change of another part of the store, before it is made.
+[[nodiscard]] Status note_change(const Frame& frame, const std::string& change);
 
 /// Prints a row of the columns for each row that `ask` returns from the registry.
 template <class Ask, class RowOf>

@@ -30,6 +30,7 @@ store::RegistrySnapshot sample(const store::MasterKey& key) {
     };
     all.tokens = {token("tok_1", kWriteOrders | kReadOrders, std::optional(kTime), std::nullopt),
                   token("tok_2", kWriteProducts, std::nullopt, std::optional(kTime))};
+    all.changes = {{all.revision.source, 9, kTime, {"eve", "a new shop"}, "shop create shop@1"}};
     return all;
 }
 
@@ -55,6 +56,13 @@ TEST(RegistryFile, WrittenRegistryIsReadBack) {
     EXPECT_EQ(read->tokens[0].row.expires_at, kTime);
     EXPECT_EQ(read->tokens[1].row.revoked_at, kTime);
     EXPECT_EQ(read->tokens[1].sealed_secret, all.tokens[1].sealed_secret);
+    ASSERT_EQ(read->changes.size(), 1U);
+    EXPECT_EQ(read->changes[0].store, all.revision.source);
+    EXPECT_EQ(read->changes[0].number, 9U);
+    EXPECT_EQ(read->changes[0].at, kTime);
+    EXPECT_EQ(read->changes[0].author.actor, "eve");
+    EXPECT_EQ(read->changes[0].author.reason, "a new shop");
+    EXPECT_EQ(read->changes[0].change, "shop create shop@1");
 }
 
 TEST(RegistryFile, HoldsNoSecret) {
@@ -110,9 +118,9 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
 
 TEST(RegistryFile, ANewerVersionAndOtherFilesAreNamed) {
     const store::MasterKey key = store::MasterKey::random();
-    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
+    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":4}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
-    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":1}\n", key);
+    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":2}\n", key);
     EXPECT_EQ(older.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(older.error().message.find("export the registry again"), std::string::npos);
     for (const char* text : {"", "\n", "[]\n", "{}\n", "hello", "{\"format\":\"other\"}\n"}) {
