@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download -qq hledger=1.25-2+b5 ledger=3.3.0-3 libboost-python1.74.0 libboost-filesystem1.74.0 libboost-iostreams1.74.0 \
-    libboost-regex1.74.0 >&2
+    libboost-regex1.74.0 libmpfr6 libicu72 libpython3.11 >&2
 for package in ./*.deb; do dpkg-deb -x "$package" root; done
 printf '%s\n' '2024-03-01 sale' '    assets:shop    1,000 EUR' '    income' '' \
     '2024-03-02 sale' '    assets:shop    1,50 EUR' '    income' > sales.journal
