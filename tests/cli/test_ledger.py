@@ -417,7 +417,7 @@ def test_doctor(sold):
     run = sluice("doctor", "--format", "json", store=sold.store)
     assert run.status == 1 and "problem" in run.err
     problems = [row for row in run.json() if row["result"] == "problem"]
-    assert any("data.mdb has mode 0644" in row["finding"] and "chmod 0600" in row["remedy"] for row in problems)
+    assert any("data.mdb has mode 0644" in row["finding"] and "doctor --mend" in row["remedy"] for row in problems)
 
 
 def test_creators_and_programs_are_listed(shop):

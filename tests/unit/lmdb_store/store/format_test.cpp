@@ -213,7 +213,7 @@ TEST(StoreFormatRules, AnOlderStoreIsRefusedWithItsFormatAndARemedy) {
     const Result<StoreFormat> refused = read_store_format(store.paths());
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
-    EXPECT_THAT(refused.error().message, HasSubstr("format 2"));
+    EXPECT_THAT(refused.error().message, HasSubstr("format " + std::to_string(kStoreFormat - 1)));
     EXPECT_THAT(refused.error().message, HasSubstr("sluice init"));
     EXPECT_EQ(set_max_accounts(store.paths(), 2'000'000).error().code, ErrorCode::kUnsupported);
     EXPECT_EQ(read_text(store.paths().format), before);
