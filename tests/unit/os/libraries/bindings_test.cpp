@@ -8,7 +8,9 @@ namespace sluice {
 namespace {
 
 TEST(Bindings, AreOfOneLibraryWhereNoOtherObjectHasItsFunctions) {
-    EXPECT_FALSE(find_mixed_library("libcrypto liblmdb").has_value());
+    const auto mixed = find_mixed_library("libcrypto liblmdb");
+    EXPECT_FALSE(mixed.has_value()) << mixed->own_function << " of " << mixed->own_object << ", "
+                                    << mixed->foreign_function << " of " << mixed->foreign_object;
 }
 
 TEST(Bindings, OfALibraryThatIsNotNamedAreNotJudged) {

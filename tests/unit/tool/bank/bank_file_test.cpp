@@ -103,8 +103,9 @@ TEST(BankFile, RefusesDocumentTypesAndOtherXml) {
     EXPECT_EQ(message_of(statement("<!-- &y; --><![CDATA[&y;]]>&amp;&#65;")), "");
     EXPECT_EQ(message_of(statement("\xFF")), "f.xml:1: expected UTF-8");
     EXPECT_EQ(message_of(statement("\n\x01")), "f.xml:5: expected XML, found a control character");
-    EXPECT_EQ(message_of("<a/><b/>"),
-              "f.xml:1: expected an ISO 20022 file: pain.002, camt.053 or camt.054");
+    EXPECT_EQ(
+        message_of("<a/><b/>"),
+        "f.xml:1: expected an ISO 20022 file: pain.002, camt.053 or camt.054, found the element a");
     EXPECT_NE(message_of(""), "");
 }
 

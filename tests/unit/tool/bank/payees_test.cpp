@@ -63,7 +63,7 @@ TEST(Payees, ARefusalNamesFileLineAndColumn) {
              std::pair(std::string("r,Ann,DE00,\n"), ":2: iban: expected an IBAN"),
              std::pair(std::string("r,,DE89370400440532013000,\n"), ":2: name: expected 1 to 70"),
              std::pair("r," + std::string(71, 'x') + ",DE89370400440532013000,\n", ":2: name: "),
-             std::pair(std::string("r,A\x01,DE89370400440532013000,\n"), ":2: name: "),
+             std::pair(std::string("r,A\x01 B,DE89370400440532013000,\n"), ":2: name: "),
              std::pair(std::string("r,A\xff,DE89370400440532013000,\n"), ":2: name: "),
              std::pair(std::string("r,Ann,DE89370400440532013000,X\n"), ":2: bic: expected 8"),
              std::pair(std::string(",Ann,DE89370400440532013000,\n"), ":2: payee: expected"),
