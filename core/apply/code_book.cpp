@@ -72,10 +72,9 @@ Result<bool> CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row,
             continue;
         }
         if (overlaps(other, row)) {
-            return Error{ErrorCode::kConflict,
-                         "code " + claim.code + " belongs to creator " + other.creator.str() +
-                             " in program " + program_.str() +
-                             (other.code == claim.code ? "" : ", as " + other.code)};
+            return Error{ErrorCode::kConflict, "code " + claim.code + " belongs to creator " +
+                                                   other.creator.str() + " in program " +
+                                                   program_.str()};
         }
         kept.push_back(other);
     }

@@ -360,8 +360,7 @@ Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& conte
         }
         return end_codes(program, creator, at, digest, txn)
                    ? done("code " + *command.code + " removed from " + at.to_string() + " on")
-                   : nothing("no change: code " + *command.code + " ended before " +
-                             at.to_string());
+                   : done("no change: code " + *command.code + " ended before " + at.to_string());
     }
     (void)end_codes(program, creator, at, std::nullopt, txn);
     member->removed = true;
@@ -431,7 +430,7 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
         txn.put(*member);
     }
     if (!changes) {
-        return nothing("no change: creator " + command.creator.str() + " is so already");
+        return done("no change: creator " + command.creator.str() + " is so already");
     }
     profile.name = command.name.value_or(profile.name);
     change_payee(profile, command.payee.value_or(profile.payee), context, txn);

@@ -297,7 +297,7 @@ Result<Reply> run_verb(const ProgramApply& command, const CommandContext& contex
         leave_account_work(account, context, txn);
     }
     if (changed == 0 && policies.empty()) {
-        return nothing("no change: the ledger has what the file states");
+        return done("no change: the ledger has what the file states");
     }
     return done(counted(command.programs.size(), "program", "programs") + " applied, " +
                 std::to_string(changed) + " changed" + details);
