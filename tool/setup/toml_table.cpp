@@ -77,7 +77,8 @@ std::string text_of(const toml::node& node, std::string_view key, std::string_vi
     if (!text) {
         fail(node, std::string(key) + ": expected a string such as " + std::string(example));
     }
-    if (trim_text(*text) != *text || text->find('\0') != std::string::npos) {
+    // A rule's value is compared with the shop's exactly (M1), and shops have values with spaces.
+    if ((key != "value" && trim_text(*text) != *text) || text->find('\0') != std::string::npos) {
         fail(node, std::string(key) +
                        ": expected no space and no invisible character at the ends, and no U+0000");
     }

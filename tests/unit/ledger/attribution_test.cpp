@@ -346,7 +346,7 @@ TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
     EXPECT_EQ(
         said,
         "no change: no row was imported; 2 rows of creators who were removed stay out without "
-        "dates: line 2 ben, line 3 ben NEW; 1 row states what is stored already: line 4 ann");
+        "dates: line 2 ben, line 3 ben; 1 row states what is stored already: line 4 ann");
     back.codes = {"NEW"};
     back.id = "o4";
     EXPECT_EQ(attributed(back, "dev"), "ann@p1 LANDED");
