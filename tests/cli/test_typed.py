@@ -41,9 +41,9 @@ def test_spaces_around_names_of_commands_and_program_files(sold, space):
     sold.run("creator", "remove", "ann", "--program", "spring", "--code", f"{space}SAVE{space}")
     sold.run("creator", "set", "ann", *ACME, "--name", f"{space}Ann")
     assert sold.json("creator", "show", "ann", *ACME)["name"] == "Ann"
-    rule = f'[[program.rule]]\nmatch = "tag"\nvalue = "gift{space}"\nrate = "0%"\n'
+    rule = f'[[program.rule]]\nmatch = "tag"\nvalue = "gift"\nrate = "0%"\ngroup = "gold{space}"\n'
     refused = sold.run("program", "apply", sold.file("p.toml", PROGRAM + rule), status=1).err
-    assert "value: expected no space" in refused
+    assert "group: expected no space" in refused
     assert "1 to 1000 bytes" in sold.run("hold", "--account", "acme", "--creator", "ann", "--reason", space, status=1).err
 
 
