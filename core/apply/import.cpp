@@ -1,20 +1,34 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/apply/code_book.hpp"
 #include "core/apply/command.hpp"
-#include "core/apply/import_reply.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/change.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
 namespace {
+
+/// Rows of a file, in its order.
+using ImportRows = std::vector<const CreatorImport::Row*>;
+
+/// The outcome of rows. The rows without dates undo no removal (A2).
+struct ClaimedRows {
+    /// Without dates: the code was removed or has ended. The row does not bring its creator back
+    /// either.
+    ImportRows codes;
+    /// Without dates: the creator was removed from the program. Nothing of the row is imported.
+    ImportRows creators;
+    std::set<const CreatorImport::Row*> changed;  ///< They change something.
+};
 
 Error at_line(std::uint32_t line, const std::string& what) {
     return {ErrorCode::kConflict, "line " + std::to_string(line) + ": " + what};
@@ -151,14 +165,6 @@ Joined join(const CreatorImport& command, const CreatorImport::Row& row, const P
     return joins ? Joined::kYes : regroups ? Joined::kRegrouped : Joined::kNo;
 }
 
-/// Whether the row gives a stored creator another payee. The payee that a creator comes with is no
-/// change (K1).
-bool changes_payee(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
-                   LedgerTxn& txn) {
-    CreatorRow profile{account, creator, {}, {}, {}};
-    return row.payee && !row.payee->empty() && txn.load(profile) && profile.payee != *row.payee;
-}
-
 /// Returns the rows that are imported, in the order of the file. A row whose code stays removed
 /// changes members only: those before the import, and those that a row before it brings.
 ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undated,
@@ -181,27 +187,6 @@ ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undate
         imported.push_back(&row);
     }
     return imported;
-}
-
-/// Returns the accounts of the rows if one of these changes a payee in a way that another actor has
-/// to approve, or none.
-NamedAccounts guarded_accounts(const ImportRows& rows, ProgramsByName& programs, LedgerTxn& txn) {
-    std::map<AccountNumber, bool> asks;
-    NamedAccounts named;
-    bool is_guarded = false;
-    for (const CreatorImport::Row* const row : rows) {
-        const Program& program = programs.find(row->program)->program;
-        const AccountNumber account = program.account;
-        const auto [known, added] = asks.try_emplace(account);
-        if (added) {
-            known->second = account_settings(txn, account).policy.approve_payee_change;
-            named.emplace(account, program.account_id);
-        }
-        is_guarded =
-            is_guarded || (known->second &&
-                           changes_payee(*row, account, first_id(txn, account, row->creator), txn));
-    }
-    return is_guarded ? named : NamedAccounts();
 }
 
 /// Sets the payee of a profile that is stored, with its memo entry and history (K1). The caller
@@ -246,6 +231,55 @@ bool update_profile(const CreatorImport::Row& row, AccountNumber account, const 
         txn.put(profile);
     }
     return changes;
+}
+
+/// Returns `; <what>: line 3 ben BEN, line 4 ann SAVE`, or nothing if there are no rows.
+std::string list_text(const ImportRows& rows, const std::string& what) {
+    constexpr std::size_t kShownMax = 20;
+    if (rows.empty()) {
+        return {};
+    }
+    std::string text = "; " + what + ": ";
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownMax); ++i) {
+        text += (i == 0 ? "line " : ", line ") + std::to_string(rows[i]->line) + " " +
+                rows[i]->creator.str() + (rows[i]->code.empty() ? "" : " " + rows[i]->code);
+    }
+    return rows.size() > kShownMax
+               ? text + " and " + std::to_string(rows.size() - kShownMax) + " more"
+               : text;
+}
+
+/// Says how many rows changed something, and lists those that did not.
+Reply import_reply(const CreatorImport& command, const ClaimedRows& claimed) {
+    ImportRows unchanged;
+    const auto is_among = [](const ImportRows& rows, const CreatorImport::Row& row) {
+        return std::binary_search(rows.begin(), rows.end(), &row);
+    };
+    for (const CreatorImport::Row& row : command.rows) {
+        if (!claimed.changed.contains(&row) && !is_among(claimed.codes, row) &&
+            !is_among(claimed.creators, row)) {
+            unchanged.push_back(&row);
+        }
+    }
+    const bool has_code = std::any_of(unchanged.begin(), unchanged.end(),
+                                      [](const auto* row) { return !row->code.empty(); });
+    const std::size_t imported = claimed.changed.size();
+    const std::string text =
+        (imported == 0 ? "no change: no row was" : counted(imported, "row", "rows")) + " imported" +
+        list_text(claimed.codes,
+                  counted(claimed.codes.size(),
+                          "code that was removed or has ended stays so without dates",
+                          "codes that were removed or have ended stay so without dates")) +
+        list_text(claimed.creators,
+                  counted(claimed.creators.size(),
+                          "row of a creator who was removed stays out without dates",
+                          "rows of creators who were removed stay out without dates")) +
+        list_text(unchanged, counted(unchanged.size(), "row states what is stored already",
+                                     "rows state what is stored already")) +
+        (command.effective_from && has_code
+             ? "; --effective-from dates new codes only: valid_from dates a code that is stored"
+             : "");
+    return imported == 0 ? nothing(text) : done(text);
 }
 
 /// Ends codes of the creator; with `digest` this one alone. Returns whether one of them ends
@@ -300,19 +334,6 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
         return claimed.error();
     }
     const ImportRows rows = imported_rows(command, *claimed, programs, txn);
-    if (!context.approved) {
-        const NamedAccounts guarded = guarded_accounts(rows, programs, txn);
-        if (guarded.size() > 1) {
-            return refused(
-                "the file changes payees that need an approval, and names more than one account (" +
-                names_of(guarded) + "): expected one account in a file");
-        }
-        if (!guarded.empty()) {
-            CommandContext named = context;
-            named.account = guarded.begin()->first;
-            return wait_for_approval(named, {}, txn);
-        }
-    }
     books.write();
     std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
@@ -412,10 +433,6 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
     if (!txn.load(profile)) {
         return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
                                                " has no creator " + command.creator.str()};
-    }
-    if (command.payee && *command.payee != profile.payee && !context.approved &&
-        account_settings(txn, context.account).policy.approve_payee_change) {
-        return wait_for_approval(context, {std::nullopt, {}, creator}, txn);
     }
     bool changes = (command.name && *command.name != profile.name) ||
                    (command.payee && *command.payee != profile.payee);
