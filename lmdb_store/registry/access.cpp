@@ -120,6 +120,23 @@ StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) cons
     return tables_.sound(bytes ? decode_token(id, *bytes) : std::nullopt, "token");
 }
 
+void RegistryAccess::store_shop(const WriteTxn& txn, const ShopRow& row) const {
+    const std::optional<ShopRow> before = load_shop(txn, row.shop_id);
+    if (before && !before->source.domain.empty()) {
+        erase(txn, tables_.main, domain_key(before->source.platform, before->source.domain));
+    }
+    if (!row.source.domain.empty()) {
+        const std::string key = domain_key(row.source.platform, row.source.domain);
+        if (const auto taken = find(txn, tables_.main, key)) {
+            throw StoreFailure({ErrorCode::kConflict, "shop \"" + std::string(*taken) +
+                                                          "\" has the domain \"" +
+                                                          row.source.domain + "\" already"});
+        }
+        put(txn, tables_.main, key, row.shop_id.view());
+    }
+    put(txn, tables_.shops, row.shop_id.view(), encode_shop(row));
+}
+
 void RegistryAccess::store_token(const WriteTxn& txn, const StoredToken& token) const {
     put(txn, tables_.tokens, token.row.token_id.view(), encode_token(token));
 }

@@ -77,6 +77,8 @@ public:
                                              const std::optional<AccountId>& account = {}) const;
     [[nodiscard]] std::vector<StoredToken> tokens(const Txn& txn) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
+    /// Stores the row, and its domain. Throws kConflict if another shop has the domain.
+    void store_shop(const WriteTxn& txn, const ShopRow& row) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
     /// Visits the users whose name and account begin so, by name and account, removed ones as well.
     void scan_users(const Txn& txn, std::string_view prefix,

@@ -55,6 +55,26 @@ Result<std::unique_ptr<RegistryAccess>> open_registry_copy(const StorePaths& pat
                                             OpenedCopy{std::move(*page), generation});
 }
 
+Status change_shop(RegistryAccess& access, const ShopId& id,
+                   const std::function<void(ShopRow&)>& change) {
+    return access.write_own([&](WriteTxn& txn) {
+        std::optional<ShopRow> row = access.load_shop(txn, id);
+        if (!row) {
+            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
+        }
+        change(*row);
+        access.store_shop(txn, *row);
+    });
+}
+
+/// Whether a text is a host as platform_domain() returns it, maybe with a port and a path.
+bool is_host(std::string_view text) noexcept {
+    constexpr std::size_t kHostBytesMax = 253;
+    return text.size() <= kHostBytesMax &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-:/_~%") ==
+               std::string_view::npos;
+}
+
 /// Opens the registry, and publishes it if the copy is behind. A process that may not write to it,
 /// such as the worker in its unit, reads the copy.
 Result<std::unique_ptr<RegistryAccess>> open_access(const StorePaths& paths, Registry::Mode mode) {
@@ -155,18 +175,25 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
         }
         const ShopRow row{
             id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
-        put(txn, access_->tables().shops, id.view(), encode_shop(row));
+        access_->store_shop(txn, row);
     });
 }
 
 Status Registry::suspend_shop(const ShopId& id, bool suspended) {
-    return access_->write_own([&](WriteTxn& txn) {
-        std::optional<ShopRow> row = access_->load_shop(txn, id);
-        if (!row) {
-            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
+    return change_shop(*access_, id, [&](ShopRow& row) { row.suspended = suspended; });
+}
+
+Status Registry::set_shop_source(const ShopId& id, const std::function<void(ShopSource&)>& change) {
+    return change_shop(*access_, id, [&](ShopRow& row) {
+        change(row.source);
+        if (row.source.platform == Platform::kNone) {
+            row.source = {};
         }
-        row->suspended = suspended;
-        put(txn, access_->tables().shops, id.view(), encode_shop(*row));
+        if (!row.source.domain.empty() && !is_host(row.source.domain)) {
+            throw StoreFailure({ErrorCode::kInvalid,
+                                "a domain is a host of 253 characters at most, such as "
+                                "shop.example, without blanks and query"});
+        }
     });
 }
 

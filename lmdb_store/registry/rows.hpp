@@ -10,6 +10,7 @@
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -31,6 +32,7 @@ struct ShopRow {
     AccountNumber account_number;
     bool suspended = false;
     Timestamp created_at;
+    ShopSource source{};
 };
 
 struct TokenRow {
@@ -40,6 +42,7 @@ struct TokenRow {
     Timestamp created_at;
     std::optional<Timestamp> expires_at;
     std::optional<Timestamp> revoked_at;
+    ShopId shop_id{};  ///< The only shop for which it counts; empty: all shops of the account.
 };
 
 enum class Role : std::uint8_t { kViewer = 1, kManager = 2 };

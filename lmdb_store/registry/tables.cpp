@@ -138,6 +138,10 @@ Error RegistryTables::damaged(std::string_view row_kind) const {
                                      "): restore it from a backup"};
 }
 
+std::string domain_key(Platform platform, std::string_view domain) {
+    return std::string(kDomainKey).append(to_string(platform)).append("/").append(domain);
+}
+
 std::string retired_tokens_key(AccountNumber number) {
     return std::string(kRetiredMark) + account_number_key(number);
 }

@@ -119,6 +119,23 @@ bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
     return true;
 }
 
+/// Refuses a location of webhooks where nginx would write a body to a file: it names persons.
+bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
+                    const ngx_http_core_loc_conf_t& core) noexcept {
+    if (platform_of(conf.ingest) == Platform::kNone) {
+        return true;
+    }
+    const bool fits = static_cast<off_t>(core.client_body_buffer_size) >= core.client_max_body_size;
+    if (!fits || core.client_body_in_file_only != 0) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest of webhooks: the body must stay in memory, because it has names and "
+               "addresses; set client_body_buffer_size to client_max_body_size (1m, for example) "
+               "and leave client_body_in_file_only off");
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
@@ -158,7 +175,7 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                "client_max_body_size is above sluice_large_memory: bodies between the two are "
                "always answered with 503");
     }
-    return check_early_read(cf, conf);
+    return check_webhooks(cf, conf, core) && check_early_read(cf, conf);
 }
 
 }  // namespace sluice::ngx
