@@ -5,6 +5,8 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice {
@@ -147,9 +149,33 @@ std::string payout_words(const Payout& payout) {
            (at ? " on " + day_words(*at) : "") + ").";
 }
 
+std::string words_of(const Decimal& amount, Currency currency) {
+    return amount.to_string() + " " + std::string(currency.code());
+}
+
+std::string on_day(const std::optional<Timestamp>& at) {
+    return at ? " on " + day_words(*at) : "";
+}
+
+/// Returns what the order's creator was paid too much, or nothing.
+std::optional<Money> live_debt(const Explanation& e) {
+    for (const ExplainedAccrual& accrual : e.accruals) {
+        if (accrual.is_live && accrual.accrued < accrual.allocated) {
+            return Money{accrual.currency, accrual.allocated - accrual.accrued};
+        }
+    }
+    return std::nullopt;
+}
+
+std::string debt_words(const Money& debt) {
+    return words_of(debt.amount, debt.currency) + " will be deducted from the next payout.";
+}
+
+/// Says what is in a payout, and what of it a later one takes back.
 /// Returns the payout that the first sentence names.
 std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
     std::string named;
+    const std::optional<Money> debt = live_debt(e);
     for (const PositionPayout& own : e.order.position()->payouts) {
         Payout payout;
         payout.payout_id = own.payout_id;
@@ -159,9 +185,24 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
             continue;
         }
         answer.since = state_time(payout);
-        answer.sentence = own.amount.to_string() + " " + std::string(own.currency.code()) +
-                          " for " + e.creator + ", " + payout_words(payout);
+        const std::string amount = words_of(own.amount, own.currency) + " for " + e.creator;
+        if (!debt) {
+            answer.sentence = amount + ", " + payout_words(payout);
+        } else if (is_paid) {
+            answer.sentence = amount + " was paid" + on_day(answer.since) + " in payout " +
+                              payout.payout_id + "; " + debt_words(*debt);
+        } else {
+            std::string where = payout_words(payout);
+            where.back() = ';';
+            answer.sentence = amount + ", " + where + " " + debt_words(*debt);
+        }
         named = payout.payout_id;
+    }
+    if (debt) {
+        answer.next_step =
+            words_of(debt->amount, debt->currency) + " is deducted from the next payout";
+    } else if (answer.status == "in_payout") {
+        answer.next_step = "payment";
     }
     return named;
 }
@@ -172,52 +213,110 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
 /// @param names_open  The first sentence names what the order's position has open.
 void say_the_rest(OrderAnswer& answer, const Explanation& e, const std::string& named,
                   bool names_open, LedgerReader& ledger) {
-    const auto words = [](const Decimal& amount, Currency currency) {
-        return amount.to_string() + " " + std::string(currency.code());
-    };
     for (const ExplainedAccrual& accrual : e.accruals) {
         if (!accrual.manual.is_zero()) {
-            answer.sentence += " " + words(accrual.manual, accrual.currency) + " of " +
+            answer.sentence += " " + words_of(accrual.manual, accrual.currency) + " of " +
                                accrual.creator + "'s commission is an adjustment by hand.";
         }
     }
+    const bool earns_nothing = named.empty() && !names_open;
     for (const ExplainedPayout& own : e.payouts) {
         Payout payout;
         payout.payout_id = own.payout_id;
-        if (own.is_active && own.payout_id != named && ledger.load(payout)) {
-            answer.sentence += " " + words(own.amount, own.currency) + " more for " + own.creator +
-                               " is " + payout_words(payout);
+        if (!own.is_active || own.payout_id == named || !ledger.load(payout)) {
+            continue;
         }
+        answer.sentence += own.amount.is_negative()
+                               ? " " + words_of(-own.amount, own.currency) + " of " + own.creator +
+                                     " was deducted " + payout_words(payout)
+                               : " " + words_of(own.amount, own.currency) +
+                                     (earns_nothing ? " for " : " more for ") + own.creator +
+                                     " is " + payout_words(payout);
     }
+    const std::optional<Money> debt = named.empty() ? std::nullopt : live_debt(e);
     for (const ExplainedAccrual& accrual : e.accruals) {
         const Decimal open = accrual.accrued - accrual.allocated;
-        if (open.is_zero() ||
-            (names_open && accrual.is_live && accrual.currency == e.order.currency)) {
+        const bool is_said =
+            accrual.is_live && ((names_open && accrual.currency == e.order.currency) ||
+                                (debt && debt->currency == accrual.currency));
+        if (open.is_zero() || is_said) {
             continue;
         }
         answer.sentence += open.is_negative()
-                               ? " " + accrual.creator + " owes " + words(-open, accrual.currency) +
-                                     " back, which the next close takes off."
-                               : " " + words(open, accrual.currency) + " more for " +
+                               ? " " + words_of(-open, accrual.currency) +
+                                     " will be deducted from " + accrual.creator + "'s next payout."
+                               : " " + words_of(open, accrual.currency) + " more for " +
                                      accrual.creator + " is open, for the next close.";
     }
 }
 
+/// ", on 5 Apr 2026,", or nothing if the account has no payout day.
+std::string payout_day_words(const Policy& policy, Timestamp from) {
+    const auto day = payout_day_from(policy, from);
+    return day ? ", on " + day_words(*day) + "," : "";
+}
+
+/// Says why a close leaves the creator out, and what ends that.
+void say_left(OrderAnswer& answer, const Explanation& e, const CreatorClose& close,
+              const Policy& policy, LedgerReader& ledger) {
+    const std::string all = words_of(close.amount, close.currency);
+    std::string why;
+    switch (close.left.value()) {
+        case SkipReason::kNotPositive:
+            why = e.creator + "'s payable amounts are " + all + " in all";
+            answer.next_step = "when more is payable";
+            break;
+        case SkipReason::kBelowMinimum:
+            why = e.creator + " has " + all + " payable, below the minimum of " +
+                  words_of(*amount_in(policy.min_payout, close.currency), close.currency);
+            answer.next_step = "when more is payable";
+            break;
+        case SkipReason::kNoPayee:
+            why = e.creator + " has no payee";
+            answer.next_step = "when " + e.creator + " has a payee";
+            break;
+        default: {
+            CreatorRow profile{e.order.key.account, close.creator, {}, {}, {}};
+            static_cast<void>(ledger.load(profile));
+            answer.next_at = cooled_at(policy, profile);
+            why = e.creator + "'s payee changed" + on_day(profile.payee_since) + ", and closes " +
+                  (answer.next_at ? "from " + day_words(*answer.next_at) + " on " : "later ") +
+                  "pay it";
+            answer.next_step = "when the new payee may be paid";
+        }
+    }
+    answer.sentence = amount_words(e) + ", payable, but the next close leaves it: " + why + ".";
+}
+
 /// An amount that is open: payable, or pending until its clearing days end.
-void say_open(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+void say_open(OrderAnswer& answer, const Explanation& e, Timestamp now, LedgerReader& ledger) {
     const Attribution& given = e.order.position()->attribution;
+    const Policy policy = account_settings(ledger, e.order.key.account).policy;
     const std::optional<ProgramRow> row = ledger.program(given.program);
     const auto clears_at =
         row ? std::optional(row->program.clears_at(e.order.ordered_at)) : std::nullopt;
     if (answer.status == "payable") {
         answer.since = clears_at;
-        answer.sentence = amount_words(e) + ", payable; the next close takes it.";
+        for (const CreatorClose& close :
+             next_close_of(ledger, e.order.key.account, given.creator, policy, now)) {
+            if (close.left && close.currency == commission_amount(e.order).currency) {
+                say_left(answer, e, close, policy, ledger);
+                return;
+            }
+        }
+        answer.next_at = payout_day_from(policy, start_of_day(now));
+        answer.next_step = "next close";
+        answer.sentence = amount_words(e) + ", payable; the next close" +
+                          payout_day_words(policy, start_of_day(now)) + " takes it.";
         return;
     }
     answer.since = given.at;
     answer.next_at = clears_at;
+    answer.next_step = "the clearing period ends";
+    const auto day = clears_at ? payout_day_from(policy, *clears_at) : std::nullopt;
     answer.sentence = amount_words(e) + ", payable" +
-                      (clears_at ? " from " + day_words(*clears_at) : " later") + ".";
+                      (clears_at ? " from " + day_words(*clears_at) : " later") +
+                      (day ? ", for the close of " + day_words(*day) : "") + ".";
 }
 
 }  // namespace
@@ -229,6 +328,8 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
     if (answer.status == "waiting") {
         answer.since = e.order.ordered_at;
         answer.sentence = waiting_words(e);
+        answer.next_step =
+            e.order.codes.empty() ? "when a code or click is known" : "when the code has an owner";
     } else if (answer.status == "detached") {
         answer.since = memo_time(e, JournalReason::kMemoDetached);
         answer.sentence = "Detached" + (answer.since ? " on " + day_words(*answer.since) : "") +
@@ -244,10 +345,15 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
             "Cancelled by the shop on " + day_words(*e.order.cancelled_at) + "; it earns nothing.";
     } else if (answer.status == "blocked") {
         say_blocked(answer, e, ledger);
+        answer.next_step = "when it is released";
     } else if (answer.status == "payable" || answer.status == "pending") {
-        say_open(answer, e, ledger);
+        say_open(answer, e, now, ledger);
     } else {
         named = say_in_payout(answer, e, ledger);
+    }
+    if (const auto debt = live_debt(e); debt && answer.next_step.empty()) {
+        answer.next_step =
+            words_of(debt->amount, debt->currency) + " is deducted from the next payout";
     }
     const bool names_open =
         answer.status == "blocked" || answer.status == "payable" || answer.status == "pending";

@@ -1,5 +1,6 @@
 #include "core/explain/explain.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -155,6 +156,31 @@ std::string tier_words(const std::vector<Tier>& tiers, const FrozenRate& frozen,
            to_string(*facts.volume);
 }
 
+/// Says which factor a frozen rate has in it: the rule whose factor makes it of the stated rate.
+std::string factor_words(const Program& program, const Rate& stated, const Rate& frozen) {
+    if (stated == frozen) {
+        return {};
+    }
+    const auto found =
+        std::find_if(program.rules.begin(), program.rules.end(), [&](const Rule& rule) {
+            return rule.rate.kind == RateKind::kMultiplier &&
+                   multiplied(stated, rule.rate).value == frozen.value;
+        });
+    if (found == program.rules.end()) {
+        return {};
+    }
+    const std::string item =
+        found->match == RuleMatch::kNoItem
+            ? ""
+            : " for " + std::string(to_string(found->match)) + " \"" + found->value + "\"";
+    return "; " + to_string(stated) + " " + to_string(found->rate) + item + qualifier_words(*found);
+}
+
+const Rate& stated_rate(const Rate& rate, const std::vector<Tier>& tiers,
+                        const FrozenRate& frozen) {
+    return frozen.tier && *frozen.tier < tiers.size() ? tiers[*frozen.tier].rate : rate;
+}
+
 /// The versions of programs that rates were frozen under, each read once.
 class ProgramVersions {
 public:
@@ -183,14 +209,20 @@ std::string rule_words(const Position& position, const FrozenRate& frozen,
     const std::optional<ProgramRow>& row = programs.version(program, frozen.program_version);
     if (frozen.match == RuleMatch::kDefault) {
         return "default rate" + of +
-               (row ? tier_words(row->program.default_tiers, frozen, position.facts) : "");
+               (row ? tier_words(row->program.default_tiers, frozen, position.facts) +
+                          factor_words(row->program,
+                                       stated_rate(row->program.default_rate,
+                                                   row->program.default_tiers, frozen),
+                                       frozen.rate)
+                    : "");
     }
     std::string value, qualifiers, tier;
     if (row && frozen.rule < row->program.rules.size()) {
         const Rule& rule = row->program.rules[frozen.rule];
         value = rule.value.empty() ? "" : " \"" + rule.value + "\"";
         qualifiers = qualifier_words(rule);
-        tier = tier_words(rule.tiers, frozen, position.facts);
+        tier = tier_words(rule.tiers, frozen, position.facts) +
+               factor_words(row->program, stated_rate(rule.rate, rule.tiers, frozen), frozen.rate);
     }
     return std::string(to_string(frozen.match)) + value + qualifiers + of + tier;
 }

@@ -101,8 +101,10 @@ struct OrderAnswer {
     std::string_view status;           ///< As order_status() says.
     std::string sentence;              ///< To be read aloud.
     std::optional<Timestamp> since;    ///< Since when the order has this status, if that is known.
-    std::optional<Timestamp> next_at;  ///< When a pending commission clears.
-    std::string command;  ///< The command that would help, quoted for a shell. May be empty.
+    std::optional<Timestamp> next_at;  ///< When the next step comes: the pending commission clears,
+                                       ///< or the next payout day.
+    std::string next_step{};  ///< The event that has to come. May be empty.
+    std::string command;      ///< The command that would help, quoted for a shell. May be empty.
 };
 /// @param now  A commission is pending until it clears, and payable from that instant on.
 [[nodiscard]] OrderAnswer order_answer(const Explanation& explanation, Timestamp now,

@@ -15,6 +15,29 @@ Json parts_list(const std::vector<PayoutPart>& parts) {
     });
 }
 
+/// Returns the reason of the command that ended the payout without a payment, from the journal.
+std::string end_reason(LedgerReader& ledger, const Payout& payout) {
+    const bool is_unpaid = !is_active(payout.state);
+    if (!is_unpaid || !payout.ended_at) {
+        return {};
+    }
+    const JournalReason reason = payout.state == PayoutState::kVoid     ? JournalReason::kVoid
+                                 : payout.state == PayoutState::kFailed ? JournalReason::kFailed
+                                                                        : JournalReason::kReturned;
+    std::string note;
+    // The accounting date is the receipt's, or later if that month was closed.
+    ledger.scan_creator_journal(payout.account, payout.creator, start_of_day(*payout.ended_at),
+                                kEndOfTime, [&](const JournalGroup& group) {
+                                    const bool is_end = group.payout_id == payout.payout_id &&
+                                                        group.entries.front().reason == reason;
+                                    if (is_end) {
+                                        note = group.note;
+                                    }
+                                    return !is_end;
+                                });
+    return note;
+}
+
 }  // namespace
 
 Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& account_id,
@@ -45,6 +68,7 @@ Row payout_row(LedgerReader& ledger, PayoutNodes& nodes, const AccountId& accoun
             text_or_null(payout.message),
             text_or_null(payout.ended_by),
             payout.ended_at,
+            text_or_null(end_reason(ledger, payout)),
             text_or_null(payout.bank_ref),
             payout.paid_at,
             payout.orders_count,
@@ -85,6 +109,7 @@ std::vector<Column> payout_columns() {
             {"message", Align::kLeft, false},
             {"ended_by", Align::kLeft, false},
             {"ended_at", Align::kLeft, false},
+            {"end_reason"},
             {"bank_ref", Align::kLeft, false},
             {"paid_at", Align::kLeft, false},
             {"orders", Align::kRight},

@@ -50,17 +50,6 @@ Row run_row(LedgerReader& ledger, const AccountId& account_id, const PayoutRun& 
             run.payouts_count,     to_hex(run.digest),        sums_of(ledger, run.payout_run)};
 }
 
-std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
-    PayoutNodes nodes(read.ledger);
-    PartsOf parts = parts_of(payouts, read.ledger);
-    std::vector<Row> rows;
-    for (const Payout& payout : payouts) {
-        rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
-                                           parts[payout.payout_id]));
-    }
-    return rows;
-}
-
 /// A payout run that the account does not have is not_found.
 PayoutRun run_of(Read& read, const std::string& id) {
     PayoutRun run;
@@ -77,6 +66,17 @@ std::optional<std::string> run_argument(const Read& read) {
 }
 
 }  // namespace
+
+std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
+    PayoutNodes nodes(read.ledger);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    std::vector<Row> rows;
+    for (const Payout& payout : payouts) {
+        rows.push_back(reports::payout_row(read.ledger, nodes, read.grant.account_id, payout,
+                                           parts[payout.payout_id]));
+    }
+    return rows;
+}
 
 Page list_balances(Read& read) {
     const auto program = program_of(read);

@@ -41,6 +41,12 @@ export function sum(texts) {
   const split = plain.length - digits;
   return (total < 0n ? "-" : "") + plain.slice(0, split) + (digits ? "." + plain.slice(split) : "");
 }
+/** The first number of a text, in units that compare. */
+export function scaled(text) {
+  const [, sign, whole, rest = ""] = /([−-]?)([\d,]+)(?:\.(\d+))?/.exec(text) || [, "", "0"];
+  const value = BigInt(whole.replaceAll(",", "") + rest.slice(0, 6).padEnd(6, "0"));
+  return sign ? -value : value;
+}
 export const negated = (text) => (/^-?0*(\.0*)?$/.test(text) ? text.replace("-", "")
   : text.startsWith("-") ? text.slice(1) : "-" + text);
 /** Amounts of different currencies are compared in minor units: a yen is nearer to a cent than to a euro. */
@@ -68,6 +74,12 @@ export function time(text, withClock = true) {
   const words = day(text) + (withClock ? ", " + text.slice(11, 16) : "");
   return element("time", { datetime: text, title: text, class: "nowrap" }, words);
 }
+
+/** Why a close leaves a creator out. */
+export const SKIPPED = {
+  NOT_POSITIVE: "nothing is left to pay", BELOW_MINIMUM: "below the minimum", BLOCKED: "orders or creators held or blocked", HELD: "held",
+  EXCLUDED: "left out by the command", NO_PAYEE: "no payee", PAYEE_CHANGED: "payee changed lately",
+};
 
 /** A sentence of the server, with its instants as days and times, and its amounts grouped. */
 export const told = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) =>

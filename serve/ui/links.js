@@ -16,4 +16,6 @@ export const idLink = (view, parameters, id) => link(view, parameters, id, { cla
 export const orderLink = (row) =>
   idLink("order", { shop: row.shop_id, order: row.order_id }, row.order_id);
 export const creatorLink = (creator) => (creator ? idLink("creator", { creator }, creator) : "–");
+/** A creator's id with the name below it. */
+export const namedCreator = (creator, name) => [creatorLink(creator), name ? element("div", { class: "muted" }, name) : null];
 export const payoutLink = (payout) => idLink("payout", { payout }, payout);

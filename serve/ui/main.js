@@ -24,6 +24,8 @@ const VIEWS = { anomalies, approvals, creator, creators, month, order, orders, p
   search, shops, statement, today };
 const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Payouts", "payouts"], ["Month", "month"],
   ["Programs", "programs"], ["Shops", "shops"]];
+/** Views that a role may not read. */
+const HIDDEN = { viewer: ["payouts", "month"], support: ["month"] };
 const GHOST_MS = 200;
 /** A view that refreshes takes at most this part of the server's time. */
 const REFRESH_SHARE = 1 / 20;
@@ -70,7 +72,8 @@ function showAccount(chosen) {
 
 function showLinks(view) {
   const current = VIEWS[view].nav;
-  byId("nav").replaceChildren(...LINKS.map(([text, id]) =>
+  const hidden = (me && HIDDEN[me.role]) || [];
+  byId("nav").replaceChildren(...LINKS.filter(([, id]) => !hidden.includes(id)).map(([text, id]) =>
     element("a", { href: hrefOf(id), ...(id === current ? { "aria-current": id === view ? "page" : "true" } : {}) }, text)));
 }
 
@@ -156,6 +159,37 @@ async function render(isFresh = true, focus = false) {
   if (view.refreshSeconds) timer = setTimeout(refresh, Math.max(view.refreshSeconds * 1000, took / REFRESH_SHARE));
 }
 
+// ---- Views that were left ---------------------------------------------------------------------------
+
+/** Views that were left, by their place in the browser's history, with the rows that were loaded and where they were scrolled to. */
+const left = new Map();
+const LEFT_MAX = 20;
+let place = history.state?.place ?? 0, lastPlace = place;
+history.scrollRestoration = "manual";
+
+function keep() {
+  if (!content.hasAttribute("aria-busy")) {
+    left.delete(place);
+    left.set(place, { address: location.href, title: document.title, scroll: scrollY, q: byId("q").value, nodes: [...content.childNodes] });
+  }
+  if (left.size > LEFT_MAX) left.delete(left.keys().next().value);
+}
+
+/** Shows a view that was left as it was. */
+function restore(kept) {
+  clearTimeout(timer);
+  going?.abort();
+  const { view: name } = parametersNow();
+  const view = VIEWS[Object.hasOwn(VIEWS, name) ? name : "today"];
+  showLinks(Object.hasOwn(VIEWS, name) ? name : "today");
+  byId("q").value = kept.q;
+  content.replaceChildren(...kept.nodes);
+  document.title = kept.title;
+  content.querySelector("h1")?.focus({ preventScroll: true });
+  scrollTo(0, kept.scroll);
+  if (view.refreshSeconds) timer = setTimeout(refresh, view.refreshSeconds * 1000);
+}
+
 /** Refreshes a view unless a person uses it. */
 function refresh() {
   const isIdle = !content.contains(document.activeElement) || document.activeElement.tagName === "H1" ||
@@ -177,16 +211,23 @@ async function identify(account) {
 }
 
 function go(address) {
-  history.pushState(null, "", address);
+  keep();
+  place = ++lastPlace;
+  history.pushState({ place }, "", address);
   render(true, true);
 }
 function replace(address) {
-  history.replaceState(null, "", address);
+  history.replaceState({ place }, "", address);
   render(true, true);
   return null;
 }
 
-addEventListener("popstate", () => render(true, true));
+addEventListener("popstate", (event) => {
+  const kept = left.get(event.state?.place ?? 0);
+  place = event.state?.place ?? 0;
+  if (kept && kept.address === location.href) restore(kept);
+  else render(true, true);
+});
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href^='./?']");
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -3,7 +3,7 @@ import { BarChart } from "./chart.js";
 import { element } from "./dom.js";
 import { get } from "./api.js";
 import { exportButton } from "./export.js";
-import { capital, count, plural, state } from "./format.js";
+import { capital, count, instantKey, money, plural, scaled, state, sum } from "./format.js";
 import { hrefOf } from "./links.js";
 
 /** Tables of more columns become blocks on a phone. */
@@ -61,7 +61,30 @@ export function table(caption, columns, rows, foot) {
       element("th", labelled(column, { role: "columnheader", scope: "col" }), column.name)))), body);
   if (foot) node.append(element("tfoot", { role: "rowgroup" }, line(foot)));
   node.addRows = (more) => body.append(...more.map(line));
+  node.sortBy = (column, isRising) => {
+    const lines = [...body.rows].map((row) => [keyOf(row.cells[column], columns[column]), row]);
+    lines.sort(([a], [b]) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : (a < b) === isRising ? -1 : 1));
+    body.append(...lines.map(([, row]) => row));
+    [...node.tHead.rows[0].cells].forEach((cell, i) => (i === column ? cell.setAttribute("aria-sort", isRising ? "ascending" : "descending")
+      : cell.removeAttribute("aria-sort")));
+  };
   return node;
+}
+
+/** What a cell is sorted by: its time, its number, or its text. Cells without a value come last. */
+function keyOf(cell, column) {
+  const at = cell.querySelector("time");
+  const text = cell.textContent.trim();
+  if (at) return instantKey(at.dateTime);
+  if (text === "–" || text === "") return null;
+  return column.n ? scaled(text) : text.toLowerCase();
+}
+
+/** Amounts of rows by currency: "1,234.00 EUR, 5.00 USD". */
+export function sumsOf(rows, amountOf, currencyOf) {
+  const currencies = [...new Set(rows.map(currencyOf))].filter(Boolean).sort();
+  return currencies.flatMap((currency, i) => [i ? ", " : "",
+    money(sum(rows.filter((row) => currencyOf(row) === currency).map(amountOf)), currency)]);
 }
 
 /** Names with their values. list: [[name, value]] */
@@ -81,36 +104,64 @@ export const pageSize = () => (isWide.matches ? 100 : 25);
 /**
  * A list of the API as a table that grows page by page, with "Export".
  * source: {path, parameters, what: "order", whats: its plural, title: heading beside other cards, columns, first: the first
- * answer, none: node if it is empty, read: the rows of an answer, if they are not its items}
+ * answer, none: node if it is empty, read: the rows of an answer, if they are not its items, sums: words about the rows that
+ * are shown}
  */
 export function growing(source) {
   const { path, parameters, what, whats = what + "s", title, columns, first, none, read = (answer) => answer.items } = source;
   const heading = title ? [element("h2", {}, title)] : [];
   if (!first.items.length && !first.next) return element("section", { class: "card" }, ...heading, none);
-  let next = first.next, shown = first.items.length;
-  const rows = table(source.caption, columns, read(first));
+  let next = first.next;
+  const all = [...read(first)];
+  const rows = table(source.caption, columns, all);
   const words = element("span", { class: "muted" });
   const button = element("button", { type: "button" }, "Show more");
   const tell = () => {
-    words.textContent = plural(shown, what, whats) + (next ? " shown, there may be more" : "");
+    const sums = source.sums ? source.sums(all) : [];
+    words.replaceChildren(plural(all.length, what, whats) + (next ? " shown, there may be more" : ""), ...(sums.length ? [": ", ...sums] : []));
     button.hidden = !next;
   };
-  button.addEventListener("click", async () => {
-    button.disabled = true;
+  const load = async (limit) => {
+    const page = await get(path, { ...parameters, limit, after: next });
+    const more = read(page);
+    rows.addRows(more);
+    all.push(...more);
+    next = page.next;
+  };
+  const working = async (node, work) => {
+    node.disabled = true;
     try {
-      const page = await get(path, { ...parameters, limit: pageSize(), after: next });
-      rows.addRows(read(page));
-      shown += page.items.length;
-      next = page.next;
+      await work();
       tell();
     } catch (error) {
       words.textContent = "Not loaded: " + error.message;
     }
-    button.disabled = false;
-  });
+    node.disabled = false;
+  };
+  button.addEventListener("click", () => working(button, () => load(pageSize())));
+  sorting(rows, columns, async (node, sort) => working(node, async () => {
+    while (next && all.length < SORTED_MAX) await load(1000);
+    sort();
+  }));
   tell();
   return element("section", { class: "card" }, ...heading, rows,
     element("p", { class: "more" }, words, button, exportButton(path, parameters, whats)));
+}
+
+/** Rows that are loaded before a list is sorted. */
+const SORTED_MAX = 5000;
+
+/** Makes the names of the columns buttons that sort by them: numbers and times the largest first, then the other way round. */
+function sorting(rows, columns, act) {
+  [...rows.tHead.rows[0].cells].forEach((cell, i) => {
+    const button = element("button", { type: "button", class: "sort" }, columns[i].name);
+    button.addEventListener("click", () => {
+      const now = cell.getAttribute("aria-sort");
+      const isRising = now ? now === "descending" : !columns[i].n;
+      act(button, () => rows.sortBy(i, isRising));
+    });
+    cell.replaceChildren(button);
+  });
 }
 
 /** The shop's silence in words, without the shop's name, which its row has. */
@@ -118,6 +169,22 @@ export function silence({ shop_id: shop, silence: verdict }) {
   if (!verdict) return "–";
   const words = verdict.sentence.startsWith(shop + ": ") ? capital(verdict.sentence.slice(shop.length + 2)) : verdict.sentence;
   return verdict.state === "silent" ? [state("silent"), " ", words] : words;
+}
+
+/**
+ * A list that a person filters. What the account does not have, or a filter that cannot be read, is said in the place of the
+ * rows, so that the filters stay. names: of the filters.
+ */
+export async function filtered(get, path, query, names) {
+  try {
+    return await get(path, query);
+  } catch (error) {
+    if (error.code !== "not_found" && error.code !== "parameter") throw error;
+    const chosen = ["shop", "creator", "program", "run"].filter((name) => names.includes(name) && query[name]).map((name) => name + " " + query[name]);
+    const words = error.code === "not_found" ? "The account has no " + chosen.join(", or no ") + "."
+      : error.errors.map((one) => capital(one.parameter) + ": " + one.message + ".").join(" ");
+    return { items: [], next: null, refused: words };
+  }
 }
 
 /** Screens that are wide enough for tables. */

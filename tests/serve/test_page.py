@@ -239,7 +239,7 @@ def test_support_finds_an_order_by_the_code_of_a_follower(visit):
         actions.click("a/b")
         wait_for(page, "Order a/b of shop-1")
         assert page.run("document.querySelectorAll('.facts .card').length") == 3
-        assert "Order placed" in page.text(".timeline")
+        assert "Order received" in page.text(".timeline")
         assert actions.count == 2
 
 
@@ -305,7 +305,7 @@ def test_anomalies_are_counted_by_tab_and_the_newest_come_first(site, visit):
 def test_creators_show_earnings_to_managers_alone(visit):
     with visit("?view=creators") as page:
         names = page.run("[...document.querySelectorAll('main thead th')].map((one) => one.textContent)")
-        assert names == ["Creator", "Program", "Codes", "This month", "Last month", "Owed", "Payable"]
+        assert names == ["Creator", "Program", "Codes", "This month", "Last month", "Growth", "Owed", "Payable"]
         assert "held" in page.run("[...document.querySelectorAll('main tbody th')].find((one) => one.textContent.startsWith('cy')).innerText")
         page.click(".tabs li:nth-child(2) a")
         page.wait("document.querySelector('.tabs [aria-current]')?.textContent === 'Best of the month' && "
@@ -325,8 +325,8 @@ def test_the_filters_of_a_phone_open_when_asked(visit):
 
 def test_an_unknown_order_says_where_to_look(visit):
     with visit("?view=search&q=10020") as page:
-        assert page.text(".answer") == "No order 10020 in the ledger."
-        for part in ("shop-1", "$sluice_reason", "sluice dead list", "sluice reconcile"):
+        assert page.text(".answer") == "No order 10020 in the ledger, and nothing else of this name."
+        for part in ("shop-1", "Searched: ids of orders, creators, shops and programs", "$sluice_reason", "sluice dead list", "sluice reconcile"):
             assert part in page.text(), part
 
 

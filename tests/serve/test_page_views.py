@@ -153,12 +153,13 @@ def test_amounts_of_one_currency_share_a_line_in_every_column(visit):
 def test_a_program_file_that_waits_is_told_in_words(visit):
     rule = {"program_id": "spring", "default_rate": "10%", "currency": "EUR", "cap": "987654.33 EUR", "clearing_days": 30, "base": "net",
             "shops": ["one", "two"], "rules": [{"sku": "MUG", "rate": "5%"}], "is_active": True}
-    approval = {"id": "a1", "command": "program apply", "actor": "gina", "reason": None, "digest": "d1g", "account_id": "acme",
+    approval = {"id": "a1", "command": "program apply", "actor": "gina", "reason": None, "digest": "d1g", "account_id": "acme", "state": "PENDING", "approvers": ["gina", "paul"],
                 "differences": [{"field": "policy.min_payout", "before": "10000.00 EUR", "after": None}],
                 "fields": {"programs": [rule], "policy": {"approvers": ["gina", "paul"]}}, "effect": {"result": "1 program; policy changes"}}
     with visit(view="shops") as page:
-        show(page, "approvals", approval, {"id": "a1"}, {"me": {"account": "acme"}})
+        show(page, "approvals", approval, {"id": "a1"}, {"me": {"account": "acme", "role": "manager"}})
         text = page.text("main")
+        assert "paul may approve it." in text and "sluice approve a1" in text, text
         assert "Program apply by gina: 1 program." in text and "policy: min payout" in text, text
         assert "10,000.00\u00a0EUR" in text and "gina, paul" in text and "rate 5%" in text, text
         assert not set("{}[]") & set(text) and "undefined" not in text, text
@@ -179,7 +180,7 @@ def test_updates_in_a_row_that_moved_no_money_are_one_step(site, visit):
         show(page, "order", order)
         history = page.text(".timeline").splitlines()
         assert "1 Mar 2026, 00:00 to 1 Mar 2026, 00:04" in history and "Order updated 5 times" in history, history
-        assert history.count("Order placed") == 1 and history.count("Order updated") == 1, history
+        assert history.count("Order received") == 1 and history.count("Order updated") == 1, history
 
 
 @pytest.mark.parametrize("query", [{"view": "creators"}, {"view": "creator", "creator": "mark"},
@@ -233,7 +234,7 @@ def test_a_payout_that_ended_shows_no_step_that_never_comes(visit):
     with visit(view="shops") as page:
         for payout, steps in ((void, ["CLOSED", "VOID"]), (returned, ["CLOSED", "SENT", "PAID", "RETURNED"]),
                               (closed, ["CLOSED", "APPROVED", "SENT", "PAID"])):
-            show(page, "payout", [payout, {"items": [], "next": None}], {})
+            show(page, "payout", [payout, {"items": [], "next": None}], {}, {"me": {"role": "manager"}})
             text = page.text(".steps")
             assert [line for line in text.splitlines() if line.isupper()] == steps
             assert ("not yet" in text) == (payout is closed) and ("went back to owed" in page.text()) == (payout is not closed)

@@ -5,7 +5,14 @@ import { creatorLink, idOf, link, payoutLink } from "../links.js";
 import { card, cutNote, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 
-const EVENTS = { ORDER_CREATE: "Order placed", ORDER_UPDATE: "Order updated", ORDER_CANCEL: "Order cancelled" };
+/** A sender may say ORDER_CREATE again, or send a refund or a cancellation with any topic: the content decides. */
+function eventTitle(order, event, i) {
+  if (!i) return "Order received";
+  if (order.refunds.some((refund) => refund.version === event.version)) return "Refund received";
+  if (order.cancelled_at && event.topic === "ORDER_CANCEL") return "Order cancelled";
+  return event.topic === "ORDER_CANCEL" ? "Cancellation received" : UPDATED;
+}
+const UPDATED = "Order updated";
 const POSTINGS = {
   ACCRUAL: "Earned", ATTRIBUTION: "Attributed", CANCELLATION: "Commission taken back", REFUND: "Commission reduced by the refund",
   UPDATE: "Commission adjusted to the order", DETACH: "Commission taken back", REJECT: "Commission taken back", RELEASE: "Released", MANUAL: "Adjusted by hand",
@@ -21,8 +28,8 @@ const RANKS = { event: 0, refund: 1, memo: 2, money: 3, payout: 4 };
 function eventSteps(order) {
   return order.events.map((event, i) => ({
     at: event.received_at, rank: RANKS.event, kind: event.anomalies.length ? "warn" : "",
-    title: EVENTS[event.topic] || words(event.topic),
-    more: [i && !event.explanation.startsWith("applied: its payload replaced the order") ? event.explanation : "",
+    title: eventTitle(order, event, i),
+    more: [i || order.ordered_at.slice(0, 16) === event.received_at.slice(0, 16) ? "" : ["Placed in the shop: ", time(order.ordered_at)], i && !event.explanation.startsWith("applied: its payload replaced the order") ? event.explanation : "",
       ...event.anomalies.map((kind) => "Anomaly " + kind), ...(event.trace ? ["Trace " + event.trace] : [])],
   }));
 }
@@ -74,7 +81,7 @@ function payoutSteps(order) {
 
 /** Updates that moved no money, one after another, are one step of the history. */
 const REPEATS_MIN = 3;
-const isPlain = (group) => group.length === 1 && group[0].title === EVENTS.ORDER_UPDATE && !group[0].more.some(Boolean);
+const isPlain = (group) => group.length === 1 && group[0].title === UPDATED && !group[0].more.some(Boolean);
 function joined(groups) {
   const list = [];
   for (let from = 0, until; from < groups.length; from = until) {
@@ -110,7 +117,7 @@ function timeline(order) {
     const kind = ["warn", "money"].find((one) => group.steps.some((step) => step.kind === one));
     const more = notes(group.steps);
     return element("li", kind ? { class: kind } : {}, at, ...group.steps.flatMap((step, i) => [
-      element("p", { class: "step" }, ...[step.title].flat()), ...more[i].map((text) => element("p", { class: "muted" }, text))]));
+      element("p", { class: "step" }, ...[step.title].flat()), ...more[i].map((text) => element("p", { class: "muted" }, ...[text].flat()))]));
   })));
 }
 
@@ -156,9 +163,9 @@ function payouts(order) {
 /** The date of a pending order's next step; else the event that comes next. */
 function nextStep(order) {
   const { answer } = order;
-  if (answer.next_at) return time(answer.next_at, false);
-  return { payable: "next close", waiting: order.codes.length ? "when the code has an owner" : "when a code or click is known", blocked: "when it is released", in_payout: "payment" }[
-    answer.status] || "none";
+  if (answer.status === "pending" && answer.next_at) return time(answer.next_at, false);
+  const step = answer.next_step ? amountsIn(answer.next_step) : "none";
+  return answer.next_at ? [step, ", ", time(answer.next_at, false)] : step;
 }
 
 function threeFacts(order) {

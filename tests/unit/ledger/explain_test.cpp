@@ -246,8 +246,13 @@ TEST_P(Explain, AnAnswerNamesAnAdjustmentByHandAndADebtAfterThePayment) {
     refund.updated = "2026-01-11T00:00:00Z";
     refund.refunds = {{.amount = "25.00"}};
     books.update(refund);
-    EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
-                HasSubstr(" c1 owes 2.00 USD back, which the next close takes off."));
+    EXPECT_THAT(
+        answer("2026-02-02T00:00:00Z").sentence,
+        ContainsRegex("^9.25 USD for c1 was paid on [^;]* in payout P[^ ;]+; 2.00 USD will be "
+                      "deducted from the next payout\\. 1.25 USD of c1's commission is an "
+                      "adjustment by hand\\.$"));
+    EXPECT_EQ(answer("2026-02-02T00:00:00Z").next_step,
+              "2.00 USD is deducted from the next payout");
     books.adjust("o1", "5.00", "more");
     EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
                 HasSubstr(" 3.00 USD more for c1 is open, for the next close."));
@@ -260,7 +265,9 @@ TEST_P(Explain, ACancelledOrderThatWasPaidNamesTheDebt) {
     cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
     books.cancel(cancelled);
     EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
-                HasSubstr(" c1 owes 8.00 USD back, which the next close takes off."));
+                ContainsRegex("^Cancelled by the shop on 12 Jan 2026; it earns nothing\\. 8.00 USD "
+                              "for c1 is in payout P[^ ]+ .PAID on [^)]*.\\. 8.00 USD will be "
+                              "deducted from c1's next payout\\.$"));
 }
 
 TEST_P(Explain, AnAnswerNamesACodeWithoutAnOwner) {

@@ -1,0 +1,85 @@
+"""Lists that sort and come back, roles and their tabs, and the outcome of the next close, in a browser."""
+
+import decimal
+import json
+
+from serve.test_page import SAM, browser, read, site, visit, wait_for  # noqa: F401
+
+
+def test_a_list_sorts_by_every_column(visit):
+    with visit("?view=orders") as page:
+        first = "[...document.querySelectorAll('main tbody tr')].map((row) => row.cells[%d].innerText.trim())"
+        for column, reverse in ((0, False), (4, True)):
+            page.click(f"main thead th:nth-child({column + 1}) button")
+            page.wait(f"document.querySelectorAll('main thead th')[{column}].ariaSort !== null")
+            shown = page.run(first % column)
+            key = (lambda text: decimal.Decimal(text.split()[0].replace(",", "").rstrip("USD"))) if column else str.lower
+            assert shown == sorted(shown, key=key, reverse=reverse), shown
+        page.click("main thead th:nth-child(5) button")
+        page.wait("document.querySelectorAll('main thead th')[4].ariaSort === 'ascending'")
+        assert "shown: " in page.text(".more") and "commission " in page.text(".more")
+
+
+def test_orders_name_their_creators(visit):
+    with visit("?view=orders&creator=ann") as page:
+        assert "Ann Smith" in page.run("document.querySelector('main tbody tr').innerText")
+
+
+def test_a_filter_that_names_nothing_keeps_the_filters(visit):
+    for query, words in (("shop=nosuch", "The account has no shop nosuch."), ("creator=nosuch&program=spring", "The account has no creator nosuch, or no program spring.")):
+        with visit(f"?view=orders&{query}") as page:
+            page.expected = ["404 (Not Found)"]
+            wait_for(page, words)
+            assert page.run("document.querySelector('.filters') !== null && document.querySelector('main .note') === null")
+
+
+def test_back_returns_to_the_rows_and_the_place_of_a_list(visit):
+    with visit("?view=orders", width=390, height=600) as page:
+        page.run("document.querySelector('main tbody').append(...[...document.querySelectorAll('main tbody tr')].map((row) => row.cloneNode(true)))")
+        rows = page.run("document.querySelectorAll('main tbody tr').length")
+        page.run("scrollTo(0, 900); [...document.querySelectorAll('main tbody th a')].at(-1).click()")
+        page.wait("document.querySelector('.answer.first') !== null", "the order")
+        assert page.run("scrollY") == 0
+        page.run("history.back()")
+        page.wait(f"document.querySelectorAll('main tbody tr').length === {rows} && scrollY === 900", "the rows and the place")
+
+
+def test_a_role_has_the_tabs_that_it_may_read(site, visit):
+    site.sluice("user", "add", SAM, "--account", "acme", "--role", "support")
+    try:
+        with visit("?view=creator&creator=robert", user=SAM) as page:
+            shown = page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)")
+            assert shown == ["Today", "Orders", "Creators", "Payouts", "Programs", "Shops"]
+            assert "Payable" in page.text(".tiles") and "7466" in page.text("main table[aria-label='Changes of the payee']")
+            page.run("[...document.querySelectorAll('#nav a')].find((link) => link.innerText === 'Payouts').click()")
+            wait_for(page, "Every payout, in the order of closing.")
+            assert page.run("document.querySelector('.tabs')") is None
+    finally:
+        site.sluice("user", "add", SAM, "--account", "acme", "--role", "viewer")
+    with visit("?view=orders", user=SAM) as page:
+        assert page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)") == ["Today", "Orders", "Creators", "Programs", "Shops"]
+
+
+def test_today_lists_the_outcome_of_the_next_close(site, visit):
+    close = read(site, "today")["next_close"]
+    with visit() as page:
+        assert f"the next close takes {close['amount']}" in page.text(".tiles").replace("\u00a0", " ")
+        lines = page.run("[...document.querySelectorAll('main table[aria-label=\"The next close\"] tbody tr')].map((row) => row.innerText.split('\t')[0])")
+        assert lines[0] == "taken" and len(lines) == 1 + len(close["left"])
+        page.run("[...document.querySelectorAll('.waiting a')].find((one) => one.innerText.includes('orders blocked')).click()")
+        wait_for(page, "blocked by a hold or anomaly of their own")
+        shown = page.run("document.querySelectorAll('main tbody tr').length")
+        assert shown == next(row["count"] for row in read(site, "today")["waiting"] if row["kind"] == "blocked_orders")
+
+
+def test_an_order_of_a_sender_that_creates_it_again_has_its_refund_called_so(site, visit):
+    order = read(site, "order?shop=shop-1&order=o1")
+    again = {**order["events"][0], "version": "2026-03-03T00:00:00Z", "received_at": "2026-03-03T00:05:00Z", "anomalies": []}
+    order["events"].append(again)
+    order["refunds"].append({"refund_line_item_id": "r1", "line_item_id": "l1", "amount": "5.00", "tax": "0.00", "quantity": 1,
+                             "version": again["version"], "counts": True, "explanation": ""})
+    with visit("?view=shops") as page:
+        page.run(f"import('./views/order.js').then((view) => document.querySelector('main').replaceChildren(...view.default.show({json.dumps(order)})))")
+        steps = page.run("[...document.querySelectorAll('.timeline .step')].map((step) => step.innerText)")
+        assert steps[0] == "Order received" and "Refund received" in steps and "Order placed" not in " ".join(steps), steps
+        assert "Placed in the shop: " in page.text(".timeline")
