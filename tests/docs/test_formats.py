@@ -164,7 +164,8 @@ def test_the_registry_is_read_from_the_tables_of_the_page(site):
     ((name, user),) = found["users"].items()
     assert name == ("ann@example.com", "acme") and (user["role"], user["removed_at"]) == (2, None)
     history = {key: value for key, value in found["main"].items() if key.startswith(b"history/")}
-    assert set(found["main"]) - set(history) == {b"format", b"next_account", b"next_shop", b"key_check"}
+    changes = {key for key in found["main"] if key.startswith((b"change/", b"next_change"))}  # who changed what
+    assert changes and set(found["main"]) - set(history) - changes == {b"format", b"next_account", b"next_shop", b"key_check"}
     assert found["main"][b"next_shop"] == struct.pack(">I", 2) and history
     assert all(len(key) == 16 and len(value) == 40 for key, value in history.items())
 
