@@ -145,15 +145,11 @@ bool is_final(const DeadLetter& letter) noexcept {
 /// @param replay  Returns true if the letter could be applied and is erased.
 Result<Reply> replay_letters(const DeadReplay& command,
                              const std::function<bool(DeadLetter letter)>& replay, LedgerTxn& txn) {
-    std::vector<DeadLetter> letters;
-    for (const SequenceNumber seq : command.seqs) {
-        std::optional<DeadLetter> letter = txn.dead_letter(seq);
-        if (!letter) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no dead letter " + std::to_string(seq.value)};
-        }
-        letters.push_back(*std::move(letter));
+    Result<std::vector<DeadLetter>> named = named_letters(command.seqs, txn);
+    if (!named) {
+        return named.error();
     }
+    std::vector<DeadLetter> letters = std::move(named).value();
     if (command.seqs.empty()) {
         txn.scan_dead([&letters](const DeadLetter& letter) { letters.push_back(letter); });
     }

@@ -154,8 +154,7 @@ std::optional<bool> would_change_any(const Detach& command, const CommandContext
     return changes;
 }
 
-// ---- Orders that carry a code
-// --------------------------------------------------------------------
+// ---- Orders that carry a code ------------------------------------------------------------------
 
 /// Calls `act` with each order that is there and sound.
 void for_each_order(const CodeOrders& orders, const CommandContext& context, ProgramCache& programs,

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
@@ -66,6 +68,9 @@ Verb<PeriodClose> run_verb;
 Verb<Forget> run_verb;
 
 // The queue.
+/// Returns the letters with these numbers, or kNotFound if one is not there.
+[[nodiscard]] Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> seqs,
+                                                            LedgerReader& ledger);
 Verb<AcceptGap> run_verb;
 /// Where a policy has approvals, another actor approves it: a discarded order earns nothing.
 Verb<DeadDiscard> run_verb;

@@ -2,6 +2,7 @@
 // up.
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,20 +31,6 @@ std::set<AccountNumber> every_account(LedgerReader& ledger) {
     return accounts;
 }
 
-/// Returns the letters that the command names, or kNotFound.
-Result<std::vector<DeadLetter>> named_letters(const DeadDiscard& command, LedgerTxn& txn) {
-    std::vector<DeadLetter> letters;
-    for (const SequenceNumber seq : command.seqs) {
-        std::optional<DeadLetter> letter = txn.dead_letter(seq);
-        if (!letter) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no dead letter " + std::to_string(seq.value)};
-        }
-        letters.push_back(*std::move(letter));
-    }
-    return letters;
-}
-
 /// Returns the accounts whose journals say that the letter was discarded. Its account comes from
 /// nginx; one that the ledger does not know stands for all.
 std::set<AccountNumber> accounts_of(const DeadLetter& letter,
@@ -58,6 +45,20 @@ std::string memo_line(const DeadLetter& letter) {
 }
 
 }  // namespace
+
+Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> seqs,
+                                              LedgerReader& ledger) {
+    std::vector<DeadLetter> letters;
+    for (const SequenceNumber seq : seqs) {
+        std::optional<DeadLetter> letter = ledger.dead_letter(seq);
+        if (!letter) {
+            return Error{ErrorCode::kNotFound,
+                         "there is no dead letter " + std::to_string(seq.value)};
+        }
+        letters.push_back(*std::move(letter));
+    }
+    return letters;
+}
 
 /// The journal of every account says so, because the lost inputs may be of any.
 Result<Reply> run_verb(const AcceptGap& command, const CommandContext& context,
@@ -82,7 +83,7 @@ Result<Reply> run_verb(const DeadDiscard& command, const CommandContext& context
     if (Status given = check_reason(context); !given) {
         return given.error();
     }
-    const Result<std::vector<DeadLetter>> letters = named_letters(command, txn);
+    const Result<std::vector<DeadLetter>> letters = named_letters(command.seqs, txn);
     if (!letters) {
         return letters.error();
     }
