@@ -17,7 +17,7 @@ std::string name_of(const CreatorImport::Row& row, Named named) {
                                                           : row.creator.str() + " " + row.code;
 }
 
-/// Returns `; <what>: line 3 ben BEN, line 4 ann SAVE`, or nothing if there are no rows.
+/// Returns `; <what>: line 3 BEN, line 4 ann SAVE`, or nothing if there are no rows.
 std::string list_text(const ImportRows& rows, Named named, const std::string& what) {
     constexpr std::size_t kShownMax = 20;
     if (rows.empty()) {
