@@ -37,28 +37,17 @@ Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
                                           std::to_string(currency.minor_units())};
 }
 
-bool must_wait(const CommandContext& context, const std::vector<MoneyCommand>& postings,
-               ProgramCache& programs, LedgerTxn& txn) {
-    const AccountSettings& settings = programs.settings(txn, context.account);
-    const auto& above = settings.policy.approve_adjust_above;
-    if (context.approved || !above) {
-        return false;
-    }
-    LimitSums sums;
-    for (const MoneyCommand& posting : postings) {
-        add_to(sums, posting.creator, {posting.currency, posting.amount});
-    }
-    return exceeds_limit(above, sums, context.account, LimitKind::kAdjust,
-                         accounting_date(context.source.received_at, settings.row.closed_until),
-                         txn);
-}
-
 void count_adjust(const CommandContext& context, const MoneyCommand& posting,
                   ProgramCache& programs, LedgerTxn& txn) {
-    count_use({context.account, LimitKind::kAdjust, posting.creator, posting.currency,
+    count_use({context.account,
+               LimitKind::kAdjust,
                accounting_date(context.source.received_at,
                                programs.settings(txn, context.account).row.closed_until),
-               context.source.command_id, posting.amount},
+               context.source.command_id,
+               posting.creator,
+               posting.currency,
+               {},
+               posting.amount},
               txn);
 }
 
@@ -94,9 +83,6 @@ Result<Reply> run_verb(const Adjust& command, const CommandContext& context, Pro
     const Attribution& attribution = position.attribution;
     const Money money{state.currency, *amount};
     MoneyCommand row = money_command(context, attribution.program, attribution.creator, money);
-    if (must_wait(context, {row}, programs, txn)) {
-        return wait_for_approval(context, {money, row.program, row.creator}, txn);
-    }
     row.shop = context.shop;
     row.shop_id = context.shop_id;
     row.order_id = command.order;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/apply/guard.hpp"
 #include "core/apply/input_digest.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
@@ -316,7 +317,7 @@ Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
                 [&](DeadLetter letter) { return replay(std::move(letter), meta.received_at, txn); },
                 txn);
         },
-        programs_, txn);
+        &guards(), programs_, txn);
     do_work(order_applier_, txn, kWorkInline);
     Applied applied{InputClass::kCommand, row.outcome == CommandOutcome::kRefused, row.result,
                     row.outcome};

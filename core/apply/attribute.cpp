@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/apply/dry_run.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
-#include "core/approvals/limits.hpp"
 #include "core/journal/journal.hpp"
 #include "core/orders/order.hpp"
 #include "core/rules/attribution.hpp"
@@ -17,44 +15,6 @@
 
 namespace sluice {
 namespace {
-
-// ---- Limits (K4) --------------------------------------------------------------------------------
-
-/// Whether the command would move more commission than approve_attribution_above lets one actor.
-bool must_wait(const Command& command, const CommandContext& context, ProgramCache& programs,
-               LedgerTxn& txn) {
-    const AccountSettings& settings = programs.settings(txn, context.account);
-    const auto& above = settings.policy.approve_attribution_above;
-    if (context.approved || !above) {
-        return false;
-    }
-    const Result<DryRun> tried = dry_run(command, context, txn);
-    if (!tried) {
-        return false;  // it is refused, in its own words
-    }
-    LimitSums moved;
-    for (const DryRunRow& row : tried->rows) {
-        add_to(moved, row.creator, {row.currency, row.difference});
-    }
-    return exceeds_limit(above, moved, context.account, LimitKind::kAttribution,
-                         accounting_date(context.source.received_at, settings.row.closed_until),
-                         txn);
-}
-
-/// Counts the commission that a change moved.
-void count_moved(const OrderState& before, const OrderState& after, const Source& source,
-                 ProgramCache& programs, LedgerTxn& txn) {
-    Differences differences;
-    differences.add(&before, &after);
-    const AccountNumber account = after.key.account;
-    for (const DryRunRow& row : differences.rows()) {
-        count_use(
-            {account, LimitKind::kAttribution, row.creator, row.currency,
-             accounting_date(source.received_at, programs.settings(txn, account).row.closed_until),
-             source.command_id, row.difference},
-            txn);
-    }
-}
 
 // ---- Orders -------------------------------------------------------------------------------------
 
@@ -89,7 +49,6 @@ bool bar_or_reattribute(OrderChange& change, bool retry, const Source& source,
     if (!chosen && !state.live && state.has(kOrderBarred)) {
         return false;
     }
-    const OrderState before = state;
     if (state.live) {
         leave(change);
     }
@@ -99,7 +58,6 @@ bool bar_or_reattribute(OrderChange& change, bool retry, const Source& source,
         post_attribution(state, source, programs, txn);
     }
     change.finish();
-    count_moved(before, state, source, programs, txn);
     return true;
 }
 
@@ -238,7 +196,6 @@ struct Attributing {
     }
     void attribute_order(OrderChange& change, ProgramCache& programs, LedgerTxn& txn) const {
         OrderState& state = change.state();
-        const OrderState before = state;
         if (state.live) {
             leave(change);
         }
@@ -249,7 +206,6 @@ struct Attributing {
         attribute(state, std::move(attribution), context.source, programs, txn);
         post_attribution(state, context.source, programs, txn);
         change.finish();
-        count_moved(before, state, context.source, programs, txn);
     }
 };
 
@@ -258,9 +214,6 @@ Result<Reply> attribute_by_code(const Attributing& how, ProgramCache& programs, 
     const Attribute& command = how.command;
     if (Status reason = check_reason(how.context); !reason) {
         return reason.error();
-    }
-    if (must_wait(command, how.context, programs, txn)) {
-        return wait_for_approval(how.context, {std::nullopt, command.program, how.creator}, txn);
     }
     const Digest256 code = code_digest(command.orders->code);
     std::size_t changed = 0, unchanged = 0, kept = 0;
@@ -327,9 +280,6 @@ Result<Reply> run_verb(const Attribute& command, const CommandContext& context,
     if (Status fits = how.check_order(change.state()); !fits) {
         return fits.error();
     }
-    if (must_wait(command, context, programs, txn)) {
-        return wait_for_approval(context, {std::nullopt, command.program, creator}, txn);
-    }
     how.attribute_order(change, programs, txn);
     return done("order " + order + " is attributed to " + command.creator.str() + " in " +
                 command.program.str() + " now, as " + context.source.command_id);
@@ -339,9 +289,6 @@ Result<Reply> run_verb(const Detach& command, const CommandContext& context, Pro
                        LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
-    }
-    if (must_wait(command, context, programs, txn)) {
-        return wait_for_approval(context, {}, txn);
     }
     if (command.order) {
         return detach_one(command, context, programs, txn);

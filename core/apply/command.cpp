@@ -1,6 +1,7 @@
 #include "core/apply/command.hpp"
 
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -12,24 +13,39 @@
 namespace sluice {
 namespace {
 
-/// Runs one command.
+std::set<AccountNumber> accounts_of(const Command& command, const CommandContext& context,
+                                    LedgerReader& ledger);
+
+/// Runs one command, or makes it wait for another actor.
 struct Runner {
     const CommandContext& context;
     const Replay& replay;
+    const Guards* guards;
     ProgramCache& programs;
     LedgerTxn& txn;
 
     template <class OfVerb>
     Result<Reply> operator()(const OfVerb& command) const {
-        return run_verb(command, context, programs, txn);
+        const auto run = [&] { return run_verb(command, context, programs, txn); };
+        if constexpr (guard_of<OfVerb>() == GuardKind::kJudged) {
+            if (guards != nullptr && !context.approved) {
+                return guards->run_judged(command, context, accounts_of(command, context, txn), run,
+                                          txn);
+            }
+        }
+        return run();
     }
     Result<Reply> operator()(const DeadReplay& command) const { return replay(command); }
     Result<Reply> operator()(const Approve& command) const {
         const auto run = [this](const Command& waiting, const CommandContext& approved) {
-            return std::visit(Runner{approved, replay, programs, txn}, waiting);
+            return std::visit(Runner{approved, replay, guards, programs, txn}, waiting);
+        };
+        const auto effect = [this](const PendingApproval& row, const Command& waiting) {
+            return guards != nullptr ? guards->effect(row, waiting, context, txn) : Digest256{};
         };
         if (std::optional<PendingApproval> waiting = find_pending(command.id, context, txn)) {
-            return approve_pending(command, *std::move(waiting), context, run, programs, txn);
+            return approve_pending(command, *std::move(waiting), context, run, effect, programs,
+                                   txn);
         }
         return approve_payouts(command, context, programs, txn);
     }
@@ -58,6 +74,8 @@ std::set<AccountNumber> accounts_of(const Command& command, const CommandContext
         add_rows(creators->rows);
     } else if (const auto* clicks = std::get_if<ClickImport>(&command)) {
         add_rows(clicks->rows);
+    } else if (const auto* removed = std::get_if<CreatorRemove>(&command)) {
+        add_rows(std::span(removed, 1));
     }
     if (accounts.empty()) {
         accounts.insert(context.account);
@@ -150,7 +168,8 @@ CommandRow refused_row(const CommandContext& context, std::string why) {
 }
 
 CommandRow apply_command(const Request& request, const CommandContext& context,
-                         const Replay& replay, ProgramCache& programs, LedgerTxn& txn) {
+                         const Replay& replay, const Guards* guards, ProgramCache& programs,
+                         LedgerTxn& txn) {
     std::set<AccountNumber> accounts;
     Digest256 content{};
     if (!context.key.empty()) {
@@ -162,7 +181,8 @@ CommandRow apply_command(const Request& request, const CommandContext& context,
             return *std::move(known);
         }
     }
-    const Result<Reply> reply = std::visit(Runner{context, replay, programs, txn}, request.command);
+    const Result<Reply> reply =
+        std::visit(Runner{context, replay, guards, programs, txn}, request.command);
     CommandRow row = row_of(context);
     row.outcome = reply ? reply->outcome : CommandOutcome::kRefused;
     row.result = reply ? reply->text : reply.error().message;

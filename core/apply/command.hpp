@@ -2,10 +2,13 @@
 // than those of core/payouts and core/approvals.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/commands/commands.hpp"
@@ -15,13 +18,66 @@
 
 namespace sluice {
 
+// ---- Guards (K13) -------------------------------------------------------------------------------
+
+enum class GuardKind : std::uint8_t {
+    kJudged = 1,  ///< By what it would change.
+    kByPayout =
+        2,         ///< Payouts wait one by one (core/payouts/plan), and move as they were approved.
+    kAnswer = 3,   ///< Ends what waits; approvals have rules of their own (core/approvals).
+    kByInput = 4,  ///< Applies inputs again, and each is guarded by itself.
+    kOwn = 5,      ///< Gives up inputs whose effect is not known. The verb asks for itself.
+    kFree = 6,     ///< Moves no money and no right to it.
+};
+
+template <class Type, class... Types>
+inline constexpr bool kIsOneOf = (std::is_same_v<Type, Types> || ...);
+
+/// Returns how a policy stops a command of this type. A type that is not named does not compile.
+template <class Type>
+[[nodiscard]] consteval GuardKind guard_of() {
+    if constexpr (kIsOneOf<Type, PayoutClose, PayoutMove>) {
+        return GuardKind::kByPayout;
+    } else if constexpr (kIsOneOf<Type, Approve, Withdraw>) {
+        return GuardKind::kAnswer;
+    } else if constexpr (kIsOneOf<Type, DeadReplay>) {
+        return GuardKind::kByInput;
+    } else if constexpr (kIsOneOf<Type, AcceptGap, DeadDiscard>) {
+        return GuardKind::kOwn;
+    } else if constexpr (kIsOneOf<Type, Forget>) {
+        return GuardKind::kFree;
+    } else {
+        static_assert(
+            kIsOneOf<Type, ProgramApply, CreatorImport, CreatorRemove, CreatorSet, CreatorRename,
+                     ClickImport, Adjust, Credit, Reverse, OpeningImport, WriteOff, Attribute,
+                     Detach, Hold, Release, Reject, AnomalyAck, OrderReset, PeriodClose>,
+            "say how a policy stops this command");
+        return GuardKind::kJudged;
+    }
+}
+
+/// The judgement of commands (guard.hpp). A command that is tried has none.
+struct Guards {
+    /// Runs a command of the kind kJudged, or stores it until another actor approves it. What takes
+    /// effect counts against the limits. `accounts` are those that the command names.
+    Result<Reply> (*run_judged)(const Command& command, const CommandContext& context,
+                                const std::set<AccountNumber>& accounts,
+                                const std::function<Result<Reply>()>& run, LedgerTxn& txn);
+    /// Returns the digest of what a pending command would change if it were approved now.
+    Digest256 (*effect)(const PendingApproval& row, const Command& command,
+                        const CommandContext& approval, LedgerTxn& txn);
+};
+
+// ---- Commands -----------------------------------------------------------------------------------
+
 /// Applies dead letters again: they are inputs of any kind, so the caller passes this in.
 using Replay = std::function<Result<Reply>(const DeadReplay&)>;
 
 /// Runs the command, or answers for its key if that was used before. Stores and returns the result.
+/// @param guards  nullptr for a command that is tried.
 [[nodiscard]] CommandRow apply_command(const Request& request, const CommandContext& context,
-                                       const Replay& replay, ProgramCache& programs,
-                                       LedgerTxn& txn);
+                                       const Replay& replay, const Guards* guards,
+                                       ProgramCache& programs, LedgerTxn& txn);
 /// The accounts that a command of a file changes, by number.
 using NamedAccounts = std::map<AccountNumber, AccountId>;
 /// Returns their ids for a message, `acme, beta`: the first ten, and how many more there are.

@@ -191,9 +191,6 @@ Result<Reply> run_verb(const Credit& command, const CommandContext& context, Pro
         return refused("order " + command.order->str() + " exists: use `sluice adjust`");
     }
     const Money money{row.currency, row.amount};
-    if (must_wait(context, {row}, programs, txn)) {
-        return wait_for_approval(context, {money, row.program, row.creator}, txn);
-    }
     if (command.order) {
         row.shop = context.shop;
         row.shop_id = context.shop_id;
@@ -239,9 +236,6 @@ Result<Reply> run_verb(const WriteOff& command, const CommandContext& context,
                             : ": only a balance below 0 can be written off"));
     }
     const Money money{row.currency, row.amount};
-    if (must_wait(context, {row}, programs, txn)) {
-        return wait_for_approval(context, {money, row.program, row.creator}, txn);
-    }
     row.sale_at = owed.last_negative;
     count_adjust(context, row, programs, txn);
     post_credit(row, row.amount, JournalReason::kWriteOff, context, programs, txn);

@@ -11,13 +11,17 @@ namespace {
 
 constexpr std::size_t kStepsAtOnce = 1024;
 
-void finish_work(ProgramCache& programs, LedgerTxn& txn) {
+/// Asks twice as rarely each time, because an answer looks at all that was done.
+void finish_work(ProgramCache& programs, Overlay& txn,
+                 const std::function<bool(Overlay&)>& goes_on) {
     OrderApplier orders(programs);
-    while (do_work(orders, txn, kStepsAtOnce)) {
+    std::size_t steps = kStepsAtOnce;
+    while (goes_on(txn) && do_work(orders, txn, steps)) {
+        steps *= 2;
     }
 }
 
-std::vector<DryRunRow> changes(LedgerReader& before, const Overlay& after) {
+std::vector<DryRunRow> rows_of(LedgerReader& before, const Overlay& after) {
     Differences differences;
     OrderState stored;
     for (const auto& [key, order] : after.changed_orders()) {
@@ -73,12 +77,13 @@ std::vector<DryRunRow> Differences::rows() const {
     return list;
 }
 
-Result<DryRun> dry_run(const Command& command, CommandContext context, LedgerReader& ledger) {
+Result<Reply> try_command(const Command& command, CommandContext context, LedgerReader& ledger,
+                          const Trial& trial) {
     ProgramCache programs;
     Overlay before(ledger);
-    finish_work(programs, before);
+    finish_work(programs, before, [](Overlay&) { return true; });
     LedgerReader& start = before;
-    Overlay trial(start);
+    Overlay after(start);
     context.source.topic = topic_of(command);
     context.source.seq = SequenceNumber{ledger.head().applied_seq.value + 1};
     if (context.source.command_id.empty()) {
@@ -90,12 +95,72 @@ Result<DryRun> dry_run(const Command& command, CommandContext context, LedgerRea
         return Error{ErrorCode::kUnsupported, "a replay of dead letters has no dry run"};
     };
     const Request request{{}, context.source.note, command};
-    const CommandRow row = apply_command(request, context, no_replay, programs, trial);
+    const CommandRow row = apply_command(request, context, no_replay, nullptr, programs, after);
     if (row.outcome == CommandOutcome::kRefused) {
         return Error{ErrorCode::kInvalid, row.result};
     }
-    finish_work(programs, trial);
-    return DryRun{row.result, changes(before, trial)};
+    finish_work(programs, after, trial.goes_on);
+    trial.look(after, before);
+    return Reply{row.outcome, row.result};
+}
+
+Result<DryRun> dry_run(const Command& command, const CommandContext& context,
+                       LedgerReader& ledger) {
+    DryRun run;
+    const Result<Reply> reply = try_command(command, context, ledger,
+                                            {[](Overlay&) { return true; },
+                                             [&run](Overlay& after, LedgerReader& before) {
+                                                 run.rows = rows_of(before, after);
+                                                 run.digest = digest_of(changes_of(after, before));
+                                             }});
+    if (!reply) {
+        return reply.error();
+    }
+    run.text = reply->text;
+    return run;
+}
+
+// ---- Approvals ----------------------------------------------------------------------------------
+
+Result<DryRun> effect_of(const PendingApproval& row, const Command& command,
+                         const AccountId& account_id, Timestamp now, LedgerReader& ledger) {
+    CommandContext context;
+    context.source.received_at = now;
+    context.source.command_id = row.command_id;  // that of the postings after an approval
+    context.source.note = row.reason;
+    context.source.actor = row.actor;
+    context.account = row.account;
+    context.account_id = account_id;
+    context.shop = row.shop;
+    context.shop_id = row.shop_id;
+    return dry_run(command, context, ledger);
+}
+
+/// A refusal is one state, whatever its words.
+Digest256 effect_digest(const Result<DryRun>& effect) {
+    return effect ? effect->digest : Digest256{};
+}
+
+Result<ShownApproval> shown_approval(LedgerReader& ledger, AccountNumber account,
+                                     const AccountId& account_id, const std::string& id,
+                                     Timestamp now, const std::string& payees) {
+    Result<ApprovalSubject> subject = approval_subject(ledger, account, account_id, id);
+    if (!subject) {
+        return subject.error();
+    }
+    ShownApproval shown{*std::move(subject)};
+    if (!shown.subject.command) {
+        shown.subject.digest = digest_with_payees(shown.subject.digest, payees);
+    }
+    if (!shown.subject.command || !shown.subject.waits()) {
+        return shown;
+    }
+    const PendingApproval& row = *shown.subject.command;
+    if (const Result<Request> request = decode_request(row.topic, row.body)) {
+        shown.effect.emplace(effect_of(row, request->command, account_id, now, ledger));
+        shown.subject.digest = digest_with(shown.subject.digest, effect_digest(*shown.effect));
+    }
+    return shown;
 }
 
 }  // namespace sluice

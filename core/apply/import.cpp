@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/change.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 
@@ -151,14 +153,6 @@ Joined join(const CreatorImport& command, const CreatorImport::Row& row, const P
     return joins ? Joined::kYes : regroups ? Joined::kRegrouped : Joined::kNo;
 }
 
-/// Whether the row gives a stored creator another payee. The payee that a creator comes with is no
-/// change (K1).
-bool changes_payee(const CreatorImport::Row& row, AccountNumber account, const CreatorId& creator,
-                   LedgerTxn& txn) {
-    CreatorRow profile{account, creator, {}, {}, {}};
-    return row.payee && !row.payee->empty() && txn.load(profile) && profile.payee != *row.payee;
-}
-
 /// Returns the rows that are imported, in the order of the file. A row whose code stays removed
 /// changes members only: those before the import, and those that a row before it brings.
 ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undated,
@@ -181,27 +175,6 @@ ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undate
         imported.push_back(&row);
     }
     return imported;
-}
-
-/// Returns the accounts of the rows if one of these changes a payee in a way that another actor has
-/// to approve, or none.
-NamedAccounts guarded_accounts(const ImportRows& rows, ProgramsByName& programs, LedgerTxn& txn) {
-    std::map<AccountNumber, bool> asks;
-    NamedAccounts named;
-    bool is_guarded = false;
-    for (const CreatorImport::Row* const row : rows) {
-        const Program& program = programs.find(row->program)->program;
-        const AccountNumber account = program.account;
-        const auto [known, added] = asks.try_emplace(account);
-        if (added) {
-            known->second = account_settings(txn, account).policy.approve_payee_change;
-            named.emplace(account, program.account_id);
-        }
-        is_guarded =
-            is_guarded || (known->second &&
-                           changes_payee(*row, account, first_id(txn, account, row->creator), txn));
-    }
-    return is_guarded ? named : NamedAccounts();
 }
 
 /// Sets the payee of a profile that is stored, with its memo entry and history (K1). The caller
@@ -300,19 +273,6 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
         return claimed.error();
     }
     const ImportRows rows = imported_rows(command, *claimed, programs, txn);
-    if (!context.approved) {
-        const NamedAccounts guarded = guarded_accounts(rows, programs, txn);
-        if (guarded.size() > 1) {
-            return refused(
-                "the file changes payees that need an approval, and names more than one account (" +
-                names_of(guarded) + "): expected one account in a file");
-        }
-        if (!guarded.empty()) {
-            CommandContext named = context;
-            named.account = guarded.begin()->first;
-            return wait_for_approval(named, {}, txn);
-        }
-    }
     books.write();
     std::vector<WaitKey> keys;
     std::set<AccountNumber> joined;
@@ -411,10 +371,6 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
     if (!txn.load(profile)) {
         return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
                                                " has no creator " + command.creator.str()};
-    }
-    if (command.payee && *command.payee != profile.payee && !context.approved &&
-        account_settings(txn, context.account).policy.approve_payee_change) {
-        return wait_for_approval(context, {std::nullopt, {}, creator}, txn);
     }
     bool changes = (command.name && *command.name != profile.name) ||
                    (command.payee && *command.payee != profile.payee);

@@ -10,6 +10,8 @@
 #include "core/apply/command.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/rules/account.hpp"
+#include "core/values/actor.hpp"
 
 namespace sluice {
 namespace {
@@ -29,6 +31,28 @@ std::set<AccountNumber> every_account(LedgerReader& ledger) {
         return true;
     });
     return accounts;
+}
+
+/// A gap may have taken orders of any account, so each account's approvers are asked. The login of
+/// an approver with a key counts here, because nothing that waits could be signed.
+Status check_second_person(const AcceptGap& command, const CommandContext& context,
+                           const std::set<AccountNumber>& accounts, LedgerTxn& txn) {
+    const std::string what = "to accept the gap";
+    for (const AccountNumber account : accounts) {
+        const Policy policy = account_settings(txn, account).policy;
+        if (!policy.has_approvals()) {
+            continue;
+        }
+        if (command.asked_by.empty() || !has_login(command.asked_by) ||
+            !has_login(context.actor())) {
+            return refused("account " + policy.account_id.str() +
+                           " needs approvals: two persons who logged in accept a gap");
+        }
+        if (Status may = check_approver(context, command.asked_by, what, policy); !may) {
+            return may;
+        }
+    }
+    return {};
 }
 
 /// Returns the accounts whose journals say that the letter was discarded. Its account comes from
@@ -70,9 +94,13 @@ Result<Reply> run_verb(const AcceptGap& command, const CommandContext& context,
     if (Status given = check_reason(context); !given) {
         return given.error();
     }
+    const std::set<AccountNumber> accounts = every_account(txn);
+    if (Status second = check_second_person(command, context, accounts, txn); !second) {
+        return second.error();
+    }
     const std::string numbers =
         std::to_string(command.first.value) + "-" + std::to_string(command.last.value);
-    for (const AccountNumber account : every_account(txn)) {
+    for (const AccountNumber account : accounts) {
         post_memo(txn, context, account, JournalReason::kMemoGapAccepted, numbers);
     }
     return done("inputs " + numbers + " are lost, and the worker continues after them");

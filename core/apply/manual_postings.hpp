@@ -12,11 +12,6 @@ namespace sluice {
 
 /// Returns the amount with the currency's digits, or kInvalid if it is 0 or has more digits.
 [[nodiscard]] Result<Decimal> checked_amount(const Decimal& amount, Currency currency);
-/// Returns true if the policy requires another actor's approval of postings that a command makes
-/// together, which it does not have yet: they count by creator and currency.
-[[nodiscard]] bool must_wait(const CommandContext& context,
-                             const std::vector<MoneyCommand>& postings, ProgramCache& programs,
-                             LedgerTxn& txn);
 /// Counts what was posted, or reversed, without an approval against approve_adjust_above.
 void count_adjust(const CommandContext& context, const MoneyCommand& posting,
                   ProgramCache& programs, LedgerTxn& txn);

@@ -221,9 +221,6 @@ Result<Reply> run_verb(const OpeningImport& command, const CommandContext& conte
     if (!postings) {
         return postings.error();
     }
-    if (must_wait(context, *postings, programs, txn)) {
-        return wait_for_approval(context, {}, txn);
-    }
     std::set<ProgramId> changed;
     for (std::size_t i = 0; i < postings->size(); ++i) {
         MoneyCommand& row = (*postings)[i];

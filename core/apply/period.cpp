@@ -34,9 +34,6 @@ Result<Reply> run_verb(const PeriodClose& command, const CommandContext& context
     if (Status fits = check(command, context, closed_until, txn); !fits) {
         return fits.error();
     }
-    if (programs.settings(txn, context.account).policy.approve_period_close && !context.approved) {
-        return wait_for_approval(context, {}, txn);
-    }
     std::vector<PeriodSum> rows;
     period_sums(txn, context.account, closed_until, command.until,
                 [&rows](const PeriodSum& row) { rows.push_back(row); });

@@ -118,35 +118,6 @@ std::vector<Policy> changed_policies(const ProgramApply& command, LedgerTxn& txn
     return changed;
 }
 
-/// Whether one of the changes needs another actor's approval.
-bool is_guarded(const ProgramApply& command, const std::vector<Policy>& changed, LedgerTxn& txn) {
-    const auto raises = [&txn](const Program& program) {
-        const std::optional<ProgramRow> stored = txn.program(program.id);
-        return account_settings(txn, program.account).policy.approve_rates &&
-               raises_earnings(stored ? &stored->program : nullptr, program);
-    };
-    return std::any_of(changed.begin(), changed.end(),
-                       [&txn](const Policy& policy) {
-                           return account_settings(txn, policy.account).policy.has_approvals();
-                       }) ||
-           std::any_of(command.programs.begin(), command.programs.end(), raises);
-}
-
-NamedAccounts changed_accounts(const ProgramApply& command, const std::vector<Policy>& policies,
-                               LedgerTxn& txn) {
-    NamedAccounts accounts;
-    for (const Policy& policy : policies) {
-        accounts.emplace(policy.account, policy.account_id);
-    }
-    for (const Program& program : command.programs) {
-        const std::optional<ProgramRow> stored = txn.program(program.id);
-        if (!stored || stored->program != program) {
-            accounts.emplace(program.account, program.account_id);
-        }
-    }
-    return accounts;
-}
-
 void store_policy(const Policy& policy, const CommandContext& context, LedgerTxn& txn) {
     change_account(txn, policy.account, policy.account_id, [&](AccountRow& row) {
         row.policy = encode_policy(policy);
@@ -258,18 +229,6 @@ Result<Reply> run_verb(const ProgramApply& command, const CommandContext& contex
         return fits.error();
     }
     const std::vector<Policy> policies = changed_policies(command, txn);
-    if (is_guarded(command, policies, txn)) {
-        const NamedAccounts accounts = changed_accounts(command, policies, txn);
-        if (accounts.size() > 1) {
-            return refused("the file changes more than one account (" + names_of(accounts) +
-                           "), and a change needs an approval: expected one account in a file");
-        }
-        if (!context.approved) {
-            CommandContext named = context;
-            named.account = accounts.begin()->first;
-            return wait_for_approval(named, {}, txn);
-        }
-    }
     std::string details;
     for (const Policy& policy : policies) {
         details += policy_text(policy, txn) + rates_above(policy, command, txn);

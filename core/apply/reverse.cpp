@@ -107,14 +107,6 @@ Result<Reply> run_verb(const Reverse& command, const CommandContext& context,
     }
     std::vector<MoneyCommand>& rows = *found;
     const bool is_import = rows.front().command_id != command.id;
-    if (must_wait(context, rows, programs, txn)) {
-        const MoneyCommand& row = rows.front();
-        return wait_for_approval(
-            context,
-            is_import ? PendingSubject{}
-                      : PendingSubject{Money{row.currency, -row.amount}, row.program, row.creator},
-            txn);
-    }
     std::string amount;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Result<Money> money = reverse_posting(

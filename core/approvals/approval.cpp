@@ -6,6 +6,7 @@
 #include "core/approvals/subject.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/values/actor.hpp"
 
 namespace sluice {
 namespace {
@@ -76,6 +77,22 @@ Status check_approver(const CommandContext& context, const std::string& requeste
     return refused(context.actor() + " is not one of the approvers: " + names);
 }
 
+Status check_person(const Approve& command, const CommandContext& given,
+                    const std::string& requester) {
+    if (has_login(given.actor())) {
+        return {};
+    }
+    if (command.signature.empty()) {
+        return refused("this process has no login user, so only a signature approves " +
+                       command.id + ": log in, or use --signature");
+    }
+    return has_login(requester)
+               ? Status()
+               : refused(requester + " requested " + command.id +
+                         " without a login, and this process has none either: nothing proves that "
+                         "they are two persons");
+}
+
 Status check_expected(const Approve& command, const Digest256& digest) {
     if (command.expect.empty() || command.expect == to_hex(digest)) {
         return {};
@@ -121,7 +138,7 @@ std::optional<PendingApproval> find_pending(const std::string& id, const Command
 
 Result<Reply> approve_pending(const Approve& command, PendingApproval row,
                               const CommandContext& given, const RunApproved& run,
-                              ProgramCache& programs, LedgerTxn& txn) {
+                              const EffectNow& effect, ProgramCache& programs, LedgerTxn& txn) {
     if (row.state == ApprovalState::kApproved) {
         return nothing(ended_words(row));
     }
@@ -129,13 +146,20 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
         return refused(ended_words(row));
     }
     const Policy policy = programs.settings(txn, row.account).policy;
-    const Result<ApprovalSubject> subject =
+    Result<ApprovalSubject> subject =
         approval_subject(txn, row.account, given.account_id, row.command_id);
+    const Result<Request> request = decode_request(row.topic, row.body);
+    if (request) {
+        subject->digest = digest_with(subject->digest, effect(row, request->command));
+    }
     const Result<Approving> judged = approving(command, *subject, given, policy, txn);
     if (!judged) {
         return judged.error();
     }
     const CommandContext& context = judged->context;
+    if (Status person = check_person(command, given, row.actor); !person) {
+        return person.error();
+    }
     if (Status may = check_approver(context, row.actor, row.command_id, policy); !may) {
         return may.error();
     }
@@ -145,7 +169,6 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     if (const std::optional<std::string> damage = damage_of(row, txn)) {
         return DamagedRow(row_name(row), *damage, std::nullopt).error();
     }
-    const Result<Request> request = decode_request(row.topic, row.body);
     const CommandContext asked = context_of(row, context);
     if (Status same = check_unchanged(row, request->command, txn); !same) {
         return same.error();

@@ -19,6 +19,12 @@ namespace sluice {
 [[nodiscard]] Status check_approver(const CommandContext& context, const std::string& requester,
                                     const std::string& what, const Policy& policy);
 
+/// Refuses an approval that proves no person: one without a login by its name alone, or one whose
+/// requester has none either.
+/// @param given      The approval, before a signature named its approver.
+[[nodiscard]] Status check_person(const Approve& command, const CommandContext& given,
+                                  const std::string& requester);
+
 /// Refuses if the approver saw something else than what would be approved now.
 [[nodiscard]] Status check_expected(const Approve& command, const Digest256& digest);
 
@@ -38,10 +44,13 @@ struct PendingSubject {
                                                           LedgerTxn& txn);
 /// Runs a command with `approved` set.
 using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
+/// Returns the digest of what the pending command would change now.
+using EffectNow = std::function<Digest256(const PendingApproval&, const Command&)>;
 /// Approves and runs a pending command.
 [[nodiscard]] Result<Reply> approve_pending(const Approve& command, PendingApproval row,
                                             const CommandContext& context, const RunApproved& run,
-                                            ProgramCache& programs, LedgerTxn& txn);
+                                            const EffectNow& effect, ProgramCache& programs,
+                                            LedgerTxn& txn);
 Verb<Withdraw> run_verb;
 /// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kPending),
 /// approved (kRepeated) or withdrawn (kRefused). The exit status then tells the person who repeats

@@ -8,65 +8,114 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/programs/policy.hpp"
+#include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {
 
 // Columns of the key that a scan compares.
-constexpr unsigned kOfKind = 2;       // account, kind
-constexpr unsigned kFromCreator = 3;  // and the creator
-constexpr unsigned kOfCreator = 4;    // and the currency
-constexpr unsigned kSince = 5;        // and the instant
+constexpr unsigned kOfKind = 2;  // account, kind
+constexpr unsigned kSince = 3;   // and the instant
+
+constexpr std::int64_t kSecondsPerHour = 3600;
 
 Decimal absolute(const Decimal& amount) {
     return amount.is_negative() ? -amount : amount;
 }
 
+Digest256 digest_of(const std::string& payee) {
+    return payee.empty() ? Digest256{} : payee_digest(payee);
+}
+
+/// Adds the absolute value of an amount. Zeros name no payee.
+template <class Of>
+void add(std::map<std::pair<Of, Currency>, Decimal>& sums, const std::pair<Of, Currency>& key,
+         const Decimal& amount) {
+    if (key.first != Of{}) {
+        sums.try_emplace(key, zero_amount(key.second)).first->second += absolute(amount);
+    }
+}
+
+template <class Sums, class Key>
+Decimal sum_in(const Sums& sums, const Key& key) {
+    const auto found = sums.find(key);
+    return found == sums.end() ? zero_amount(key.second) : found->second;
+}
+
 }  // namespace
 
-void add_to(LimitSums& sums, const CreatorId& creator, const Money& money) {
-    sums.try_emplace({creator, money.currency}, zero_amount(money.currency)).first->second +=
-        absolute(money.amount);
+Digest256 payee_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    CreatorRow profile{account, creator, {}, {}, {}};
+    return ledger.load(profile) ? digest_of(profile.payee) : Digest256{};
 }
 
-LimitSums limit_sums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at) {
-    LimitSums sums;
-    const Timestamp from = at.plus_days(-kLimitDays);
-    ledger.scan(LimitUse{account, kind, {}, {}, {}, {}, {}}, {kOfKind, kOfKind},
-                [&](const LimitUse& use) {
-                    if (use.at >= from && use.at <= at) {
-                        sums.try_emplace({use.creator, use.currency}, zero_amount(use.currency))
-                            .first->second += use.amount;
-                    }
-                });
-    return sums;
+/// A use counts for the payee of its time and for the one that its creator has now: else a payee
+/// could be set after the amounts.
+LimitSums::LimitSums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at,
+                     LedgerReader& profiles) {
+    std::vector<LimitUse> uses;
+    ledger.scan(LimitUse{account, kind, at.plus_days(-kLimitDays), {}, {}, {}, {}, {}},
+                {kOfKind, kSince}, [&uses](const LimitUse& use) { uses.push_back(use); });
+    const Timestamp run_from = at.plus_seconds(-kRunHours * kSecondsPerHour);
+    std::map<CreatorId, Digest256> paid_as;
+    for (const LimitUse& use : uses) {
+        const auto [now, added] = paid_as.try_emplace(use.creator);
+        if (added) {
+            now->second = payee_of(profiles, account, use.creator);
+        }
+        add(creators_, {use.creator, use.currency}, use.amount);
+        add(payees_, {use.payee, use.currency}, use.amount);
+        if (now->second != use.payee) {
+            add(payees_, {now->second, use.currency}, use.amount);
+        }
+        if (use.at >= run_from) {
+            run_.try_emplace(use.currency, zero_amount(use.currency)).first->second += use.amount;
+        }
+    }
 }
 
-Decimal limit_sum(LedgerReader& ledger, AccountNumber account, LimitKind kind,
-                  const CreatorId& creator, Currency currency, Timestamp at) {
-    Decimal sum = zero_amount(currency);
-    ledger.scan(LimitUse{account, kind, creator, currency, at.plus_days(-kLimitDays), {}, {}},
-                {kOfCreator, kSince}, [&](const LimitUse& use) {
-                    if (use.at <= at) {
-                        sum += use.amount;
-                    }
-                    return use.at <= at;
-                });
-    return sum;
+std::vector<std::string> LimitSums::excesses(const std::optional<std::vector<Money>>& above,
+                                             std::span<const LimitAmount> amounts) const {
+    std::vector<std::string> words(amounts.size());
+    if (!above || amounts.empty()) {
+        return words;
+    }
+    auto creators = creators_;
+    auto payees = payees_;
+    for (const LimitAmount& one : amounts) {
+        add(creators, {one.creator, one.money.currency}, one.money.amount);
+        add(payees, {one.payee, one.money.currency}, one.money.amount);
+    }
+    const auto is_above = [&above](Currency currency, const Decimal& sum) {
+        return !sum.is_zero() && needs_approval(above, {currency, sum});
+    };
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+        const LimitAmount& one = amounts[i];
+        const Currency currency = one.money.currency;
+        const Decimal of_creator = sum_in(creators, std::pair(one.creator, currency));
+        const Decimal of_payee = sum_in(payees, std::pair(one.payee, currency));
+        if (is_above(currency, of_creator)) {
+            words[i] = to_string(Money{currency, of_creator}) + " of creator " + one.creator.str() +
+                       " in 31 days";
+        } else if (is_above(currency, of_payee)) {
+            words[i] = to_string(Money{currency, of_payee}) + " of the payee of creator " +
+                       one.creator.str() + " in 31 days";
+        }
+    }
+    return words;
 }
 
-bool exceeds_limit(const std::optional<std::vector<Money>>& above, const Money& amount,
-                   const Decimal& counted) {
-    return needs_approval(above, {amount.currency, absolute(amount.amount) + counted});
+std::set<Currency> LimitSums::currencies() const {
+    std::set<Currency> all;
+    for (const auto& [key, sum] : creators_) {
+        all.insert(key.second);
+    }
+    return all;
 }
 
-bool exceeds_limit(const std::optional<std::vector<Money>>& above, const LimitSums& amounts,
-                   AccountNumber account, LimitKind kind, Timestamp at, LedgerReader& ledger) {
-    return std::any_of(amounts.begin(), amounts.end(), [&](const auto& sum) {
-        const auto& [creator, currency] = sum.first;
-        return exceeds_limit(above, {currency, sum.second},
-                             limit_sum(ledger, account, kind, creator, currency, at));
-    });
+Decimal LimitSums::of_run(Currency currency) const {
+    const auto found = run_.find(currency);
+    return found == run_.end() ? zero_amount(currency) : found->second;
 }
 
 void count_use(LimitUse use, LedgerTxn& txn) {
@@ -80,34 +129,34 @@ void count_use(LimitUse use, LedgerTxn& txn) {
     if (LimitUse stored = use; txn.load(stored)) {
         use.amount += stored.amount;
     }
+    use.payee = payee_of(txn, use.account, use.creator);
     txn.put(use);
 }
 
 void count_payout(const Payout& payout, Timestamp at, LedgerTxn& txn) {
-    txn.put(LimitUse{payout.account, LimitKind::kPayout, payout.creator, payout.currency, at,
-                     payout.payout_id, payout.amount});
+    txn.put(LimitUse{payout.account, LimitKind::kPayout, at, payout.payout_id, payout.creator,
+                     payout.currency, digest_of(payout.payee), payout.amount});
 }
 
+/// Nothing is dated before its receipt.
 void uncount_payouts(std::span<const Payout> payouts, LedgerTxn& txn) {
     if (payouts.empty()) {
         return;
     }
     std::set<std::string_view> ids;
-    LimitUse first{
-        payouts.front().account, LimitKind::kPayout, payouts.front().creator, {}, {}, {}, {}};
-    CreatorId last = first.creator;
+    Timestamp first = payouts.front().closed_at;
     for (const Payout& payout : payouts) {
         ids.insert(payout.payout_id);
-        first.creator = std::min(first.creator, payout.creator);
-        last = std::max(last, payout.creator);
+        first = std::min(first, payout.closed_at);
     }
     std::vector<LimitUse> found;
-    txn.scan(first, {kOfKind, kFromCreator}, [&](const LimitUse& use) {
-        if (ids.contains(use.id)) {
-            found.push_back(use);
-        }
-        return use.creator <= last;
-    });
+    txn.scan(LimitUse{payouts.front().account, LimitKind::kPayout, first, {}, {}, {}, {}, {}},
+             {kOfKind, kSince}, [&](const LimitUse& use) {
+                 if (ids.contains(use.id)) {
+                     found.push_back(use);
+                 }
+                 return found.size() < ids.size();
+             });
     for (const LimitUse& use : found) {
         txn.erase(use);
     }

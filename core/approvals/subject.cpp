@@ -112,6 +112,18 @@ Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber acc
                                            " has no pending command, payout or payout run " + id};
 }
 
+Digest256 digest_with(const Digest256& subject, const Digest256& part) {
+    RunningSha256 digest;
+    digest.add("sluice-shown\n");
+    digest.add(bytes_of(subject));
+    digest.add(bytes_of(part));
+    return digest.digest();
+}
+
+Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees) {
+    return payees.empty() ? payouts : digest_with(payouts, sha256("payees " + payees));
+}
+
 Digest256 payout_digest(const Digest256& items, std::string_view payee) {
     RunningSha256 digest;
     digest.add(bytes_of(items));
@@ -173,6 +185,11 @@ std::string payout_memo(const Payout& payout) {
            (payout.repoints == 0 ? "" : " " + std::to_string(payout.repoints));
 }
 
+std::string approved_memo(const Payout& payout) {
+    return payout_memo(payout) +
+           (payout.payees_sha256.empty() ? "" : " payees " + payout.payees_sha256);
+}
+
 std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger) {
     const JournalReason proof =
         payout.repoints == 0 ? JournalReason::kMemoClosed : JournalReason::kMemoRepointed;
@@ -191,8 +208,9 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
             entry.reason == JournalReason::kMemoClosed && line == text + " APPROVED";
         is_proved = is_proved || (entry.reason == proof &&
                                   (line == text || line == text + " CLOSED" || needed_none));
-        is_approved = is_approved || needed_none ||
-                      (entry.reason == JournalReason::kMemoApproved && line == text);
+        is_approved =
+            is_approved || needed_none ||
+            (entry.reason == JournalReason::kMemoApproved && line == approved_memo(payout));
         if (moves_past(entry.reason, payout.state)) {
             later = entry.reason;
         }

@@ -38,6 +38,13 @@ struct ApprovalSubject {
                                                        const AccountId& account_id,
                                                        const std::string& id);
 
+/// Returns the digest of a subject together with another part of what was shown: the effect of a
+/// command, or the file of bank accounts of payouts.
+[[nodiscard]] Digest256 digest_with(const Digest256& subject, const Digest256& part);
+/// Likewise for payouts.
+/// @param payees  SHA-256 of the file of bank accounts, hexadecimal; empty changes nothing.
+[[nodiscard]] Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees);
+
 /// Digest of a payout: its items and its payee. The memo entries CLOSED, APPROVED and REPOINTED
 /// carry it.
 [[nodiscard]] Digest256 payout_digest(const Digest256& items, std::string_view payee);
@@ -51,9 +58,12 @@ struct ApprovalSubject {
 /// Likewise for a payout: the last of its memo entries CLOSED and REPOINTED proves payee and items,
 /// CLOSED or APPROVED that it may be paid, and its postings the amount.
 [[nodiscard]] std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger);
-/// Text of the memo entries APPROVED and REPOINTED of a payout, and the beginning of CLOSED: its
+/// Text of the memo entry REPOINTED of a payout, and the beginning of CLOSED and APPROVED: its
 /// digest and, after a repoint, the repoint's number.
 [[nodiscard]] std::string payout_memo(const Payout& payout);
+/// Text of the memo entry APPROVED: also the SHA-256 of the bank accounts, if it was approved with
+/// them.
+[[nodiscard]] std::string approved_memo(const Payout& payout);
 /// Text of the memo entry PENDING: the SHA-256 of the command without its key and of its amount,
 /// program and creator, and its topic. A forget of a creator does not change it. Empty for an
 /// unreadable body.

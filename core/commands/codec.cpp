@@ -161,6 +161,7 @@ void each_field(Members& members, Is<PayoutMove> auto& command) {
     }
     if (!command.message.empty()) {
         members("sha256", command.sha256, parse_digest_text);
+        members.unless_default("payees", command.payees, parse_digest_text);
         members("expect", command.expect, parse_digest_text);
     } else {
         members.unless_default("expect", command.expect, parse_digest_text);
@@ -171,6 +172,7 @@ void each_field(auto& members, Is<Approve> auto& command) {
     members("id", command.id);
     members.unless_default("expect", command.expect);
     members.unless_default("signature", command.signature);
+    members.unless_default("payees", command.payees, parse_digest_text);
 }
 
 void each_field(auto& members, Is<Withdraw> auto& command) {
@@ -293,6 +295,7 @@ void each_field(auto& members, Is<PeriodClose> auto& command) {
 void each_field(auto& members, Is<AcceptGap> auto& command) {
     members("first", command.first);
     members("last", command.last);
+    members.unless_default("asked_by", command.asked_by);
 }
 
 // ---- The request --------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ struct PayoutMove {
     std::optional<Timestamp> paid_at{};
     std::string message{};  ///< kSent: id of the exported message, or empty.
     std::string sha256{};   ///< SHA-256 of its bytes, hexadecimal.
+    std::string payees{};   ///< SHA-256 of the file of bank accounts; with `message`.
     /// payouts_digest() of the payouts that move, hexadecimal. Set with `message`; else empty means
     /// whichever can.
     std::string expect{};
@@ -64,6 +65,8 @@ struct Approve {
     std::string id;           ///< A payout, a payout run, or a pending command.
     std::string expect{};     ///< ApprovalSubject::digest, hexadecimal; empty: none.
     std::string signature{};  ///< `ssh-keygen`'s, for approval_statement(); may be empty.
+    /// SHA-256 of the file of bank accounts, hexadecimal, for payouts; may be empty.
+    std::string payees{};
 };
 struct Withdraw {
     std::string id;
@@ -170,6 +173,9 @@ struct PeriodClose {
 /// (controls K14). Its own number is `first`, and it stands for all of them.
 struct AcceptGap {
     SequenceNumber first, last;
+    /// Another actor, who asked for it: needed if a policy has approvals. Nothing can wait in the
+    /// queue meanwhile.
+    std::string asked_by{};
 };
 /// The last number that a queue may reach. Ledgers store numbers with a sign.
 inline constexpr std::uint64_t kSequenceMax = (std::uint64_t{1} << 62) - 1;

@@ -131,11 +131,12 @@ enum class LimitKind : std::uint8_t { kPayout = 1, kAdjust = 2, kAttribution = 3
 struct LimitUse {
     AccountNumber account;
     LimitKind kind = LimitKind::kPayout;
-    CreatorId creator;
-    Currency currency;
     Timestamp at;    ///< Accounting date.
     std::string id;  ///< Payout id or command id.
-    Decimal amount;  ///< Not negative.
+    CreatorId creator;
+    Currency currency;
+    Digest256 payee{};  ///< payee_digest() of whom the creator was paid as; zeros for no payee.
+    Decimal amount;     ///< Not negative.
 };
 
 /// The current version of a program. A program id belongs to one account for ever.

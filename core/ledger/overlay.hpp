@@ -28,6 +28,18 @@ public:
         return orders_;
     }
 
+    /// Visits the rows that were put into one table and not erased, by key.
+    template <Described Row>
+    void visit_put(const std::type_identity_t<Visitor<Row>>& visit) const {
+        for (const auto& [key, row] : rows_[kTableNumber<Row>]) {
+            if (row && !visit(row->view().template as<Row>())) {
+                return;
+            }
+        }
+    }
+    /// Returns the groups that were posted, by entry.
+    [[nodiscard]] const std::vector<JournalGroup>& posted() const noexcept { return journal_; }
+
     bool load_row(RowRef row) override;
     void scan_rows(RowView first, KeyRange range, const RowVisitor& visit) override;
     void put_row(RowView row) override;

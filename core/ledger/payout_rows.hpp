@@ -90,6 +90,7 @@ struct Payout {
     std::uint32_t repoints = 0;
     std::string approved_by;  ///< Empty if it needs no approval, or still waits for it.
     std::optional<Timestamp> approved_at;
+    std::string payees_sha256;  ///< The approved file of bank accounts, or empty.
     std::string sent_by;
     std::optional<Timestamp> sent_at;
     std::string message;   ///< The exported message that holds it, or empty.

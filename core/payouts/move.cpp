@@ -31,6 +31,7 @@ void stamp(Payout& payout, const Transition& transition, const CommandContext& c
         ++payout.repoints;
         payout.approved_by.clear();
         payout.approved_at.reset();
+        payout.payees_sha256.clear();
     } else {
         payout.ended_by = context.actor();
         payout.ended_at = at;
@@ -97,6 +98,27 @@ Status check_unchanged(const PayoutMove& command, const std::vector<Payout>& pay
                        : "a payout of message " + command.message +
                              " was repointed or sent while its file was made; nothing was sent: "
                              "export them again");
+}
+
+/// Refuses an export whose bank accounts are not those that were approved with the payouts.
+Status check_payees(const PayoutMove& command, const std::vector<Payout>& payouts,
+                    const Policy& policy) {
+    if (command.message.empty()) {
+        return {};
+    }
+    for (const Payout& payout : payouts) {
+        if (payout.payees_sha256.empty() ? policy.approve_payees_file
+                                         : payout.payees_sha256 != command.payees) {
+            return refused(
+                "payout " + payout.payout_id +
+                (payout.payees_sha256.empty()
+                     ? " was approved without a file of bank accounts"
+                     : " was approved with the file of bank accounts that has the SHA-256 " +
+                           payout.payees_sha256 + ", not " + command.payees) +
+                "; void it, close again, and have it approved with --payees");
+        }
+    }
+    return {};
 }
 
 /// Keeps the bank's reference of payouts that were settled without one, so that a second payment is
@@ -171,6 +193,11 @@ Result<Reply> run_verb(const PayoutMove& command, const CommandContext& context,
     if (Status same = check_unchanged(command, selected->moving); !same) {
         return same.error();
     }
+    if (Status same =
+            check_payees(command, selected->moving, programs.settings(txn, context.account).policy);
+        !same) {
+        return same.error();
+    }
     const std::size_t recorded = record_reference(command, context, txn);
     if (selected->moving.empty() && recorded == 0) {
         return nothing_moved(*selected, transition);
@@ -199,8 +226,9 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& give
     if (!payouts) {
         return payouts.error();
     }
-    const Result<ApprovalSubject> subject =
+    Result<ApprovalSubject> subject =
         approval_subject(txn, given.account, given.account_id, command.id);
+    subject->digest = digest_with_payees(subject->digest, command.payees);
     const Policy policy = programs.settings(txn, given.account).policy;
     const Result<Approving> judged = subject->payouts.empty()
                                          ? Approving{given, std::nullopt}
@@ -210,6 +238,11 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& give
     }
     const CommandContext& context = judged->context;
     for (const Payout& payout : subject->payouts) {
+        for (const std::string& requester : {payout.closed_by, payout.repointed_by}) {
+            if (Status person = check_person(command, given, requester); !person) {
+                return person.error();
+            }
+        }
         if (Status may = check_approver(context, payout, policy); !may) {
             return may.error();
         }
@@ -226,7 +259,14 @@ Result<Reply> approve_payouts(const Approve& command, const CommandContext& give
     if (Status seen = check_expected(command, subject->digest); !seen) {
         return seen.error();
     }
-    write(*selected, transition, context, programs, payout_memo, txn);
+    if (policy.approve_payees_file && command.payees.empty()) {
+        return refused("the policy has approve_payees_file: approve " + command.id +
+                       " with --payees FILE, the file of bank accounts");
+    }
+    for (Payout& payout : selected->moving) {
+        payout.payees_sha256 = command.payees;
+    }
+    write(*selected, transition, context, programs, approved_memo, txn);
     if (judged->row) {
         txn.put(*judged->row);
     }

@@ -8,6 +8,7 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/payouts/items.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 
@@ -446,21 +447,28 @@ void PayoutPlan::decide() {
 
 void PayoutPlan::find_waiting() {
     const Policy& policy = settings_.policy;
-    const LimitSums counted =
-        policy.approve_payout_above && !paid_.empty()
-            ? limit_sums(ledger_, request_.account, LimitKind::kPayout,
-                         accounting_date(request_.received_at, settings_.row.closed_until))
-            : LimitSums();
+    waits_.assign(paid_.size(), policy.approve_payees_file);
+    if (paid_.empty() || !(policy.approve_payout_above || policy.approve_run_above)) {
+        return;
+    }
+    const LimitSums counted(ledger_, request_.account, LimitKind::kPayout,
+                            accounting_date(request_.received_at, settings_.row.closed_until),
+                            ledger_);
+    std::vector<LimitAmount> amounts;
     std::map<Currency, Decimal> totals;
     for (const auto& [key, amount] : paid_) {
-        totals.try_emplace(key.second, zero_amount(key.second)).first->second += amount;
+        const auto& [creator, currency] = key;
+        const std::string& payee = profiles_[creator].payee;
+        amounts.push_back(
+            {creator, payee.empty() ? Digest256{} : payee_digest(payee), {currency, amount}});
+        totals.try_emplace(currency, counted.of_run(currency)).first->second += amount;
     }
-    for (const auto& [key, amount] : paid_) {
-        const auto before = counted.find(key);
-        waits_.push_back(
-            exceeds_limit(policy.approve_payout_above, {key.second, amount},
-                          before == counted.end() ? zero_amount(key.second) : before->second) ||
-            needs_approval(policy.approve_run_above, {key.second, totals.at(key.second)}));
+    const std::vector<std::string> excesses =
+        counted.excesses(policy.approve_payout_above, amounts);
+    for (std::size_t i = 0; i < paid_.size(); ++i) {
+        const Currency currency = paid_[i].first.second;
+        waits_[i] = waits_[i] || !excesses[i].empty() ||
+                    needs_approval(policy.approve_run_above, {currency, totals.at(currency)});
     }
 }
 

@@ -64,6 +64,7 @@ void each_member(Members& members, Is<Policy> auto& policy) {
     members.unless_default("approve_payee_change", policy.approve_payee_change);
     members.unless_default("approve_rates", policy.approve_rates);
     members.unless_default("approve_period_close", policy.approve_period_close);
+    members.unless_default("approve_payees_file", policy.approve_payees_file);
     members.unless_default("payee_cooling_days", policy.payee_cooling_days);
     members("max_rate", policy.max_rate, Decimal::parse);
     members("lines_over", policy.lines_over, Decimal::parse);

@@ -26,6 +26,7 @@ struct Policy {
         approve_attribution_above, approve_run_above;
     bool approve_rates = false;  ///< A program file that raises earnings.
     bool approve_period_close = false;
+    bool approve_payees_file = false;  ///< Payouts, together with the file of bank accounts.
     /// Names, each with an SSH public key behind it if only signatures count. Empty means any other
     /// actor.
     std::vector<std::string> approvers;
@@ -41,7 +42,8 @@ struct Policy {
 
     [[nodiscard]] bool has_approvals() const noexcept {
         return approve_payout_above || approve_adjust_above || approve_attribution_above ||
-               approve_run_above || approve_rates || approve_period_close || approve_payee_change;
+               approve_run_above || approve_rates || approve_period_close || approve_payee_change ||
+               approve_payees_file;
     }
 };
 

@@ -193,19 +193,9 @@ Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) 
     return {{"result", result}, {"totals", std::move(sums)}, {"creators", std::move(creators)}};
 }
 
-/// The command as a dry run over the ledger of this moment: the ten largest changes.
-Json effect_of(const PendingApproval& row, const Command& command, const AccountId& account,
-               Timestamp now, LedgerReader& ledger) {
-    CommandContext context;
-    context.source.received_at = now;
-    context.source.command_id = row.command_id;  // that of the postings after an approval
-    context.source.note = row.reason;
-    context.source.actor = row.actor;
-    context.account = row.account;
-    context.account_id = account;
-    context.shop = row.shop;
-    context.shop_id = row.shop_id;
-    const Result<DryRun> tried = dry_run(command, context, ledger);
+/// The command as a dry run: the ten largest changes.
+Json effect_of(const PendingApproval& row, const Command& command, const Result<DryRun>& tried,
+               LedgerReader& ledger) {
     if (!tried) {
         return {{"refused", tried.error().message}};
     }
@@ -306,8 +296,8 @@ Json effect_of(const ApprovalSubject& subject, const std::vector<Payout>& all,
             {"payouts_left_out", all.size() - std::min(all.size(), kListed)}};
 }
 
-Json command_object(const ApprovalSubject& subject, const AccountId& account, Timestamp now,
-                    LedgerReader& ledger) {
+Json command_object(const ShownApproval& shown, const AccountId& account, LedgerReader& ledger) {
+    const ApprovalSubject& subject = shown.subject;
     const PendingApproval& row = *subject.command;
     const Result<Request> request = decode_request(row.topic, row.body);
     return {
@@ -322,9 +312,8 @@ Json command_object(const ApprovalSubject& subject, const AccountId& account, Ti
         {"received_at", row.received_at.to_string()},
         {"fields", request ? fields_of(row, request->command, ledger) : Json()},
         {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
-        {"effect", request && row.state == ApprovalState::kPending
-                       ? effect_of(row, request->command, account, now, ledger)
-                       : Json::object()},
+        {"effect",
+         shown.effect ? effect_of(row, request->command, *shown.effect, ledger) : Json::object()},
         {"digest", to_hex(subject.digest)}};
 }
 
@@ -425,9 +414,9 @@ Row difference_row(const DryRunRow& row) {
 }
 
 Json approval_object(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
-                     const ApprovalSubject& subject, Timestamp now) {
-    return subject.command ? command_object(subject, account_id, now, ledger)
-                           : payouts_object(subject, account, account_id, ledger);
+                     const ShownApproval& shown) {
+    return shown.subject.command ? command_object(shown, account_id, ledger)
+                                 : payouts_object(shown.subject, account, account_id, ledger);
 }
 
 }  // namespace sluice::reports

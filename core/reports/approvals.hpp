@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/apply/dry_run.hpp"
-#include "core/approvals/subject.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/reports/row_output.hpp"
 
@@ -27,10 +26,9 @@ struct PendingTotals {
 [[nodiscard]] PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account);
 
 /// Returns a pending command, a payout or a payout run with its fields, the settings that it would
-/// change, and its effect on the ledger of this moment: the ten largest changes.
+/// change, and its effect: the ten largest changes.
 [[nodiscard]] Json approval_object(LedgerReader& ledger, AccountNumber account,
-                                   const AccountId& account_id, const ApprovalSubject& subject,
-                                   Timestamp now);
+                                   const AccountId& account_id, const ShownApproval& shown);
 
 /// Returns columns and rows of a dry run or a program preview, by program, creator and currency.
 [[nodiscard]] std::vector<Column> difference_columns();

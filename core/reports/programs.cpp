@@ -91,6 +91,7 @@ Json policy_object(const AccountSettings& settings) {
             {"approve_run_above", limit_of(policy.approve_run_above)},
             {"approve_rates", policy.approve_rates},
             {"approve_period_close", policy.approve_period_close},
+            {"approve_payees_file", policy.approve_payees_file},
             {"approvers", policy.approvers},
             {"require_payee", policy.require_payee},
             {"approve_payee_change", policy.approve_payee_change},

@@ -24,7 +24,7 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;   ///< `0017_ledger`, in order.
+    std::vector<std::string> applied;   ///< `0020_ledger`, in order.
     bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
 };
 

@@ -1,4 +1,4 @@
-"""Writes the header with the migrations: migration_table.py OUT.hpp 0017_name.sql 0018_name.sql ..."""
+"""Writes the header with the migrations: migration_table.py OUT.hpp 0020_name.sql 0021_name.sql ..."""
 import pathlib
 import re
 import sys

@@ -243,7 +243,12 @@ Status read_rows(const std::string& file, const CsvColumns& columns,
     if (!input.ok()) {
         return input.error();
     }
-    auto table = CsvTable::open(input->get(), file, columns);
+    return read_rows(input->get(), file, columns, add);
+}
+
+Status read_rows(std::FILE* input, const std::string& file, const CsvColumns& columns,
+                 const std::function<Status(const CsvRow&)>& add) {
+    auto table = CsvTable::open(input, file, columns);
     if (!table.ok()) {
         return table.error();
     }

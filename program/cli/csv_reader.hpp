@@ -93,5 +93,9 @@ private:
 /// errors of all rows, a line each.
 [[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);
+/// Likewise of an open file.
+/// @param name  For messages.
+[[nodiscard]] Status read_rows(std::FILE* file, const std::string& name, const CsvColumns& columns,
+                               const std::function<Status(const CsvRow&)>& add);
 
 }  // namespace sluice::cli

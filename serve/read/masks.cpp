@@ -31,7 +31,8 @@ constexpr std::string_view kProgram =
 constexpr std::string_view kPolicy =
     "policy policy.min_payout policy.approve_payout_above policy.approve_adjust_above "
     "policy.approve_attribution_above policy.approve_run_above policy.approve_rates "
-    "policy.approve_period_close policy.require_payee policy.approve_payee_change "
+    "policy.approve_period_close policy.approve_payees_file policy.require_payee "
+    "policy.approve_payee_change "
     "policy.payee_cooling_days policy.max_rate policy.lines_over policy.max_share "
     "policy.amount_limit policy.blocking";
 

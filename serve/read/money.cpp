@@ -275,13 +275,13 @@ Page list_approvals(Read& read) {
 
 /// As `approvals show`.
 Json show_approval(Read& read) {
-    const auto subject = approval_subject(read.ledger, read.grant.account, read.grant.account_id,
-                                          read.arguments.required("id"));
-    if (!subject.ok()) {
+    const auto found = shown_approval(read.ledger, read.grant.account, read.grant.account_id,
+                                      read.arguments.required("id"), read.now);
+    if (!found.ok()) {
         refuse("not_found");
     }
-    Json shown = reports::approval_object(read.ledger, read.grant.account, read.grant.account_id,
-                                          *subject, read.now);
+    Json shown =
+        reports::approval_object(read.ledger, read.grant.account, read.grant.account_id, *found);
     mask_approval(shown);
     return shown;
 }

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
-#include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/reports/report.hpp"
@@ -162,10 +162,10 @@ void statement(Books& books, const json& request) {
 /// Prints the text that an approver signs (K5), or null if the subject does not wait.
 void approval(Books& books, const json& request) {
     const auto reader = books.read();
-    const auto subject =
-        approval_subject(*reader, kAccount, AccountId("acme"), text_at(request, "id"));
-    const json text = subject && subject->waits()
-                          ? json(approval_statement(*reader, AccountId("acme"), *subject))
+    const auto shown = shown_approval(*reader, kAccount, AccountId("acme"), text_at(request, "id"),
+                                      reader->head().last_received);
+    const json text = shown && shown->subject.waits()
+                          ? json(approval_statement(*reader, AccountId("acme"), shown->subject))
                           : json();
     std::printf("%s\n", json{{"statement", text}}.dump().c_str());
 }

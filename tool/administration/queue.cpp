@@ -8,14 +8,17 @@
 #include <system_error>
 
 #include "core/apply/work.hpp"
+#include "core/rules/account.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
+#include "program/system/identity.hpp"
 #include "program/system/named_file.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
+#include "worker/access/registry_access.hpp"
 #include "worker/access/submit.hpp"
 
 namespace sluice::cli {
@@ -298,15 +301,63 @@ Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
     return found.ok() ? Status::success() : Status(found.error());
 }
 
+/// Whether the policy of an account asks a second person for anything.
+Result<bool> has_guarded_account(const Frame& frame, const std::string& ledger_url) {
+    return with_snapshot(frame, ledger_url, [](LedgerReader& ledger) -> Result<bool> {
+        bool guarded = false;
+        ledger.scan(sluice::AccountRow{}, {}, [&](const sluice::AccountRow& row) {
+            guarded = guarded || account_settings(ledger, row.account).policy.has_approvals();
+        });
+        return guarded;
+    });
+}
+
+/// Returns who asked for the same before, as the registry's log says. If no other actor did,
+/// notes it, and returns kPending: the queue stands, so the command itself cannot wait in it.
+Result<std::string> asked_before(const Frame& frame, const AcceptGapCommand& command) {
+    const std::string what = "queue accept-gap " + command.numbers;
+    const auto changes =
+        ask_registry(frame, [](store::Registry& registry) { return registry.changes(); });
+    if (!changes.ok()) {
+        return changes.error();
+    }
+    for (auto change = changes->rbegin(); change != changes->rend(); ++change) {
+        if (change->change == what && change->author.actor != current_user()) {
+            return change->author.actor;
+        }
+    }
+    Frame asking = frame;
+    asking.reason = command.submit.reason;
+    if (Status noted = note_change(asking, what); !noted.ok()) {
+        return noted.error();
+    }
+    return Error{ErrorCode::kPending,
+                 "the policy of an account has approvals: an approver who is "
+                 "another person runs this command as well"};
+}
+
 Status run_accept_gap(const Frame& frame, const AcceptGapCommand& command) {
-    const auto gap = parse_gap(command.numbers);
+    auto gap = parse_gap(command.numbers);
     if (!gap) {
         return Error{ErrorCode::kInvalid,
                      "\"" + command.numbers +
                          "\" is no gap: name its numbers as `sluice doctor` does, as in 7-9"};
     }
-    Status lacks = check_archive_lacks(frame, *gap);
-    return lacks.ok() ? submit(frame, *gap, command.submit) : lacks;
+    if (Status lacks = check_archive_lacks(frame, *gap); !lacks.ok()) {
+        return lacks;
+    }
+    const auto guarded = has_guarded_account(frame, command.submit.ledger_url);
+    if (!guarded.ok()) {
+        return guarded.error();
+    }
+    if (*guarded) {
+        const auto asked = asked_before(frame, command);
+        if (!asked.ok()) {
+            return asked.error();
+        }
+        gap->asked_by = *asked;
+    }
+    return submit(frame, *gap, command.submit);
 }
 
 }  // namespace

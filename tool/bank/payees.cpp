@@ -3,13 +3,18 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "core/protocol/signature.hpp"
 #include "core/values/money.hpp"
+#include "os/files/file_io.hpp"
 #include "program/cli/csv_reader.hpp"
+#include "program/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -120,10 +125,20 @@ bool is_bic(std::string_view text) noexcept {
 
 Result<Payees> read_payees(const std::string& file) {
     constexpr std::size_t kKnown = 4;
+    constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+    auto bytes = read_to_end(file, kBytesMax);
+    if (!bytes.ok()) {
+        return bytes.error();
+    }
+    const UniqueFile input(::fmemopen(bytes->data(), bytes->size(), "r"));
+    if (input == nullptr) {
+        return system_error(errno, "read", file);
+    }
     Payees payees;
+    payees.sha256 = to_hex(sha256(*bytes));
     bool names_checked = false;
     const CsvColumns columns{{"payee", "name"}, {"iban", "bic"}, &payees.columns};
-    const Status read = read_rows(file, columns, [&](const CsvRow& row) {
+    const Status read = read_rows(input.get(), file, columns, [&](const CsvRow& row) {
         if (!std::exchange(names_checked, true)) {
             if (Status fits = check_names(payees.columns); !fits.ok()) {
                 return fits;

@@ -37,6 +37,7 @@ struct BankAccount {
 struct Payees {
     std::map<std::string, BankAccount, std::less<>> by_reference;  ///< The creators' payee.
     std::vector<std::string> columns;
+    std::string sha256;  ///< SHA-256 of the file's bytes, hexadecimal.
 };
 
 /// Reads the columns payee and name, optionally iban and bic, and any others, of which street,

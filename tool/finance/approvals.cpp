@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
+#include <set>
 
+#include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "program/system/file.hpp"
+#include "tool/bank/payees.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/submit.hpp"
 
@@ -18,8 +22,12 @@ namespace sluice::cli {
 
 namespace {
 
+constexpr const char* kPayeesHelp =
+    "File of bank accounts, as `payout export` takes it: the payouts may be exported with it alone";
+
 struct ShowApprovalCommand {
     std::string id;
+    std::string payees;    ///< File of bank accounts; empty means none.
     SubmitOptions submit;  ///< Account and ledger.
     Format format = Format::kTable;
     bool statement = false;
@@ -29,6 +37,7 @@ struct ApproveCommand {
     Approve command;
     SubmitOptions submit;
     std::string signature;  ///< File; empty means none.
+    std::string payees;     ///< Likewise.
 };
 
 // ---- List ---------------------------------------------------------------------------------------
@@ -43,7 +52,7 @@ Status run_list_approvals(const Frame& frame, const AccountListOptions& command)
 
 // ---- View: what an approver is shown before the decision (controls K3) --------------------------
 
-struct ShownApproval {
+struct SeenApproval {
     Json object;         ///< As `approvals show` prints it.
     std::string digest;  ///< ApprovalSubject::digest, hexadecimal.
     bool waits = false;  ///< False if it was approved or withdrawn.
@@ -78,35 +87,79 @@ void print_approval(const Json& shown) {
     }
 }
 
+/// The file of bank accounts, if one is named.
+Result<std::optional<Payees>> named_payees(const std::string& file) {
+    if (file.empty()) {
+        return std::optional<Payees>();
+    }
+    auto payees = read_payees(file);
+    return payees.ok() ? Result<std::optional<Payees>>(std::move(payees).value())
+                       : Result<std::optional<Payees>>(payees.error());
+}
+
+std::string digest_of(const std::optional<Payees>& payees) {
+    return payees ? payees->sha256 : std::string();
+}
+
+/// The bank accounts of the payouts that wait, as the bank will get them.
+Json accounts_of(const ApprovalSubject& subject, const Payees& payees) {
+    Json rows = Json::array();
+    std::set<std::string> seen;
+    for (const Payout& payout : subject.payouts) {
+        if (!seen.insert(payout.payee).second) {
+            continue;
+        }
+        const auto found = payees.by_reference.find(payout.payee);
+        Json row{{"payee", payout.payee}};
+        const bool known = found != payees.by_reference.end();
+        row["name"] = known ? Json(found->second.name) : Json();
+        row["iban"] = known ? Json(found->second.iban) : Json();
+        row["bic"] = known ? Json(found->second.bic) : Json();
+        for (std::size_t i = 0; i < payees.columns.size(); ++i) {
+            row[payees.columns[i]] = known ? Json(found->second.more[i]) : Json();
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 /// Reads a pending command, a payout or a payout run. Requires: options.account.
-Result<ShownApproval> show_approval(const Frame& frame, const std::string& id,
-                                    const SubmitOptions& options) {
-    return with_account(
-        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
-        [&](LedgerReader& ledger, AccountNumber account) -> Result<ShownApproval> {
-            const auto subject = approval_subject(ledger, account, *options.account, id);
-            if (!subject.ok()) {
-                return subject.error();
-            }
-            return ShownApproval{
-                reports::approval_object(ledger, account, *options.account, *subject, now()),
-                to_hex(subject->digest), subject->waits()};
-        });
+Result<SeenApproval> show_approval(const Frame& frame, const std::string& id,
+                                   const SubmitOptions& options,
+                                   const std::optional<Payees>& payees) {
+    return with_account(frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+                        [&](LedgerReader& ledger, AccountNumber account) -> Result<SeenApproval> {
+                            const auto found = shown_approval(ledger, account, *options.account, id,
+                                                              now(), digest_of(payees));
+                            if (!found.ok()) {
+                                return found.error();
+                            }
+                            Json object =
+                                reports::approval_object(ledger, account, *options.account, *found);
+                            if (payees && !found->subject.command) {
+                                object["payees_sha256"] = payees->sha256;
+                                object["effect"]["accounts"] = accounts_of(found->subject, *payees);
+                            }
+                            return SeenApproval{std::move(object), to_hex(found->subject.digest),
+                                                found->subject.waits()};
+                        });
 }
 
 /// Prints the text that an approver signs, and nothing else.
-Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options) {
+Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options,
+                       const std::optional<Payees>& payees) {
     return with_account(
         frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
         [&](LedgerReader& ledger, AccountNumber account) -> Status {
-            const auto subject = approval_subject(ledger, account, *options.account, id);
-            if (!subject.ok()) {
-                return subject.error();
+            const auto found =
+                shown_approval(ledger, account, *options.account, id, now(), digest_of(payees));
+            if (!found.ok()) {
+                return found.error();
             }
-            if (!subject->waits()) {
+            if (!found->subject.waits()) {
                 return Error{ErrorCode::kConflict, id + " does not wait for an approval"};
             }
-            const std::string text = approval_statement(ledger, *options.account, *subject);
+            const std::string text = approval_statement(ledger, *options.account, found->subject);
             std::fwrite(text.data(), 1, text.size(), stdout);
             return Status::success();
         });
@@ -117,10 +170,14 @@ Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command)
     if (!options.ok()) {
         return options.error();
     }
-    if (command.statement) {
-        return print_statement(frame, command.id, *options);
+    const auto payees = named_payees(command.payees);
+    if (!payees.ok()) {
+        return payees.error();
     }
-    const auto shown = show_approval(frame, command.id, *options);
+    if (command.statement) {
+        return print_statement(frame, command.id, *options, *payees);
+    }
+    const auto shown = show_approval(frame, command.id, *options, *payees);
     if (!shown.ok()) {
         return shown.error();
     }
@@ -162,8 +219,13 @@ Status run_approve(const Frame& frame, const ApproveCommand& written) {
     if (!options.ok()) {
         return options.error();
     }
+    const auto payees = named_payees(written.payees);
+    if (!payees.ok()) {
+        return payees.error();
+    }
+    command.payees = digest_of(*payees);
     if (command.expect.empty() && command.signature.empty()) {
-        const auto shown = show_approval(frame, command.id, *options);
+        const auto shown = show_approval(frame, command.id, *options, *payees);
         if (!shown.ok()) {
             return shown.error();
         }
@@ -204,6 +266,7 @@ void declare_approvals(Subcommand app) {
            "Digest that `approvals show` printed; required unless a terminal asks");
     add_file(approve, "--signature", "FILE", approved.signature, FileUse::kInput,
              "Signature of what `approvals show --statement` printed, by ssh-keygen -Y sign");
+    add_file(approve, "--payees", "FILE", approved.payees, FileUse::kInput, kPayeesHelp);
     add_command_options(approve, approved.submit, false);
 
     auto [withdraw, withdrawn] =
@@ -221,6 +284,7 @@ void declare_approvals(Subcommand app) {
     add_id_account(show, shown.submit);
     add_ledger(show, shown.submit.ledger_url);
     add_format(show, shown.format);
+    add_file(show, "--payees", "FILE", shown.payees, FileUse::kInput, kPayeesHelp);
     add_flag(show, "--statement", shown.statement,
              "Print the text that an approver signs, and nothing else");
 }

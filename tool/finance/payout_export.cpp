@@ -127,6 +127,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
 struct NewMessage {
     PaymentMessage message;
     Digest256 payouts{};
+    std::string payees{};  ///< SHA-256 of the file of bank accounts.
 };
 
 /// A file that is to be written, with its own suffix and key in `command`.
@@ -176,7 +177,7 @@ Result<std::vector<OutFile>> read_files(LedgerReader& ledger, AccountNumber acco
         if (!message.ok()) {
             return message.error();
         }
-        file.made = {std::move(message).value(), payouts_digest(one.payouts)};
+        file.made = {std::move(message).value(), payouts_digest(one.payouts), files.payees.sha256};
     }
     return out;
 }
@@ -263,6 +264,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     move.message = message.message_id;
     move.sha256 = to_hex(sha256(bytes));
     move.expect = to_hex(made.payouts);
+    move.payees = made.payees;
     for (const Payment& payment : message.payments) {
         move.ids.push_back(payment.payout_id);
     }

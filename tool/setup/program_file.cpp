@@ -57,8 +57,8 @@ FiledPolicy policy_of(const toml::node& node) {
         node, "policy",
         {"account", "min_payout", "approve_payout_above", "approve_adjust_above",
          "approve_attribution_above", "approve_run_above", "approve_rates", "approve_period_close",
-         "approvers", "require_payee", "approve_payee_change", "payee_cooling_days", "max_rate",
-         "lines_over", "max_share", "amount_limit", "blocking"});
+         "approve_payees_file", "approvers", "require_payee", "approve_payee_change",
+         "payee_cooling_days", "max_rate", "lines_over", "max_share", "amount_limit", "blocking"});
     FiledPolicy filed;
     const toml::node& account = table.require("account", R"("acme")");
     filed.policy.account_id = AccountId(id_of(account, "account", R"("acme")"));
@@ -76,6 +76,7 @@ FiledPolicy policy_of(const toml::node& node) {
     read_if(table, "approve_payee_change", filed.policy.approve_payee_change, flag_of);
     read_if(table, "approve_rates", filed.policy.approve_rates, flag_of);
     read_if(table, "approve_period_close", filed.policy.approve_period_close, flag_of);
+    read_if(table, "approve_payees_file", filed.policy.approve_payees_file, flag_of);
     read_if(table, "payee_cooling_days", filed.policy.payee_cooling_days, days_of);
     read_if(table, "max_rate", filed.policy.max_rate, percent_of);
     read_if(table, "lines_over", filed.policy.lines_over, percent_of);

@@ -5,13 +5,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from model.books import (
-    attribution, events, forget, imports, limits, openings, payouts, periods, plausibility, policy, signatures,
+    attribution, events, forget, guard, imports, limits, openings, payouts, periods, plausibility, policy, signatures,
 )
 from model.books.rates import parse_money
 from model.books.state import Credit, Nothing, Refused, Result
 from model.values import digits, time_text
 
 MONEY = ("adjust", "credit", "write-off", "reverse")
+UNJUDGED = ("approve", "withdraw", "payout close", "payout close and settle", "forget")
+MEMO_BEFORE_WORK = ("program apply", "reverse", "opening import", "creator import", "click import", "detach")
 MOVES = ("sent", "settle", "failed", "returned", "void", "repoint")
 
 
@@ -19,9 +21,16 @@ def run(ledger, at, command):
     do, command = command["do"], with_first_ids(ledger, at, command)
     if do in MOVES:
         return Result("done", payouts.move(ledger, at, do, command["ids"], command.get("bank_ref")))
+    if do in UNJUDGED:
+        return answer_of(HANDLERS[do](ledger, at, command))
     if is_money(ledger, command):
         return money(ledger, at, command)
-    answer = HANDLERS[do](ledger, at, command)
+    return guard.run_judged(
+        ledger, at, command, accounts_of(ledger, at, command), lambda on: answer_of(HANDLERS[do](on, at, command)),
+        lambda account: ledger.wait(at, command, account))
+
+
+def answer_of(answer):
     return answer if isinstance(answer, Result) else Result("done", answer or "")
 
 
@@ -75,30 +84,6 @@ def need_reason(at):
 # A3: by hand ----------------------------------------------------------------------------------------------
 
 
-def by_hand(change):
-    """K4: commission that moves counts; above the limit the command waits. It is tried on a copy first."""
-    def run_change(ledger, at, command, approved=False):
-        need_reason(at)
-        before = limits.accrued(ledger.orders.values())
-        if ledger.policy(at.account).get("approve_attribution_above") is not None and not approved:
-            trial = copy.deepcopy(ledger)
-            try:
-                change(trial, at, command)
-            except (Refused, Nothing):
-                trial = ledger
-            if limits.moves_too_much(ledger, at, before, limits.accrued(trial.orders.values())):
-                return ledger.wait(at, command, at.account)
-        if approved and "cause" in command:  # its orders follow one by one
-            change(copy.deepcopy(ledger), at, command)
-            approved()
-        change(ledger, at, command)
-        limits.count_moved(ledger, at, before, ledger.orders.values())
-        return None
-
-    return run_change
-
-
-@by_hand
 def attribute(ledger, at, command):
     need_reason(at)
     order = find_order(ledger, at, command)
@@ -123,8 +108,7 @@ def attribute(ledger, at, command):
     plausibility.judge(ledger, at, order, event=False)
 
 
-@by_hand
-def detach(ledger, at, command):
+def detach(ledger, at, command, approved=None):
     """Detaches one order, or all that one import, apply or `attribute` attributed; --retry tries each again."""
     need_reason(at)
     if "cause" in command:
@@ -136,6 +120,9 @@ def detach(ledger, at, command):
         orders = [find_order(ledger, at, command)]
         if not orders[0].live and not (command.get("retry") and orders[0].barred):
             raise Nothing(f"order {orders[0].order_id} belongs to no creator")
+    if approved and "cause" in command:  # its orders follow one by one
+        detach(copy.deepcopy(ledger), at, command)
+        approved()
     orders.sort(key=lambda order: order.key)
     before = [order.live for order in orders]
     for order in orders:
@@ -272,9 +259,10 @@ def money(ledger, at, command):
     need_reason(at)
     checked = CHECKS[command["do"]](ledger, at, command)
     amount, currency = checked["amount"], checked["currency"]
-    if limits.exceeds(ledger, at, "approve_adjust_above", "adjust", checked["creator"], currency, amount):
-        return ledger.wait(at, command, at.account, amount, currency, checked.get("live"))
-    return Result("done", post_money(ledger, at, at, command, checked))
+    return guard.run_judged(
+        ledger, at, command, [at.account],
+        lambda on: Result("done", post_money(on, at, at, command, CHECKS[command["do"]](on, at, command))),
+        lambda account: ledger.wait(at, command, account, amount, currency, checked.get("live")))
 
 
 def post_money(ledger, at, asked, command, checked):
@@ -412,10 +400,9 @@ def approve(ledger, at, command):
             raise Refused(f"what {waiting.waiting_id} was about has changed since; withdraw it and ask again")
         post_money(ledger, posted, waiting.given, waiting.command, checked)
         memo()
-    elif waiting.command["do"] in ("program apply", "reverse"):
-        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=memo)
     else:
-        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, approved=memo)
+        more = {"approved": memo} if waiting.command["do"] in MEMO_BEFORE_WORK else {}
+        HANDLERS[waiting.command["do"]](ledger, posted, waiting.command, **more)
         if not marked:
             memo()
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
@@ -467,10 +454,8 @@ def close_and_settle(ledger, at, command):
     return Result("done", payouts=[payout.payout_id for payout in made])
 
 
-def period_close(ledger, at, command, approved=False):
+def period_close(ledger, at, command):
     period = periods.closable(ledger, at, command["until"], command.get("allow_late", False))
-    if ledger.policy(at.account).get("approve_period_close") and not approved:
-        return ledger.wait(at, command, at.account)
     periods.close(ledger, at, period)
     return None
 

@@ -21,35 +21,6 @@ def effective_from_of(at, command, program):
 # Creators and codes ----------------------------------------------------------------------------------------
 
 
-def changes_payee(ledger, row):
-    """K1: another payee for a creator who is there; the payee that one comes with is no change."""
-    profile = ledger.profiles.get((ledger.programs[row["program"]].account, row["creator"]))
-    return profile is not None and bool(row.get("payee")) and (profile.get("payee") or "") != row["payee"]
-
-
-def rows_imported(ledger, command, ended, out):
-    """The rows that take effect: one whose code stays removed changes members only."""
-    joining = set()
-    for line, row in enumerate(command["rows"], 2):
-        member = (row["program"], row["creator"])
-        known = member in joining or row["creator"] in ledger.programs[row["program"]].members
-        if line not in out and (line not in ended or known):
-            joining.add(member)
-            yield row
-
-
-def guarded_account(ledger, rows):
-    """The account whose approvers are asked, or None."""
-    accounts = {ledger.programs[row["program"]].account for row in rows}
-    asked = [
-        row for row in rows
-        if ledger.policy(ledger.programs[row["program"]].account).get("approve_payee_change") and changes_payee(ledger, row)
-    ]
-    if asked and len(accounts) > 1:
-        raise Refused("a file with payees that need an approval names one account")
-    return accounts.pop() if asked else None
-
-
 def creators(ledger, at, command, approved=False):
     """All rows or none. Line 1 is the header."""
     codes = {name: {code: list(rows) for code, rows in p.codes.items()} for name, p in ledger.programs.items()}
@@ -64,9 +35,6 @@ def creators(ledger, at, command, approved=False):
             out[line] = row["creator"]
         elif row.get("code"):
             import_code(codes[program.program_id], at, command, program, row, line)
-    account = guarded_account(ledger, list(rows_imported(ledger, command, ended, out)))
-    if account and not approved:
-        return ledger.wait(at, command, account)
     for name, program in ledger.programs.items():
         program.codes = codes[name]
     joined = {
@@ -212,12 +180,14 @@ def ended(row, creator, end):
 # Clicks ------------------------------------------------------------------------------------------------------
 
 
-def clicks(ledger, at, command):
+def clicks(ledger, at, command, approved=False):
     for line, row in enumerate(command["rows"], 2):
         program_of(ledger, row["program"], line)
     for row in command["rows"]:
         program = ledger.programs[row["program"]]
         put_click(ledger, row, effective_from_of(at, command, program))
+    if approved:
+        approved()
     for row in command["rows"]:
         account = ledger.programs[row["program"]].account
         try_waiting(ledger, at, [account], lambda order, device=row["device"]: order.device == device)
@@ -239,14 +209,10 @@ def put_click(ledger, row, effective_from):
 # Profiles -------------------------------------------------------------------------------------------------------
 
 
-def set_creator(ledger, at, command, approved=False):
+def set_creator(ledger, at, command):
     creator = command["creator"]
-    profile = dict(ledger.profiles.get((at.account, creator), {}))
     if (at.account, creator) not in ledger.profiles:
         raise Refused(f"account {at.account} has no creator {creator}")
-    changes = "payee" in command and command["payee"] != (profile.get("payee") or "")
-    if changes and ledger.policy(at.account).get("approve_payee_change") and not approved:
-        return ledger.wait(at, command, at.account)
     if "group" in command:
         program = ledger.programs.get(command.get("program"))
         if program is None or program.account != at.account or creator not in program.members:

@@ -1,11 +1,16 @@
 """K4: limits count together what took effect without a second person; raised rates; what moves by hand."""
 
+import hashlib
 from fractions import Fraction
 
 from model.books.rates import parse_money, parse_rate
 from model.values import DAY
 
 WINDOW = 31 * DAY
+APPROVALS = (
+    "approve_payout_above", "approve_adjust_above", "approve_attribution_above", "approve_run_above",
+    "approve_payee_change", "approve_rates", "approve_period_close", "approve_payees_file",
+)
 
 
 def limit(ledger, account, name, currency):
@@ -15,62 +20,87 @@ def limit(ledger, account, name, currency):
     return policy.get(name) is not None, limits.get(currency)
 
 
-def exceeds(ledger, at, name, kind, creator, currency, amount):
-    """Compares the amount and what counts already with the policy's list."""
-    is_set, above = limit(ledger, at.account, name, currency)
-    if not is_set:
-        return False
+def payee_of(ledger, account, creator):
+    """The reference's digest, which a forget does not change, or None."""
+    payee = ledger.profiles.get((account, creator), {}).get("payee")
+    return payee_digest(payee) if payee else None
+
+
+def payee_digest(payee):
+    if payee.startswith("sha256:"):
+        return payee.removeprefix("sha256:")
+    return hashlib.sha256(b"payee:" + payee.encode()).hexdigest()
+
+
+def uses_of(ledger, at, account, kind):
+    """(creator, currency, date, amount, payee) of 31 days, and of all later dates."""
+    date = ledger.accounting_date(at, account)
+    return [
+        (key[2], key[3], *use[1:]) for key, use in ledger.uses.items()
+        if key[:2] == (account, kind) and date - WINDOW <= use[1]
+    ]
+
+
+def excess(ledger, profiles, at, account, kind, name, amounts):
+    """The keys of the amounts that are too much: `amounts` has (creator, payee, currency) -> amount."""
+    if ledger.policy(account).get(name) is None:
+        return set()
+    creators, payees = {}, {}
+
+    def add(sums, key, amount):
+        if key[0] is not None:
+            sums[key] = sums.get(key, Fraction(0)) + abs(amount)
+
+    for creator, currency, _, amount, payee in uses_of(ledger, at, account, kind):
+        add(creators, (creator, currency), amount)
+        for one in {payee, payee_of(profiles, account, creator)}:
+            add(payees, (one, currency), amount)
+    for (creator, payee, currency), amount in amounts.items():
+        add(creators, (creator, currency), amount)
+        add(payees, (payee, currency), amount)
+
+    def is_above(sums, key):
+        _, above = limit(ledger, account, name, key[1])
+        return bool(sums.get(key)) and (above is None or sums[key] > above)
+
+    return {
+        key for key in amounts if is_above(creators, (key[0], key[2])) or is_above(payees, (key[1], key[2]))
+    }
+
+
+def too_much(ledger, trial, at, account, kind, amounts, paid_otherwise):
+    name = {"adjust": "approve_adjust_above", "attribution": "approve_attribution_above"}[kind]
+    currencies = {use[1] for use in uses_of(ledger, at, account, kind)}
+    given = {(creator, payee_of(trial, account, creator), of): amount for (creator, of), amount in amounts.items()}
+    for creator in paid_otherwise:
+        for of in currencies:
+            given.setdefault((creator, payee_of(trial, account, creator), of), Fraction(0))
+    return bool(excess(ledger, trial, at, account, kind, name, given))
+
+
+def of_run(ledger, at, currency):
+    """K13: closes within 24 hours are one payout run."""
     date = ledger.accounting_date(at, at.account)
-    counted = sum(
-        (use[2] for key, use in ledger.uses.items()
-         if key[:4] == (at.account, kind, creator, currency) and date - WINDOW <= use[1] <= date),
-        Fraction(0),
-    )
-    return above is None or abs(amount) + counted > above
+    return sum((use[3] for use in uses_of(ledger, at, at.account, "payout") if use[1] == currency and use[2] >= date - DAY),
+               Fraction(0))
 
 
-def count(ledger, at, kind, creator, currency, amount, of=None):
+def has_approvals(policy):
+    return any(policy.get(name) not in (None, False) for name in APPROVALS)
+
+
+def count(ledger, at, kind, creator, currency, amount, of=None, account=None, payee=None):
     """Skips commands that another actor approved."""
-    name = of or at.command_id
+    name, account = of or at.command_id, account or at.account
     if amount and name not in ledger.pending_approvals:
-        key = (at.account, kind, creator, currency, name)
+        key = (account, kind, creator, currency, name)
         counted = ledger.uses[key][2] if key in ledger.uses else Fraction(0)
-        ledger.uses[key] = (name, ledger.accounting_date(at, at.account), counted + abs(amount))
+        payee = payee_digest(payee) if payee else payee_of(ledger, account, creator)
+        ledger.uses[key] = (name, ledger.accounting_date(at, account), counted + abs(amount), payee)
 
 
 def uncount(ledger, payout):
     ledger.uses.pop((payout.account, "payout", payout.creator, payout.currency, payout.payout_id), None)
-
-
-def accrued(orders):
-    """(order, program, creator, currency) -> accrued."""
-    sums = {}
-    for order in orders:
-        for position in order.positions.values():
-            for (_, currency), amount in position.accrued.items():
-                key = (order.key, position.program, position.creator, currency)
-                sums[key] = sums.get(key, Fraction(0)) + amount
-    return sums
-
-
-def count_moved(ledger, at, before, orders):
-    after = accrued(orders)
-    for key in {*before, *after}:
-        amount = after.get(key, Fraction(0)) - before.get(key, Fraction(0))
-        count(ledger, at, "attribution", key[2], key[3], amount)
-
-
-def moves_too_much(ledger, at, before, after):
-    by_program, by_creator = {}, {}
-    for key in {*before, *after}:
-        amount = after.get(key, Fraction(0)) - before.get(key, Fraction(0))
-        by_program[key[1:]] = by_program.get(key[1:], Fraction(0)) + amount
-    for (_, creator, currency), amount in by_program.items():
-        by_creator[creator, currency] = by_creator.get((creator, currency), Fraction(0)) + abs(amount)
-    return any(
-        exceeds(ledger, at, "approve_attribution_above", "attribution", *key, amount)
-        for key, amount in by_creator.items() if amount
-    )
 
 
 # Raised rates ------------------------------------------------------------------------------------------------

@@ -29,11 +29,6 @@ def import_openings(ledger, at, command, approved=None):
     if date > at.received:
         raise Refused("--at is in the future")
     checked = checked_rows(ledger, at, command["rows"], date)
-    if not approved and any(
-        limits.exceeds(ledger, at, "approve_adjust_above", "adjust", creator, currency, amount)
-        for (creator, currency), amount in sums_of((c, of, a) for _, c, of, a in checked).items()
-    ):
-        return ledger.wait(at, command, at.account)
     for number, (program, creator, currency, amount) in enumerate(checked, 1):
         name = posting_id(at.command_id, number)
         if not approved:
@@ -127,11 +122,6 @@ def reverse_import(ledger, at, command, approved=None):
     if not names:
         raise Refused(f"each opening balance of {command['id']} was reversed before")
     check_not_written_off(ledger, names)
-    sums = sums_of((ledger.money[n][0].creator, ledger.money[n][2], ledger.money[n][3]) for n in names)
-    if not approved and any(
-        limits.exceeds(ledger, at, "approve_adjust_above", "adjust", *key, amount) for key, amount in sums.items()
-    ):
-        return ledger.wait(at, command, at.account)
     for number, name in enumerate(names, 1):
         unit, _, currency, amount = ledger.money[name]
         by = posting_id(at.command_id, number)

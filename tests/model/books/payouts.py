@@ -165,11 +165,14 @@ def plan(ledger, at, command):
             skipped.append((share.creator, share.currency, share.amount, why))
         else:
             paid.append(share)
+    amounts = {(share.creator, limits.payee_of(ledger, at.account, share.creator), share.currency): share.amount for share in paid}
+    above = limits.excess(ledger, ledger, at, at.account, "payout", "approve_payout_above", amounts)
     for share in paid:
-        total = sum((other.amount for other in paid if other.currency == share.currency), Fraction(0))
-        share.waits = limits.exceeds(
-            ledger, at, "approve_payout_above", "payout", share.creator, share.currency, share.amount,
-        ) or needs_approval(ledger, at.account, "approve_run_above", total, share.currency)
+        total = sum((other.amount for other in paid if other.currency == share.currency), limits.of_run(ledger, at, share.currency))
+        share.waits = (
+            (share.creator, limits.payee_of(ledger, at.account, share.creator), share.currency) in above
+            or needs_approval(ledger, at.account, "approve_run_above", total, share.currency)
+        )
     return paid, skipped
 
 

@@ -9,11 +9,6 @@ LISTS = (
     "min_payout", "approve_payout_above", "approve_adjust_above", "approve_attribution_above", "approve_run_above",
     "amount_limit",
 )
-APPROVALS = (
-    "approve_payout_above", "approve_adjust_above", "approve_attribution_above", "approve_run_above",
-    "approve_payee_change", "approve_rates", "approve_period_close",
-)
-
 
 def apply(ledger, at, command, approved=None):
     """`approved` marks the approval, if there is one. `programs` and `policies` as in the file, times as instants. Nothing is applied in part."""
@@ -23,17 +18,6 @@ def apply(ledger, at, command, approved=None):
     for row in command["programs"]:
         check_program(ledger, row, policies.get(row["account"], ledger.policy(row["account"])))
     changed = [account for account, row in policies.items() if ledger.policy(account) != row]
-    guarded = [account for account in changed if any(ledger.policy(account).get(name) not in (None, False) for name in APPROVALS)]
-    guarded += [
-        row["account"] for row in command["programs"]
-        if ledger.policy(row["account"]).get("approve_rates") and limits.raises(known_file(ledger, row), row)
-    ]
-    if guarded:
-        touched = {*changed, *(row["account"] for row in command["programs"] if is_changed(ledger, row))}
-        if len(touched) > 1:
-            raise Refused("a file with a change that needs an approval names one account")
-        if not approved:
-            return ledger.wait(at, command, guarded[0])
     above = [text for account in changed for text in rates_above(ledger, policies[account], command)]
     for account in changed:
         ledger.policies[account] = policies[account]

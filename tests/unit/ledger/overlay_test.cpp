@@ -58,8 +58,8 @@ protected:
         ProgramCache programs;
         OrderApplier orders(programs);
         const Replay none = [](const DeadReplay&) -> Result<Reply> { return Reply{}; };
-        const CommandRow row =
-            apply_command({{}, books_.reason, command}, context(command), none, programs, txn);
+        const CommandRow row = apply_command({{}, books_.reason, command}, context(command), none,
+                                             nullptr, programs, txn);
         while (do_work(orders, txn, 100)) {
         }
         return row;

@@ -44,13 +44,15 @@ protected:
         const Status ended = drain->run_until_empty(store_.stop_);
         return ended.ok() ? std::string() : ended.error().message;
     }
-    Result<worker::CommandResult> accept(std::uint64_t first, std::uint64_t last) {
+    Result<worker::CommandResult> accept(std::uint64_t first, std::uint64_t last,
+                                         const std::string& asked_by = {}) {
         worker::CommandOptions options;
         options.open_for_reading = options.open_for_writing = store_.opener();
         const SequenceNumber applied = store_.head_of_ledger().applied_seq;
-        return worker::accept_gap(store_.paths(), store_.queue(), applied,
-                                  {"gap", "the disk lost them", AcceptGap{{first}, {last}}},
-                                  {"gina", {}, {}, {}, {}}, options, store_.stop_);
+        return worker::accept_gap(
+            store_.paths(), store_.queue(), applied,
+            {"gap", "the disk lost them", AcceptGap{{first}, {last}, asked_by}},
+            {"gina", {}, {}, {}, {}}, options, store_.stop_);
     }
     std::vector<std::string> accepted_gaps() {
         std::vector<std::string> lines;
@@ -122,6 +124,37 @@ TEST_P(K14Numbers, AGapAtTheEndStopsTheWorkerUntilItIsAccepted) {
     store_.drain_all();
     EXPECT_EQ(next.value, 6U);
     EXPECT_EQ(store_.dead_reason(next), "none");
+    EXPECT_EQ(store_.audit(), "nothing");
+}
+
+/// Each refusal takes the first number of the gap, as any command would.
+TEST_P(K14Numbers, AGapNeedsTwoPersonsIfAPolicyHasApprovals) {
+    Policy policy;
+    policy.account_id = AccountId("acme");
+    policy.account = {1};
+    policy.approve_rates = true;
+    policy.approvers = {"gina", "hugo"};
+    store_.append(Topic::kProgramApply, encode_request({{}, {}, ProgramApply{{}, {policy}}}));
+    store_.orders(0, 8);
+    store_.drain_all();
+    store_.orders(8, 16);
+    edit([](QueueEdit& queue) {
+        for (std::uint64_t seq = 10; seq <= 15; ++seq) {
+            queue.remove(seq);
+        }
+    });
+    EXPECT_THAT(refusal(), StartsWith("inputs 10 to 15 are missing"));
+    std::uint64_t first = 10;
+    for (const char* const asked_by : {"", "gina", "root (no login)"}) {
+        const auto refused = accept(first, 15, asked_by);
+        ASSERT_TRUE(refused.ok()) << refused.error().message;
+        EXPECT_FALSE(refused->ok) << "asked by " << asked_by;
+        EXPECT_THAT(refusal(), StartsWith("inputs " + std::to_string(++first)));
+    }
+    const auto accepted = accept(first, 15, "eve");
+    ASSERT_TRUE(accepted.ok()) << accepted.error().message;
+    EXPECT_TRUE(accepted->ok) << accepted->text;
+    EXPECT_EQ(refusal(), "");
     EXPECT_EQ(store_.audit(), "nothing");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/seal.hpp"
 #include "lmdb_store/archive/archive.hpp"
@@ -33,9 +34,10 @@ void sign_approval(Books& books) {
         id = row.command_id;
         return false;
     });
-    const auto subject = approval_subject(*reader, {1}, AccountId("acme"), id);
-    ASSERT_TRUE(subject.ok()) << subject.error().message;
-    const std::string statement = approval_statement(*reader, AccountId("acme"), *subject);
+    const auto shown =
+        shown_approval(*reader, {1}, AccountId("acme"), id, reader->head().last_received);
+    ASSERT_TRUE(shown.ok()) << shown.error().message;
+    const std::string statement = approval_statement(*reader, AccountId("acme"), shown->subject);
     const Applied done = books.command(Approve{id, {}, SshSigner().sign(statement)});
     ASSERT_FALSE(done.failed) << done.text;
 }

@@ -46,6 +46,7 @@ TEST(Differences, H3_EachChangeOfAPolicyIsNamed) {
         [](Policy& p) { p.approve_run_above.emplace(); },
         [](Policy& p) { p.approve_rates = true; },
         [](Policy& p) { p.approve_period_close = true; },
+        [](Policy& p) { p.approve_payees_file = true; },
         [](Policy& p) { p.approvers.emplace_back("gina"); },
         [](Policy& p) { p.require_payee = true; },
         [](Policy& p) { p.approve_payee_change = true; },

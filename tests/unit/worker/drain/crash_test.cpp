@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/ids.hpp"
 #include "program/system/crash_point.hpp"
@@ -71,10 +72,10 @@ void fill_controls(DrainStore& store) {
     const auto reader = ledger->snapshot(node);
     const std::string run = command_id(node, closes, {kReceived.seconds + 1, 0});
     for (const std::string& id : {command_id(node, waits, kReceived), run}) {
-        const auto subject = approval_subject(*reader, {1}, AccountId("acme"), id);
-        ASSERT_TRUE(subject.ok()) << subject.error().message;
-        ASSERT_TRUE(subject->waits());
-        const std::string text = approval_statement(*reader, AccountId("acme"), *subject);
+        const auto shown = shown_approval(*reader, {1}, AccountId("acme"), id, kReceived);
+        ASSERT_TRUE(shown.ok()) << shown.error().message;
+        ASSERT_TRUE(shown->subject.waits());
+        const std::string text = approval_statement(*reader, AccountId("acme"), shown->subject);
         ask(store, Approve{id, {}, gina.sign(text)});
         ask(store, Approve{id, {}, gina.sign("another statement")});
     }

@@ -524,6 +524,7 @@ CREATE TABLE sluice_ledger.payouts (
     approved_by         text NOT NULL,
     approved_s          bigint,
     approved_ns         integer,
+    payees_sha256       text NOT NULL,      -- of the bank accounts that were approved, or empty
     sent_by             text NOT NULL,
     sent_s              bigint,
     sent_ns             integer,
@@ -830,13 +831,14 @@ CREATE TABLE sluice_ledger.payee_changes (
 CREATE TABLE sluice_ledger.limit_uses (
     account             integer NOT NULL,
     limit_kind          smallint NOT NULL,  -- 1: payout, 2: adjust, 3: attribution
-    creator             text COLLATE "C" NOT NULL,
-    currency            text COLLATE "C" NOT NULL,
     used_s              bigint NOT NULL,
     used_ns             integer NOT NULL,
     id                  text COLLATE "C" NOT NULL,
+    creator             text COLLATE "C" NOT NULL,
+    currency            text COLLATE "C" NOT NULL,
+    payee               bytea NOT NULL,     -- digest of its reference; zeros: none
     amount              numeric NOT NULL,
-    PRIMARY KEY (account, limit_kind, creator, currency, used_s, used_ns, id)
+    PRIMARY KEY (account, limit_kind, used_s, used_ns, id, creator, currency)
 );
 
 CREATE TABLE sluice_ledger.creator_aliases (
