@@ -140,7 +140,7 @@ def test_every_python_module_is_listed():
 def test_something_of_every_package_is_looked_up():
     known = {package for packages in table().values() for package in packages}
     packages = packages_of_installer()
-    assert {"nginx", "build", "unit", "postgres", "test", "suite", "fleet", "more", "source", "citus", "release",
+    assert {"nginx", "build", "unit", "postgres", "test", "lint", "suite", "fleet", "more", "source", "citus", "release",
             "bench"} == set(packages)
     missing = set().union(*packages.values()) - known
     assert not missing, "scripts/programs.txt names nothing of " + ", ".join(sorted(missing))
@@ -149,4 +149,4 @@ def test_something_of_every_package_is_looked_up():
 def test_make_test_installs_few_packages():
     """Debian's first user of the README pays for each; what only some tests need, make test-more installs."""
     packages = packages_of_installer()
-    assert sum(len(packages[group]) for group in ("nginx", "build", "unit", "postgres", "test")) <= 40
+    assert sum(len(packages[group]) for group in ("nginx", "build", "unit", "postgres", "test", "lint")) <= 40
