@@ -113,7 +113,10 @@ bool is_iban(std::string_view text) noexcept {
             is_digit(c) ? static_cast<unsigned>(c - '0') : static_cast<unsigned>(c - 'A') + 10U;
         remainder = (remainder * (value < 10 ? 10U : 100U) + value) % 97U;
     }
-    return remainder == 1;
+    // ISO 13616 computes check digits from 02 to 98: 00, 01 and 99 would spell an account twice.
+    const unsigned check =
+        10U * static_cast<unsigned>(text[2] - '0') + static_cast<unsigned>(text[3] - '0');
+    return remainder == 1 && check >= 2 && check <= 98;
 }
 
 bool is_bic(std::string_view text) noexcept {

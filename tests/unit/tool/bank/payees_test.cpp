@@ -26,14 +26,15 @@ private:
     std::filesystem::path path_;
 };
 
-TEST(Payees, AnIbanHasTheRemainderOne) {
+TEST(Payees, AnIbanHasTheRemainderOneAndCheckDigitsThatIso13616Computes) {
     for (const char* right : {"DE89370400440532013000", "GB82WEST12345698765432", "NO9386011117947",
-                              "MT84MALT011000012345MTLCAST001S"}) {
+                              "MT84MALT011000012345MTLCAST001S", "DE02370400441000000087"}) {
         EXPECT_TRUE(is_iban(right)) << right;
     }
     for (const char* wrong :
          {"", "DE89370400440532013001", "DE98370400440532013000", "de89370400440532013000",
-          "DE89 3704 0044 0532 0130 00", "DE8937040044", "8989370400440532013000"}) {
+          "DE89 3704 0044 0532 0130 00", "DE8937040044", "8989370400440532013000",
+          "DE99370400441000000087"}) {  // DE02... spelled a second time
         EXPECT_FALSE(is_iban(wrong)) << wrong;
     }
 }
