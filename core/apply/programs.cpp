@@ -40,6 +40,19 @@ Status check_rates(const Program& program, const Policy& policy) {
             rates.emplace_back(rule + "tiers", tier.rate);
         }
     }
+    for (std::size_t i = 0; i < program.rules.size(); ++i) {
+        const Rate& factor = program.rules[i].rate;
+        for (std::size_t j = 0; factor.kind == RateKind::kMultiplier && j < rates.size(); ++j) {
+            const Rate product = multiplied(rates[j].second, factor);
+            if (product.kind == RateKind::kPercent && product.value > policy.max_rate) {
+                return Error{ErrorCode::kInvalid,
+                             "program " + program.id.str() + ": rule " + std::to_string(i + 1) +
+                                 ": rate " + to_string(factor) + " of " + rates[j].first + " " +
+                                 to_string(rates[j].second) + " is above max_rate, " +
+                                 policy.max_rate.to_string() + "%"};
+            }
+        }
+    }
     for (const auto& [where, rate] : rates) {
         if (rate.kind == RateKind::kPercent && rate.value > policy.max_rate) {
             return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": " + where + " " +

@@ -5,6 +5,8 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/rules/account.hpp"
+#include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice {
@@ -196,6 +198,9 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
         }
         named = payout.payout_id;
     }
+    if (!debt && answer.status == "in_payout") {
+        answer.next_step = "payment";
+    }
     return named;
 }
 
@@ -242,32 +247,94 @@ void say_the_rest(OrderAnswer& answer, const Explanation& e, const std::string& 
     }
 }
 
+/// ", on 5 Apr 2026,", or nothing if the account has no payout day.
+std::string payout_day_words(const Policy& policy, Timestamp from) {
+    const auto day = payout_day_from(policy, from);
+    return day ? ", on " + day_words(*day) + "," : "";
+}
+
+/// Says why a close leaves the creator out, and what ends that.
+void say_left(OrderAnswer& answer, const Explanation& e, const CreatorClose& close,
+              const Policy& policy, LedgerReader& ledger) {
+    const std::string all = words_of(close.amount, close.currency);
+    std::string why;
+    switch (close.left.value()) {
+        case SkipReason::kNotPositive:
+            why = e.creator + "'s payable amounts are " + all + " in all";
+            answer.next_step = "when more is payable";
+            break;
+        case SkipReason::kBelowMinimum:
+            why = e.creator + " has " + all + " payable, below the minimum of " +
+                  words_of(*amount_in(policy.min_payout, close.currency), close.currency);
+            answer.next_step = "when more is payable";
+            break;
+        case SkipReason::kNoPayee:
+            why = e.creator + " has no payee";
+            answer.next_step = "when " + e.creator + " has a payee";
+            break;
+        default: {
+            CreatorRow profile{e.order.key.account, close.creator, {}, {}, {}};
+            static_cast<void>(ledger.load(profile));
+            answer.next_at = cooled_at(policy, profile);
+            why = e.creator + "'s payee changed" + on_day(profile.payee_since) + ", and closes " +
+                  (answer.next_at ? "from " + day_words(*answer.next_at) + " on " : "later ") +
+                  "pay it";
+            answer.next_step = "when the new payee may be paid";
+        }
+    }
+    answer.sentence = amount_words(e) + ", payable, but the next close leaves it: " + why + ".";
+}
+
 /// An amount that is open: payable, or pending until its clearing days end.
-void say_open(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+void say_open(OrderAnswer& answer, const Explanation& e, Timestamp now, bool tells_balance,
+              LedgerReader& ledger) {
     const Attribution& given = e.order.position()->attribution;
+    const Policy policy = account_settings(ledger, e.order.key.account).policy;
     const std::optional<ProgramRow> row = ledger.program(given.program);
     const auto clears_at =
         row ? std::optional(row->program.clears_at(e.order.ordered_at)) : std::nullopt;
     if (answer.status == "payable") {
         answer.since = clears_at;
-        answer.sentence = amount_words(e) + ", payable; the next close takes it.";
+        for (const CreatorClose& close :
+             next_close_of(ledger, e.order.key.account, given.creator, policy, now)) {
+            if (!close.left || close.currency != commission_amount(e.order).currency) {
+                continue;
+            }
+            if (tells_balance) {
+                say_left(answer, e, close, policy, ledger);
+            } else {
+                answer.sentence = amount_words(e) + ", payable, but the next close leaves it.";
+                answer.next_step = "a later close";
+            }
+            return;
+        }
+        answer.next_at = payout_day_from(policy, start_of_day(now));
+        answer.next_step = "next close";
+        answer.sentence = amount_words(e) + ", payable; the next close" +
+                          payout_day_words(policy, start_of_day(now)) + " takes it.";
         return;
     }
     answer.since = given.at;
     answer.next_at = clears_at;
+    answer.next_step = "the clearing period ends";
+    const auto day = clears_at ? payout_day_from(policy, *clears_at) : std::nullopt;
     answer.sentence = amount_words(e) + ", payable" +
-                      (clears_at ? " from " + day_words(*clears_at) : " later") + ".";
+                      (clears_at ? " from " + day_words(*clears_at) : " later") +
+                      (day ? ", for the close of " + day_words(*day) : "") + ".";
 }
 
 }  // namespace
 
-OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledger) {
+OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledger,
+                         bool tells_balance) {
     OrderAnswer answer;
     std::string named;
     answer.status = OrderJudge(ledger).status(e.order, now);
     if (answer.status == "waiting") {
         answer.since = e.order.ordered_at;
         answer.sentence = waiting_words(e);
+        answer.next_step =
+            e.order.codes.empty() ? "when a code or click is known" : "when the code has an owner";
     } else if (answer.status == "detached") {
         answer.since = memo_time(e, JournalReason::kMemoDetached);
         answer.sentence = "Detached" + (answer.since ? " on " + day_words(*answer.since) : "") +
@@ -283,10 +350,15 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
             "Cancelled by the shop on " + day_words(*e.order.cancelled_at) + "; it earns nothing.";
     } else if (answer.status == "blocked") {
         say_blocked(answer, e, ledger);
+        answer.next_step = "when it is released";
     } else if (answer.status == "payable" || answer.status == "pending") {
-        say_open(answer, e, ledger);
+        say_open(answer, e, now, tells_balance, ledger);
     } else {
         named = say_in_payout(answer, e, ledger);
+    }
+    if (const auto debt = live_debt(e); debt && answer.next_step.empty()) {
+        answer.next_step =
+            words_of(debt->amount, debt->currency) + " is deducted from the next payout";
     }
     const bool names_open =
         answer.status == "blocked" || answer.status == "payable" || answer.status == "pending";

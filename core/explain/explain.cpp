@@ -1,13 +1,12 @@
 #include "core/explain/explain.hpp"
 
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "core/explain/node_names.hpp"
+#include "core/explain/rule_words.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
@@ -16,7 +15,6 @@
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
-#include "core/rules/rate_book.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/statements/statements.hpp"
 
@@ -122,81 +120,6 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
 
 // ---- Lines ------------------------------------------------------------------------------------
 
-std::string qualifier_words(const Rule& rule) {
-    std::string words;
-    const auto add = [&words](const std::string& text) {
-        words += (words.empty() ? " for " : ", ") + text;
-    };
-    if (!rule.creator.empty()) {
-        add("creator " + rule.creator);
-    }
-    if (!rule.group.empty()) {
-        add("group " + rule.group);
-    }
-    if (rule.customer != CustomerKind::kUnknown) {
-        add(std::string(to_string(rule.customer)) + " customers");
-    }
-    if (rule.from) {
-        add("orders from " + rule.from->to_string());
-    }
-    if (rule.until) {
-        add("orders until " + rule.until->to_string());
-    }
-    if (rule.min_order_amount) {
-        add("orders of at least " + to_string(*rule.min_order_amount));
-    }
-    return words;
-}
-
-std::string tier_words(const std::vector<Tier>& tiers, const FrozenRate& frozen,
-                       const FrozenFacts& facts) {
-    if (!frozen.tier || *frozen.tier >= tiers.size() || !facts.volume) {
-        return {};
-    }
-    return "; tier from " + to_string(tiers[*frozen.tier].from) + ", volume " +
-           to_string(*facts.volume);
-}
-
-/// The versions of programs that rates were frozen under, each read once.
-class ProgramVersions {
-public:
-    explicit ProgramVersions(LedgerReader& ledger) : ledger_(ledger) {}
-    const std::optional<ProgramRow>& version(const ProgramId& program, std::uint32_t version) {
-        const auto [found, added] = rows_.try_emplace({program, version});
-        if (added) {
-            found->second = ledger_.program_version(program, version);
-        }
-        return found->second;
-    }
-
-private:
-    LedgerReader& ledger_;
-    std::map<std::pair<ProgramId, std::uint32_t>, std::optional<ProgramRow>> rows_;
-};
-
-std::string rule_words(const Position& position, const FrozenRate& frozen,
-                       ProgramVersions& programs) {
-    const ProgramId& program = position.attribution.program;
-    const std::string of =
-        " of " + program.str() + ", version " + std::to_string(frozen.program_version);
-    if (frozen.rate.kind == RateKind::kNone) {
-        return "no rate" + of + " is in the order's currency of then";
-    }
-    const std::optional<ProgramRow>& row = programs.version(program, frozen.program_version);
-    if (frozen.match == RuleMatch::kDefault) {
-        return "default rate" + of +
-               (row ? tier_words(row->program.default_tiers, frozen, position.facts) : "");
-    }
-    std::string value, qualifiers, tier;
-    if (row && frozen.rule < row->program.rules.size()) {
-        const Rule& rule = row->program.rules[frozen.rule];
-        value = rule.value.empty() ? "" : " \"" + rule.value + "\"";
-        qualifiers = qualifier_words(rule);
-        tier = tier_words(rule.tiers, frozen, position.facts);
-    }
-    return std::string(to_string(frozen.match)) + value + qualifiers + of + tier;
-}
-
 std::string base_words(const FrozenRate& frozen, const OrderLine& line) {
     if (frozen.rate.kind == RateKind::kFixed) {
         return "quantity: " + std::to_string(line.quantity);
@@ -273,28 +196,6 @@ Decimal accrued_by_hand(const Position& position, Currency currency) {
         }
     }
     return zero_amount(currency);
-}
-
-/// Returns `; no product is known for this line: rules by tag cannot match` if the program has
-/// rules that a product of the line could have matched before the one that gave the rate.
-std::string product_words(const OrderState& order, const OrderLine& line, const FrozenRate& frozen,
-                          const std::optional<ProgramRow>& program, LedgerReader& ledger) {
-    std::set<std::string_view> kinds;
-    if (program && frozen.match >= RuleMatch::kDefault) {
-        for (const Rule& rule : program->program.rules) {
-            if (needs_product(rule.match)) {
-                kinds.insert(to_string(rule.match));
-            }
-        }
-    }
-    if (kinds.empty() || find_product(order.key.account, order.key.shop, line, ledger)) {
-        return {};
-    }
-    std::string names;
-    for (const std::string_view kind : kinds) {
-        names += (names.empty() ? "" : ", ") + std::string(kind);
-    }
-    return "; no product is known for this line: rules by " + names + " cannot match";
 }
 
 /// Explains the lines of one order. Builds its indices once, so that the time is linear in lines.

@@ -101,12 +101,16 @@ struct OrderAnswer {
     std::string_view status;           ///< As order_status() says.
     std::string sentence;              ///< To be read aloud.
     std::optional<Timestamp> since;    ///< Since when the order has this status, if that is known.
-    std::optional<Timestamp> next_at;  ///< When a pending commission clears.
+    std::optional<Timestamp> next_at;  ///< When the next step comes: the pending commission clears,
+                                       ///< or the next payout day.
+    std::string next_step{};           ///< The event that has to come. May be empty.
     std::string command;  ///< The command that would help, quoted for a shell. May be empty.
 };
-/// @param now  A commission is pending until it clears, and payable from that instant on.
+/// @param now            A commission is pending until it clears, and payable from that instant on.
+/// @param tells_balance  Whether the reader may know what the creator has payable, and the state of
+///                       the payee.
 [[nodiscard]] OrderAnswer order_answer(const Explanation& explanation, Timestamp now,
-                                       LedgerReader& ledger);
+                                       LedgerReader& ledger, bool tells_balance = true);
 
 /// Returns the explanation as text for a terminal, each line ended by a newline.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation);

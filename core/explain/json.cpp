@@ -24,6 +24,7 @@ static void each_member(MemberWriter& out, const OrderAnswer& answer) {
     out("sentence", answer.sentence);
     out.or_null("since", answer.since);
     out.or_null("next_at", answer.next_at);
+    text_or_null(out, "next_step", answer.next_step);
     text_or_null(out, "command", answer.command);
 }
 

@@ -96,6 +96,7 @@ struct Payout {
     std::string message;   ///< The exported message that holds it, or empty.
     std::string ended_by;  ///< Settled, void, failed or returned by.
     std::optional<Timestamp> ended_at;
+    std::string end_reason;  ///< Why it is void, failed or returned, or empty.
     std::string bank_ref;
     std::optional<Timestamp> paid_at;  ///< As `--paid-at` said.
     std::uint64_t orders_count = 0, items_count = 0;

@@ -159,18 +159,31 @@ void describe(Description& table, RunUntil& row) {
 void describe(Description& table, Payout& row) {
     table.named("payouts");
     table.key({{"payout_id", row.payout_id}});
-    table.rest({{"account", row.account},      {"creator", row.creator},
-                {"currency", row.currency},    {"amount", row.amount},
-                {"payout_state", row.state},   {"until", row.until},
-                {"closed", row.closed_at},     {"closed_by", row.closed_by},
-                {"payee", row.payee},          {"repointed_by", row.repointed_by},
-                {"repoints", row.repoints},    {"approved_by", row.approved_by},
-                {"approved", row.approved_at}, {"payees_sha256", row.payees_sha256},
-                {"sent_by", row.sent_by},      {"sent", row.sent_at},
-                {"message", row.message},      {"ended_by", row.ended_by},
-                {"ended", row.ended_at},       {"bank_ref", row.bank_ref},
-                {"paid", row.paid_at},         {"orders", row.orders_count},
-                {"items", row.items_count},    {"items_digest", row.items_digest}});
+    table.rest({{"account", row.account},
+                {"creator", row.creator},
+                {"currency", row.currency},
+                {"amount", row.amount},
+                {"payout_state", row.state},
+                {"until", row.until},
+                {"closed", row.closed_at},
+                {"closed_by", row.closed_by},
+                {"payee", row.payee},
+                {"repointed_by", row.repointed_by},
+                {"repoints", row.repoints},
+                {"approved_by", row.approved_by},
+                {"approved", row.approved_at},
+                {"payees_sha256", row.payees_sha256},
+                {"sent_by", row.sent_by},
+                {"sent", row.sent_at},
+                {"message", row.message},
+                {"ended_by", row.ended_by},
+                {"ended", row.ended_at},
+                {"end_reason", row.end_reason},
+                {"bank_ref", row.bank_ref},
+                {"paid", row.paid_at},
+                {"orders", row.orders_count},
+                {"items", row.items_count},
+                {"items_digest", row.items_digest}});
 }
 
 void describe(Description& table, PayoutPart& row) {

@@ -42,7 +42,7 @@ namespace sluice {
     return kind <= RateKind::kPerOrder;
 }
 [[nodiscard]] constexpr bool is_valid(RuleMatch match) noexcept {
-    return match >= RuleMatch::kVariantSku && match <= RuleMatch::kNoItem;
+    return match >= RuleMatch::kVariantSku && match <= RuleMatch::kSkuPattern;
 }
 [[nodiscard]] constexpr bool is_valid(CustomerKind kind) noexcept {
     return kind <= CustomerKind::kReturning;

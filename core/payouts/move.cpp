@@ -35,6 +35,7 @@ void stamp(Payout& payout, const Transition& transition, const CommandContext& c
     } else {
         payout.ended_by = context.actor();
         payout.ended_at = at;
+        payout.end_reason = is_active(transition.to) ? std::string() : context.source.note;
     }
 }
 

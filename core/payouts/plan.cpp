@@ -11,6 +11,7 @@
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/statements/next_close.hpp"
 
 namespace sluice {
 namespace {
@@ -373,26 +374,11 @@ void PayoutPlan::add_to_share(const OpenAmount& row, const Decimal& take) {
 }
 
 std::optional<SkipReason> PayoutPlan::skip_reason(const Key& key, const Decimal& amount) {
-    if (amount <= Decimal()) {
-        return SkipReason::kNotPositive;
-    }
-    if (excluded_.contains(key.first)) {
+    if (amount > Decimal() && excluded_.contains(key.first)) {
         return SkipReason::kExcluded;
     }
-    const CreatorRow& profile = profiles_[key.first];
-    if (settings_.policy.require_payee && profile.payee.empty()) {
-        return SkipReason::kNoPayee;
-    }
-    if (settings_.policy.payee_cooling_days != 0 && profile.payee_changed && profile.payee_since &&
-        profile.payee_since->plus_days(settings_.policy.payee_cooling_days) >
-            request_.received_at) {
-        return SkipReason::kPayeeChanged;
-    }
-    const Decimal* minimum = amount_in(settings_.policy.min_payout, key.second);
-    if (!request_.close.ignore_minimum && minimum != nullptr && amount < *minimum) {
-        return SkipReason::kBelowMinimum;
-    }
-    return std::nullopt;
+    return sluice::skip_reason(settings_.policy, profiles_[key.first], key.second, amount,
+                               request_.received_at, request_.close.ignore_minimum);
 }
 
 /// Reads a few profiles one by one, and many in one scan.

@@ -66,6 +66,7 @@ void each_member(Members& members, Is<Policy> auto& policy) {
     members.unless_default("approve_period_close", policy.approve_period_close);
     members.unless_default("approve_payees_file", policy.approve_payees_file);
     members.unless_default("payee_cooling_days", policy.payee_cooling_days);
+    members.unless_default("payout_day", policy.payout_day);
     members("max_rate", policy.max_rate, Decimal::parse);
     members("lines_over", policy.lines_over, Decimal::parse);
     members("max_share", policy.max_share, Decimal::parse);

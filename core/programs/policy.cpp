@@ -65,6 +65,10 @@ Status validate(const Policy& policy) {
             return fits;
         }
     }
+    if (policy.payout_day > kPayoutDayMax) {
+        return invalid_policy("payout_day: expected a day of the month from 1 to " +
+                              std::to_string(kPayoutDayMax));
+    }
     return {};
 }
 

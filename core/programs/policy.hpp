@@ -15,6 +15,9 @@
 
 namespace sluice {
 
+/// Last day that every month has.
+inline constexpr std::uint32_t kPayoutDayMax = 28;
+
 /// Values as a program file states them, checked; the defaults are those of an account without one.
 struct Policy {
     AccountId account_id;
@@ -33,6 +36,7 @@ struct Policy {
     bool require_payee = false;
     bool approve_payee_change = false;
     std::uint32_t payee_cooling_days = 0;  ///< Time before a changed payee is paid.
+    std::uint32_t payout_day = 0;          ///< Day of the month, 1 to 28, or 0 without one.
     Decimal max_rate{100, 0};              ///< Percent.
     Decimal lines_over{10, 0};             ///< Percent.
     Decimal max_share{100, 0};             ///< Percent.

@@ -19,7 +19,7 @@ constexpr NameTable<BaseKind, 2> kBases{{
     {BaseKind::kNet, "net"},
     {BaseKind::kGross, "gross"},
 }};
-constexpr NameTable<RuleMatch, 8> kMatches{{
+constexpr NameTable<RuleMatch, 9> kMatches{{
     {RuleMatch::kVariantSku, "variant_sku"},
     {RuleMatch::kSku, "sku"},
     {RuleMatch::kProduct, "product"},
@@ -28,6 +28,7 @@ constexpr NameTable<RuleMatch, 8> kMatches{{
     {RuleMatch::kTag, "tag"},
     {RuleMatch::kDefault, "default"},
     {RuleMatch::kNoItem, "any item"},
+    {RuleMatch::kSkuPattern, "sku_pattern"},
 }};
 constexpr NameTable<CustomerKind, 2> kCustomers{{
     {CustomerKind::kNew, "new"},
@@ -36,11 +37,14 @@ constexpr NameTable<CustomerKind, 2> kCustomers{{
 constexpr std::string_view kPerOrder = " per order";
 
 constexpr unsigned kPercentDecimalsMax = 4;
+constexpr unsigned kFactorDecimalsMax = 2;
+constexpr Int128 kFactorMax = 100;
 
 Error rate_error() {
     return {ErrorCode::kInvalid,
             "a rate is a percentage with up to 4 decimals (\"12.5%\"), an amount for each unit "
-            "(\"1.50 USD\") or an amount for each order (\"5.00 USD per order\")"};
+            "(\"1.50 USD\"), an amount for each order (\"5.00 USD per order\") or, in a rule, a "
+            "factor above 0 and up to 100 with up to 2 decimals (\"x2\")"};
 }
 
 Error invalid(std::string message) {
@@ -53,6 +57,15 @@ Result<Rate> parse_percent(std::string_view number) {
         return rate_error();
     }
     return Rate{RateKind::kPercent, *value, {}};
+}
+
+Result<Rate> parse_factor(std::string_view number) {
+    const std::optional<Decimal> value = Decimal::parse(number);
+    if (!value || value->is_zero() || value->scale() > kFactorDecimalsMax ||
+        *value > Decimal(kFactorMax, 0)) {
+        return rate_error();
+    }
+    return Rate{RateKind::kMultiplier, *value, {}};
 }
 
 Result<Rate> parse_fixed(RateKind kind, std::string_view number, std::string_view code) {
@@ -108,6 +121,9 @@ Status validate_tiers(const std::string& where, const std::vector<Tier>& tiers) 
         if (tier.rate.kind == RateKind::kNone) {
             return invalid(where + "rate: missing");
         }
+        if (tier.rate.kind == RateKind::kMultiplier) {
+            return invalid(where + "rate: expected a rate; only a rule may multiply");
+        }
         const auto [known, first] = last.try_emplace(tier.from.currency, tier.from.amount);
         if (!first && tier.from.amount <= known->second) {
             return invalid(where + "expected tiers of " + std::string(tier.from.currency.code()) +
@@ -121,7 +137,8 @@ Status validate_tiers(const std::string& where, const std::vector<Tier>& tiers) 
 Status validate_rule(const std::string& where, const Rule& rule) {
     if (rule.match == RuleMatch::kDefault) {
         return invalid(where +
-                       "match: expected variant_sku, sku, product, collection, brand or tag");
+                       "match: expected variant_sku, sku, sku_pattern, product, collection, brand "
+                       "or tag");
     }
     if (rule.match == RuleMatch::kNoItem) {
         if (rule.qualifiers() == 0) {
@@ -129,6 +146,14 @@ Status validate_rule(const std::string& where, const Rule& rule) {
         }
     } else if (rule.value.empty()) {
         return invalid(where + "value: expected a text that is not empty");
+    } else if (rule.match == RuleMatch::kSkuPattern &&
+               (rule.value.find('*') == std::string::npos ||
+                rule.value.find_first_not_of('*') == std::string::npos)) {
+        return invalid(where +
+                       "value: expected a pattern with * for any characters, such as MUG-*");
+    }
+    if (rule.rate.kind == RateKind::kMultiplier && !rule.tiers.empty()) {
+        return invalid(where + "tiers: expected none beside a factor, which multiplies tiers too");
     }
     if (rule.rate.kind == RateKind::kNone) {
         return invalid(where + "rate: missing");
@@ -141,6 +166,43 @@ Status validate_rule(const std::string& where, const Rule& rule) {
         return invalid(where + "creator, group: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
     }
     return validate_tiers(where + "tiers: ", rule.tiers);
+}
+
+/// Calls `visit` for each rate that a multiplier may multiply.
+template <class Visit>
+void visit_rates(const Program& program, const Visit& visit) {
+    const auto visit_tiers = [&visit](const std::vector<Tier>& tiers) {
+        for (const Tier& tier : tiers) {
+            visit(tier.rate);
+        }
+    };
+    visit(program.default_rate);
+    visit_tiers(program.default_tiers);
+    for (const Rule& rule : program.rules) {
+        if (rule.rate.kind != RateKind::kMultiplier) {
+            visit(rule.rate);
+            visit_tiers(rule.tiers);
+        }
+    }
+}
+
+/// A multiplied rate has the digits of a stated one.
+Status validate_multiplied(const Program& program) {
+    Status fits;
+    for (const Rule& rule : program.rules) {
+        if (rule.rate.kind != RateKind::kMultiplier) {
+            continue;
+        }
+        visit_rates(program, [&](const Rate& rate) {
+            const Rate product = multiplied(rate, rule.rate);
+            if (product.value.scale() > Decimal::kFractionDigitsMax ||
+                product.value >= Decimal(Int128{1'000'000'000'000'000}, 0)) {
+                fits = invalid("rate: " + to_string(rule.rate) + " of " + to_string(rate) +
+                               " has more than 15 digits before the point or 6 after it");
+            }
+        });
+    }
+    return fits;
 }
 
 Status validate_rules(const std::vector<Rule>& rules) {
@@ -209,12 +271,15 @@ std::string_view to_string(RuleMatch match) noexcept {
 
 Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept {
     const std::optional<RuleMatch> match = value_in(kMatches, text);
-    return match && *match >= RuleMatch::kDefault ? std::nullopt : match;
+    return match == RuleMatch::kDefault || match == RuleMatch::kNoItem ? std::nullopt : match;
 }
 
 Result<Rate> parse_rate(std::string_view text) {
     if (!text.empty() && text.back() == '%') {
         return parse_percent(text.substr(0, text.size() - 1));
+    }
+    if (text.starts_with('x')) {
+        return parse_factor(text.substr(1));
     }
     const std::size_t space = text.find(' ');
     if (space == std::string_view::npos) {
@@ -237,10 +302,40 @@ std::string to_string(const Rate& rate) {
         case RateKind::kPerOrder:
             return rate.value.to_string() + " " + std::string(rate.currency.code()) +
                    std::string(kPerOrder);
+        case RateKind::kMultiplier:
+            return "x" + rate.value.to_string();
         case RateKind::kNone:
             break;
     }
     return "none";
+}
+
+Rate multiplied(const Rate& rate, const Rate& multiplier) {
+    Int128 units = rate.value.unscaled() * multiplier.value.unscaled();
+    unsigned scale = rate.value.scale() + multiplier.value.scale();
+    for (; scale > rate.value.scale() && units % 10 == 0; --scale) {
+        units /= 10;
+    }
+    return {rate.kind, Decimal(units, static_cast<std::uint8_t>(scale)), rate.currency};
+}
+
+bool fits_pattern(std::string_view pattern, std::string_view text) noexcept {
+    std::size_t at = 0, in_text = 0, star = std::string_view::npos, after_star = 0;
+    while (in_text < text.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            after_star = in_text;
+        } else if (at < pattern.size() && pattern[at] == text[in_text]) {
+            ++at;
+            ++in_text;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            in_text = ++after_star;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
 bool Program::covers(std::string_view shop_id) const noexcept {
@@ -304,6 +399,9 @@ Status validate(const Program& program) {
     if (program.default_rate.kind == RateKind::kNone) {
         return invalid("default_rate: missing");
     }
+    if (program.default_rate.kind == RateKind::kMultiplier) {
+        return invalid("default_rate: expected a rate; only a rule may multiply");
+    }
     if (program.starts_at && program.ends_at && *program.ends_at <= *program.starts_at) {
         return invalid("ends_at: expected an instant after starts_at");
     }
@@ -313,7 +411,10 @@ Status validate(const Program& program) {
     if (Status tiers = validate_tiers("default_tiers: ", program.default_tiers); !tiers) {
         return tiers;
     }
-    return validate_rules(program.rules);
+    if (Status rules = validate_rules(program.rules); !rules) {
+        return rules;
+    }
+    return validate_multiplied(program);
 }
 
 }  // namespace sluice

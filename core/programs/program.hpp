@@ -36,25 +36,39 @@ enum class RuleMatch : std::uint8_t {
     kCollection = 4,
     kBrand = 5,
     kTag = 6,
-    kDefault = 7,  ///< Not in files: the program's default rate.
-    kNoItem = 8,   ///< It has qualifiers only: it comes before the default rate.
+    kDefault = 7,     ///< Not in files: the program's default rate.
+    kNoItem = 8,      ///< It has qualifiers only: it comes before the default rate.
+    kSkuPattern = 9,  ///< After kSku: variant_sku or sku, compared with a pattern.
 };
 [[nodiscard]] std::string_view to_string(RuleMatch match) noexcept;
 [[nodiscard]] Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept;
 
-enum class RateKind : std::uint8_t { kNone = 0, kPercent = 1, kFixed = 2, kPerOrder = 3 };
+/// kMultiplier: in rules only, never frozen.
+enum class RateKind : std::uint8_t {
+    kNone = 0,
+    kPercent = 1,
+    kFixed = 2,
+    kPerOrder = 3,
+    kMultiplier = 4,
+};
 
-/// `12.5%`, `1.50 USD` for each unit, or `5.00 USD per order`. kNone pays nothing: no rate matched
-/// the currency.
+/// `12.5%`, `1.50 USD` for each unit, `5.00 USD per order`, or `x2`, which multiplies the rate that
+/// the program's other rules give. kNone pays nothing: no rate matched the currency.
 struct Rate {
     RateKind kind = RateKind::kNone;
-    Decimal value;      ///< Percent (up to 4 decimals), or an amount (up to 6). Never negative.
+    /// Percent (up to 4 decimals; 6 once it was multiplied), an amount (up to 6), or a factor (up
+    /// to 2). Never negative.
+    Decimal value;
     Currency currency;  ///< kFixed, kPerOrder only.
     friend bool operator==(const Rate&, const Rate&) = default;
 };
 /// Returns kInvalid for a malformed rate. The message says what was expected.
 [[nodiscard]] Result<Rate> parse_rate(std::string_view text);
 [[nodiscard]] std::string to_string(const Rate& rate);
+/// Returns the rate times the factor of a kMultiplier, without needless zeros.
+[[nodiscard]] Rate multiplied(const Rate& rate, const Rate& multiplier);
+/// Returns whether a text fits a pattern, in which each `*` stands for any characters.
+[[nodiscard]] bool fits_pattern(std::string_view pattern, std::string_view text) noexcept;
 
 enum class CustomerKind : std::uint8_t { kUnknown = 0, kNew = 1, kReturning = 2 };
 [[nodiscard]] std::string_view to_string(CustomerKind kind) noexcept;  // new, returning

@@ -11,6 +11,7 @@
 #include "core/reports/lists.hpp"
 #include "core/reports/programs.hpp"
 #include "core/rules/account.hpp"
+#include "core/statements/statements.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -193,6 +194,45 @@ Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) 
     return {{"result", result}, {"totals", std::move(sums)}, {"creators", std::move(creators)}};
 }
 
+/// Sums of what a period close would close, by currency: over all days since the last closed one.
+Json period_totals(AccountNumber account, Timestamp until, LedgerReader& ledger) {
+    struct Total {
+        Decimal earned, adjusted, paid_out, owed, in_payouts, paid;
+    };
+    const Timestamp from =
+        account_settings(ledger, account).row.closed_until.value_or(kFirstInstant);
+    std::map<Currency, Total> totals;
+    for (const auto& [key, month] : read_account_month(ledger, account, from, until)) {
+        const Decimal zero = zero_amount(key.second);
+        Total& total =
+            totals.try_emplace(key.second, Total{zero, zero, zero, zero, zero, zero}).first->second;
+        total.earned += month.sums.earned;
+        total.adjusted += month.sums.adjusted;
+        total.paid_out += month.sums.paid_out;
+        total.owed += month.sums.closing;
+        total.in_payouts += -month.in_payout.closing;
+        total.paid += -month.paid.closing;
+    }
+    Json list = Json::array();
+    for (const auto& [currency, total] : totals) {
+        list.push_back({{"currency", currency.code()},
+                        {"earned", total.earned.to_string()},
+                        {"adjusted", total.adjusted.to_string()},
+                        {"paid_out", total.paid_out.to_string()},
+                        {"closing_owed", total.owed.to_string()},
+                        {"closing_in_payouts", total.in_payouts.to_string()},
+                        {"closing_paid", total.paid.to_string()}});
+    }
+    return list;
+}
+
+/// Returns who may approve: the names of the policy, or nothing for any other person.
+Json approvers_of(LedgerReader& ledger, AccountNumber account) {
+    const Policy policy = account_settings(ledger, account).policy;
+    return Json::list(policy.approvers,
+                      [](const std::string& entry) { return Json(approver_name(entry)); });
+}
+
 /// The command as a dry run: the ten largest changes.
 Json effect_of(const PendingApproval& row, const Command& command, const Result<DryRun>& tried,
                LedgerReader& ledger) {
@@ -207,6 +247,10 @@ Json effect_of(const PendingApproval& row, const Command& command, const Result<
               [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
     if (auto openings = openings_of(row, command, ledger); !openings.empty()) {
         return effect_of(std::move(openings), tried->text);
+    }
+    if (const auto* close = std::get_if<PeriodClose>(&command)) {
+        return {{"result", tried->text},
+                {"totals", period_totals(row.account, close->until, ledger)}};
     }
     Json creators = Json::array();
     for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
@@ -310,6 +354,9 @@ Json command_object(const ShownApproval& shown, const AccountId& account, Ledger
         {"actor", row.actor},
         {"reason", text_or_null(row.reason)},
         {"received_at", row.received_at.to_string()},
+        {"approvers", approvers_of(ledger, row.account)},
+        {"ended_by", text_or_null(row.ended_by)},
+        {"ended_at", row.ended_at},
         {"fields", request ? fields_of(row, request->command, ledger) : Json()},
         {"differences", request ? differences_of(row, request->command, ledger) : Json::array()},
         {"effect",
@@ -343,6 +390,9 @@ Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const 
     const bool is_void = std::ranges::all_of(
         all, [](const Payout& payout) { return payout.state == PayoutState::kVoid; });
     const Payout& first = all.front();
+    // The last one that was approved.
+    const auto approved = std::ranges::max_element(
+        all, {}, [](const Payout& payout) { return payout.approved_at.value_or(kFirstInstant); });
     return {{"id", subject.id},
             {"command", "payout close"},
             {"account_id", account.str()},
@@ -352,6 +402,9 @@ Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const 
             {"actor", first.closed_by},
             {"reason", nullptr},
             {"received_at", first.closed_at.to_string()},
+            {"approvers", approvers_of(ledger, number)},
+            {"ended_by", subject.waits() ? Json() : text_or_null(approved->approved_by)},
+            {"ended_at", subject.waits() ? Json() : Json(approved->approved_at)},
             {"fields", {{"until", first.until.to_string()}}},
             {"differences", Json::array()},
             {"effect", effect_of(subject, all, number, ledger)},

@@ -96,6 +96,7 @@ Json policy_object(const AccountSettings& settings) {
             {"require_payee", policy.require_payee},
             {"approve_payee_change", policy.approve_payee_change},
             {"payee_cooling_days", policy.payee_cooling_days},
+            {"payout_day", policy.payout_day == 0 ? Json() : Json(policy.payout_day)},
             {"max_rate", policy.max_rate.to_string() + "%"},
             {"lines_over", policy.lines_over.to_string() + "%"},
             {"max_share", policy.max_share.to_string() + "%"},

@@ -11,12 +11,12 @@
 namespace sluice {
 namespace {
 
-constexpr std::array kLevels{RuleMatch::kVariantSku, RuleMatch::kSku,   RuleMatch::kProduct,
-                             RuleMatch::kCollection, RuleMatch::kBrand, RuleMatch::kTag,
-                             RuleMatch::kNoItem};
+constexpr std::array kLevels{RuleMatch::kVariantSku, RuleMatch::kSku,        RuleMatch::kSkuPattern,
+                             RuleMatch::kProduct,    RuleMatch::kCollection, RuleMatch::kBrand,
+                             RuleMatch::kTag,        RuleMatch::kNoItem};
 
 bool applies(const Rate& rate, Currency currency) noexcept {
-    return rate.kind == RateKind::kPercent ||
+    return rate.kind == RateKind::kPercent || rate.kind == RateKind::kMultiplier ||
            (rate.kind != RateKind::kNone && rate.currency == currency);
 }
 
@@ -149,14 +149,18 @@ RateBook::RateBook(const ProgramRow& program, LedgerReader& ledger)
         creators_.push_back(rule.creator.empty()
                                 ? CreatorId()
                                 : first_id(ledger, program_.account, CreatorId(rule.creator)));
-        rules_[rule.match][rule.value].push_back(static_cast<std::uint32_t>(i));
+        Levels& levels = rule.rate.kind == RateKind::kMultiplier ? multipliers_ : rules_;
+        levels[rule.match][rule.value].push_back(static_cast<std::uint32_t>(i));
         needs_product_ |= sluice::needs_product(rule.match);
     }
-    for (auto& [level, index] : rules_) {
-        for (auto& [value, rules] : index) {
-            std::stable_sort(rules.begin(), rules.end(), [this](std::uint32_t a, std::uint32_t b) {
-                return program_.rules[a].qualifiers() > program_.rules[b].qualifiers();
-            });
+    for (Levels* const levels : {&rules_, &multipliers_}) {
+        for (auto& [level, index] : *levels) {
+            for (auto& [value, rules] : index) {
+                std::stable_sort(
+                    rules.begin(), rules.end(), [this](std::uint32_t a, std::uint32_t b) {
+                        return program_.rules[a].qualifiers() > program_.rules[b].qualifiers();
+                    });
+            }
         }
     }
 }
@@ -180,29 +184,56 @@ bool RateBook::matches(std::uint32_t number, const RateQuestion& question) const
         question.currency);
 }
 
-std::optional<std::uint32_t> RateBook::best_rule(RuleMatch level,
-                                                 const std::vector<std::string_view>& values,
+std::optional<std::uint32_t> RateBook::best_rule(const Levels& levels, RuleMatch level,
+                                                 const OrderLine& line,
+                                                 const CatalogRecord* product,
                                                  const RateQuestion& question) const {
-    const auto index = rules_.find(level);
+    const auto index = levels.find(level);
     std::optional<std::uint32_t> best;
-    for (const std::string_view value : values) {
-        const auto found = index->second.find(value);
-        if (found == index->second.end()) {
-            continue;
+    if (index == levels.end()) {
+        return best;
+    }
+    const auto compare = [&](const std::vector<std::uint32_t>& rules) {
+        const auto rule = std::find_if(rules.begin(), rules.end(), [&](std::uint32_t number) {
+            return matches(number, question);
+        });
+        if (rule == rules.end()) {
+            return;
         }
-        for (const std::uint32_t rule : found->second) {
-            if (!matches(rule, question)) {
-                continue;
+        const unsigned more = program_.rules[*rule].qualifiers();
+        const unsigned most = best ? program_.rules[*best].qualifiers() : 0;
+        if (!best || more > most || (more == most && *rule < *best)) {
+            best = *rule;
+        }
+    };
+    if (level == RuleMatch::kSkuPattern) {
+        for (const auto& [pattern, rules] : index->second) {
+            if (fits_pattern(pattern, line.sku.view()) ||
+                (line.variant_sku && fits_pattern(pattern, line.variant_sku->view()))) {
+                compare(rules);
             }
-            const unsigned more = program_.rules[rule].qualifiers();
-            const unsigned most = best ? program_.rules[*best].qualifiers() : 0;
-            if (!best || more > most || (more == most && rule < *best)) {
-                best = rule;
-            }
-            break;
+        }
+        return best;
+    }
+    for (const std::string_view value : values_at(level, line, product)) {
+        if (const auto found = index->second.find(value); found != index->second.end()) {
+            compare(found->second);
         }
     }
     return best;
+}
+
+Rate RateBook::multiplied_rate(const Rate& rate, const OrderLine& line,
+                               const CatalogRecord* product, const RateQuestion& question) const {
+    for (const RuleMatch level : kLevels) {
+        const bool is_shared = rate.kind == RateKind::kPerOrder && level != RuleMatch::kNoItem;
+        const auto best =
+            is_shared ? std::nullopt : best_rule(multipliers_, level, line, product, question);
+        if (best) {
+            return multiplied(rate, program_.rules[*best].rate);
+        }
+    }
+    return rate;
 }
 
 FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* product,
@@ -211,13 +242,11 @@ FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* produc
     frozen.base = program_.base;
     frozen.program_version = version_;
     for (const RuleMatch level : kLevels) {
-        if (!rules_.contains(level)) {
-            continue;
-        }
-        if (const auto best = best_rule(level, values_at(level, line, product), question)) {
+        if (const auto best = best_rule(rules_, level, line, product, question)) {
             const Rule& rule = program_.rules[*best];
             frozen.tier = tier_for(rule.tiers, question.facts.volume, question.currency);
-            frozen.rate = rate_of(rule.rate, rule.tiers, frozen.tier);
+            frozen.rate = multiplied_rate(rate_of(rule.rate, rule.tiers, frozen.tier), line,
+                                          product, question);
             frozen.match = level;
             frozen.rule = *best;
             return frozen;
@@ -227,7 +256,7 @@ FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* produc
     const Rate& rate = rate_of(program_.default_rate, program_.default_tiers, tier);
     if (applies(rate, question.currency)) {
         frozen.tier = tier;
-        frozen.rate = rate;
+        frozen.rate = multiplied_rate(rate, line, product, question);
     }
     return frozen;
 }

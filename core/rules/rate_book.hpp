@@ -47,7 +47,9 @@ public:
     [[nodiscard]] bool needs_product() const noexcept { return needs_product_; }
     [[nodiscard]] const Program& program() const noexcept { return program_; }
     /// Returns the rate by rule M1: of the most specific item; at one level the rule with more
-    /// qualifiers, then the first in the file. An amount in another currency does not match.
+    /// qualifiers, then the first in the file. An amount in another currency does not match. The
+    /// rule with a factor that wins in the same way multiplies the rate; an amount per order only
+    /// if that rule names no item, because the lines of the order share it.
     /// @param product  nullptr if the catalog lacks it. The caller sets `shared_with`.
     [[nodiscard]] FrozenRate rate_for(const OrderLine& line, const CatalogRecord* product,
                                       const RateQuestion& question) const;
@@ -56,16 +58,22 @@ private:
     using Index = std::unordered_map<std::string_view, std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool matches(std::uint32_t number, const RateQuestion& question) const;
-    /// Returns the index of the rule that wins at one level, if any rule matches one of `values`.
-    [[nodiscard]] std::optional<std::uint32_t> best_rule(
-        RuleMatch level, const std::vector<std::string_view>& values,
-        const RateQuestion& question) const;
+    using Levels = std::unordered_map<RuleMatch, Index>;
+
+    /// Returns the index of the rule that wins at one level, if any rule matches.
+    [[nodiscard]] std::optional<std::uint32_t> best_rule(const Levels& levels, RuleMatch level,
+                                                         const OrderLine& line,
+                                                         const CatalogRecord* product,
+                                                         const RateQuestion& question) const;
+    [[nodiscard]] Rate multiplied_rate(const Rate& rate, const OrderLine& line,
+                                       const CatalogRecord* product,
+                                       const RateQuestion& question) const;
 
     Program program_;                  ///< Owns the texts to which the keys of the indexes point.
     std::vector<CreatorId> creators_;  ///< First ids of the creators that the rules name (M1).
     std::uint32_t version_;
     bool needs_product_ = false;
-    std::unordered_map<RuleMatch, Index> rules_;  ///< Indexes sorted: the winner first.
+    Levels rules_, multipliers_;  ///< Indexes sorted: the winner first.
 };
 
 /// Returns the index of the tier that applies, or nullopt if the rule's own rate does (M4).

@@ -435,7 +435,7 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
 }
 
 std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, Timestamp now,
-                                   std::span<const Balance> stored) {
+                                   std::span<const Balance> stored, OpenTotals* totals) {
     std::map<ProgramId, std::vector<CreatorId>> creators;
     for (const Balance& row : stored) {
         std::vector<CreatorId>& of = creators[row.key.program];
@@ -444,7 +444,7 @@ std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, 
         }
     }
     const LaterByAccount none;
-    OpenReader open(ledger, now, none, nullptr);
+    OpenReader open(ledger, now, none, totals);
     for (const Program& program : programs_of(ledger, account)) {
         const auto of = creators.find(program.id);
         if (of != creators.end()) {

@@ -52,8 +52,8 @@ std::string text_of(minutes length) {
 
 std::string_view to_string(ShopSilence verdict) noexcept {
     switch (verdict) {
-        case ShopSilence::kQuiet:
-            return "quiet";
+        case ShopSilence::kHeard:
+            return "heard";
         case ShopSilence::kSilent:
             return "silent";
         case ShopSilence::kLearning:
@@ -99,12 +99,18 @@ ShopSilence shop_silence(Timestamp last_event, std::optional<minutes> usual, Tim
         return ShopSilence::kLearning;
     }
     const std::int64_t limit = std::chrono::seconds(silence_limit(*usual)).count();
-    return now > last_event.plus_seconds(limit) ? ShopSilence::kSilent : ShopSilence::kQuiet;
+    return now > last_event.plus_seconds(limit) ? ShopSilence::kSilent : ShopSilence::kHeard;
 }
 
 std::string silence_sentence(const ShopId& shop, Timestamp last_event, std::optional<minutes> usual,
                              Timestamp now) {
-    return shop.str() + ": nothing for " + text_of(silent_for(last_event, now)) +
+    const bool is_silent = shop_silence(last_event, usual, now) == ShopSilence::kSilent;
+    const minutes length = silent_for(last_event, now);
+    const std::string since = text_of(length);
+    return shop.str() +
+           (is_silent             ? ": nothing for " + since
+            : length.count() == 0 ? ": heard just now"
+                                  : ": heard " + since + " ago") +
            (usual ? "; at this time " + text_of(*usual) + " is usual."
                   : "; too few events to say what is usual.");
 }

@@ -16,11 +16,11 @@ namespace sluice {
 
 enum class ShopSilence : std::uint8_t {
     kLearning,  ///< Too few events to say what is usual.
-    kQuiet,     ///< No longer without an event than the limit.
+    kHeard,     ///< No longer without an event than the limit.
     kSilent,
 };
 
-[[nodiscard]] std::string_view to_string(ShopSilence verdict) noexcept;  // learning, quiet, silent
+[[nodiscard]] std::string_view to_string(ShopSilence verdict) noexcept;  // learning, heard, silent
 
 /// Returns how long the shop usually is without an event after a time of day such as the last
 /// event's, or nullopt while that is not known: the events have fewer than 50 minutes, 14 days, or
@@ -41,7 +41,8 @@ enum class ShopSilence : std::uint8_t {
 [[nodiscard]] ShopSilence shop_silence(Timestamp last_event,
                                        std::optional<std::chrono::minutes> usual, Timestamp now);
 
-/// Returns a sentence like "shop-1: nothing for 3 h 10 min; at this time 1 h is usual."
+/// Returns a sentence like "shop-1: nothing for 3 h 10 min; at this time 1 h is usual." for a
+/// silent shop, or "shop-1: heard 20 min ago; at this time 1 h is usual."
 [[nodiscard]] std::string silence_sentence(const ShopId& shop, Timestamp last_event,
                                            std::optional<std::chrono::minutes> usual,
                                            Timestamp now);

@@ -51,8 +51,10 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
 
 /// Returns these balances of one account. Reads the open amounts of their creators alone.
 /// @param stored  By key.
+/// @param totals  As above, of these balances. Null, or empty.
 [[nodiscard]] std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account,
-                                                 Timestamp now, std::span<const Balance> stored);
+                                                 Timestamp now, std::span<const Balance> stored,
+                                                 OpenTotals* totals = nullptr);
 
 /// Visits the balances of a past instant: subtracts postings and payouts whose accounting date is
 /// not before it (K8), and omits balances whose ledger accounts were all 0. Clearing days and

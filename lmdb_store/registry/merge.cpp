@@ -298,9 +298,10 @@ void RegistryMerge::merge_users() {
         }
         access_.store_user(txn_, row);
         note("user", row.name + " of " + row.account_id.str(),
-             row.removed_at
-                 ? "removed"
-                 : (row.role == Role::kManager ? "added as manager" : "added as viewer"));
+             row.removed_at ? "removed"
+                            : (row.role == Role::kManager   ? "added as manager"
+                               : row.role == Role::kSupport ? "added as support"
+                                                            : "added as viewer"));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/registry_generated.h"
 
 namespace sluice::store {
@@ -186,8 +187,8 @@ std::string encode_user(const UserRow& row) {
 std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes) {
     const Row<fbs::User> stored(bytes);
     const bool known = stored.ok() && stored->account_number() != 0 &&
-                       (stored->role() == static_cast<std::uint8_t>(Role::kViewer) ||
-                        stored->role() == static_cast<std::uint8_t>(Role::kManager));
+                       stored->role() >= static_cast<std::uint8_t>(Role::kViewer) &&
+                       stored->role() <= static_cast<std::uint8_t>(Role::kSupport);
     if (!known) {
         return std::nullopt;
     }

@@ -42,7 +42,7 @@ struct TokenRow {
     std::optional<Timestamp> revoked_at;
 };
 
-enum class Role : std::uint8_t { kViewer = 1, kManager = 2 };
+enum class Role : std::uint8_t { kViewer = 1, kManager = 2, kSupport = 3 };
 
 /// A person who may read an account's ledger. One person may have several accounts.
 struct UserRow {

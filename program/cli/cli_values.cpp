@@ -159,11 +159,16 @@ Result<store::Role> parse_role(std::string_view text) {
     if (text == "manager") {
         return store::Role::kManager;
     }
-    return invalid("expected viewer or manager");
+    if (text == "support") {
+        return store::Role::kSupport;
+    }
+    return invalid("expected viewer, support or manager");
 }
 
 std::string_view role_name(store::Role role) noexcept {
-    return role == store::Role::kManager ? "manager" : "viewer";
+    return role == store::Role::kManager   ? "manager"
+           : role == store::Role::kSupport ? "support"
+                                           : "viewer";
 }
 
 Result<Currency> parse_currency(std::string_view text) {

@@ -78,11 +78,11 @@ Result<std::optional<Caller>> Callers::find_user(const Request& request) {
     Caller caller{true, *name, {}};
     for (const store::UserAccount& own : *accounts) {
         if (!own.account.suspended) {
-            const bool manages = own.role == store::Role::kManager;
-            caller.grants.push_back(
-                {own.account.account_id, own.account.number,
-                 static_cast<std::uint8_t>(manages ? kReadOrders | kReadLedger : kReadOrders),
-                 own.role});
+            const std::uint8_t more = own.role == store::Role::kManager ? std::uint8_t{kReadLedger}
+                                      : own.role == store::Role::kSupport ? kReadCreators
+                                                                          : std::uint8_t{0};
+            caller.grants.push_back({own.account.account_id, own.account.number,
+                                     static_cast<std::uint8_t>(kReadOrders | more), own.role});
         }
     }
     const bool all_suspended = caller.grants.empty() && !accounts->empty();

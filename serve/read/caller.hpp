@@ -14,11 +14,15 @@
 
 namespace sluice::serve {
 
+/// The right of the role support beyond read_orders: creators with their payees, balances, payouts
+/// and statements. No token has it; read_ledger includes it.
+inline constexpr std::uint8_t kReadCreators = 128;
+
 /// An account that a caller may read.
 struct Grant {
     AccountId account_id;
     AccountNumber account;
-    std::uint8_t scopes = 0;  ///< Bits of Scope.
+    std::uint8_t scopes = 0;  ///< Bits of Scope, and kReadCreators.
     store::Role role = store::Role::kViewer;
 };
 

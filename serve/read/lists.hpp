@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "core/reports/json.hpp"
 #include "serve/read/resource.hpp"
@@ -62,6 +63,13 @@ struct NodeState {
 };
 /// Returns every node, by UUID.
 [[nodiscard]] std::vector<NodeState> node_states(Read& read);
+/// Returns the payouts that failed or were returned and are not paid in another way, oldest first:
+/// no later payout of the creator in the currency was closed since, or only void ones.
+[[nodiscard]] std::vector<Payout> unpaid_payouts(Read& read);
+/// Returns the payouts that were sent over kSentDays ago and are neither settled nor failed.
+[[nodiscard]] std::vector<Payout> payouts_sent_long_ago(Read& read);
+inline constexpr std::int64_t kSentDays = 7;
+
 /// @param digest  As code_digest() returns it.
 [[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
 
@@ -169,6 +177,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_runs(Read& read);
 [[nodiscard]] Page list_payouts(Read& read);
 [[nodiscard]] Page list_payout_items(Read& read);
+[[nodiscard]] Page list_payout_ages(Read& read);
 [[nodiscard]] Page list_approvals(Read& read);
 [[nodiscard]] Page list_payees(Read& read);
 [[nodiscard]] Page list_periods(Read& read);
@@ -194,6 +203,9 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 
 [[nodiscard]] std::vector<reports::Column> shop_columns();
 [[nodiscard]] std::vector<reports::Column> run_columns();
+[[nodiscard]] std::vector<reports::Column> payout_age_columns();
+/// Returns rows of payout_columns().
+[[nodiscard]] std::vector<reports::Row> payout_rows(Read& read, std::span<const Payout> payouts);
 [[nodiscard]] std::vector<reports::Column> node_columns();
 [[nodiscard]] std::vector<reports::Column> search_columns();
 

@@ -32,8 +32,8 @@ constexpr std::string_view kPolicy =
     "policy policy.min_payout policy.approve_payout_above policy.approve_adjust_above "
     "policy.approve_attribution_above policy.approve_run_above policy.approve_rates "
     "policy.approve_period_close policy.approve_payees_file policy.require_payee "
-    "policy.approve_payee_change "
-    "policy.payee_cooling_days policy.max_rate policy.lines_over policy.max_share "
+    "policy.approve_payee_change policy.payee_cooling_days policy.payout_day policy.max_rate "
+    "policy.lines_over policy.max_share "
     "policy.amount_limit policy.blocking";
 
 constexpr std::array kShown{
@@ -44,7 +44,7 @@ constexpr std::array kShown{
                  "account_id day yesterday yesterday.orders yesterday.attributed waiting "
                  "waiting.kind waiting.count waiting.amounts unattributed unattributed.order_id "
                  "unattributed.shop_id unattributed.ordered_at unattributed.codes"},
-    ShownMembers{"search", "kind id shop_id sentence creator_id"},
+    ShownMembers{"search", "kind id shop_id sentence creator_id match"},
     ShownMembers{"orders",
                  "order_id shop_id account_id creator_id program_id attribution_types "
                  "commission_amount accrued commission_currency amount tax shipping refund_amount "
@@ -52,7 +52,8 @@ constexpr std::array kShown{
                  "payouts node"},
     ShownMembers{
         "order",
-        "answer answer.status answer.sentence answer.since answer.next_at answer.command order_id "
+        "answer answer.status answer.sentence answer.since answer.next_at answer.next_step "
+        "answer.command order_id "
         "shop_id account_id currency amount tax shipping refund_amount refund_tax ordered_at "
         "last_updated_at cancelled_at commission_amount duplicates device codes blocked_by events "
         "events.node events.event_seq events.topic events.version events.received_at "

@@ -77,18 +77,6 @@ Row run_row(const RunSums& sums, const AccountId& account_id, const PayoutRun& r
             run.payouts_count,     to_hex(run.digest),        sums.of(run.payout_run)};
 }
 
-std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
-    reports::PayoutNames names(read.ledger);
-    names.expect(payouts);
-    PartsOf parts = parts_of(payouts, read.ledger);
-    std::vector<Row> rows;
-    for (const Payout& payout : payouts) {
-        rows.push_back(
-            reports::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
-    }
-    return rows;
-}
-
 /// A payout run that the account does not have is not_found.
 PayoutRun run_of(Read& read, const std::string& id) {
     PayoutRun run;
@@ -105,6 +93,18 @@ std::optional<std::string> run_argument(const Read& read) {
 }
 
 }  // namespace
+
+std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
+    reports::PayoutNames names(read.ledger);
+    names.expect(payouts);
+    PartsOf parts = parts_of(payouts, read.ledger);
+    std::vector<Row> rows;
+    for (const Payout& payout : payouts) {
+        rows.push_back(
+            reports::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
+    }
+    return rows;
+}
 
 Page list_balances(Read& read) {
     const auto program = program_of(read);

@@ -63,17 +63,19 @@ struct TypedMembers {
 constexpr std::array kTypedMembers{
     TypedMembers{
         "integer",
-        "entry event_seq count refers_to orders items version window_days late_days "
+        "waiting_count entry event_seq count refers_to orders items version window_days late_days "
         "entries number applied_seq clearing_days repoints first last dead_letters duplicates"},
     TypedMembers{
         "array",
         "attribution_types blocked_by codes programs parts shops precedence rules aliases "
         "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
         "balances waiting unattributed currencies days clearing creators months earned "
-        "commissions nearest held changes payouts events refunds lines journal accruals cut"},
+        "commissions nearest held changes payouts events refunds lines journal accruals cut "
+        "payee_changes searched approvers"},
     TypedMembers{"boolean", "blocks removed suspended behind more"},
     TypedMembers{"object",
-                 "answer policy fields effect yesterday counts checks silence attribution change"},
+                 "answer names next_close policy fields effect yesterday counts checks silence "
+                 "attribution change"},
 };
 
 Json type_of(std::string_view resource, std::string_view member) {
@@ -206,8 +208,10 @@ std::string scope_words(const Resource& resource) {
     if (resource.scope == 0) {
         return "Needs any token or login.";
     }
+    const bool is_of_creators = (resource.scope & kReadCreators) != 0;
     return std::string("Needs the scope `") +
-           (resource.scope == kReadLedger ? "read_ledger" : "read_orders") + "`.";
+           ((resource.scope & kReadLedger) != 0 ? "read_ledger" : "read_orders") + "`" +
+           (is_of_creators ? ", or the role support." : ".");
 }
 
 Json problem_schema() {

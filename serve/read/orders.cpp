@@ -1,11 +1,13 @@
 // Orders and anomalies.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/reports/lists.hpp"
+#include "core/reports/names.hpp"
 #include "core/reports/overview.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -25,6 +27,7 @@ struct OrderFilter {
     std::optional<ProgramId> program;
     std::optional<std::string> code, status;
     std::optional<bool> attributed;
+    bool is_blocked_itself = false;
     std::optional<Timestamp> from, to;
 
     [[nodiscard]] bool covers(const OrderState& order, Timestamp now, OrderJudge& judge) const {
@@ -34,9 +37,46 @@ struct OrderFilter {
                (!attributed || *attributed == (given != nullptr)) &&
                (!from || *from <= order.ordered_at) && (!to || order.ordered_at < *to) &&
                (!code || has_code(order, code_digest(*code))) &&
-               (!status || judge.status(order, now) == *status);
+               (!status || judge.status(order, now) == *status) &&
+               (!is_blocked_itself || blocks_itself(order, judge));
+    }
+
+    /// Returns whether the order, and not only a hold on its creator, keeps an amount from being
+    /// paid.
+    [[nodiscard]] static bool blocks_itself(const OrderState& order, OrderJudge& judge) {
+        const std::vector<std::string> blocks = judge.blocked_by(order);
+        const std::vector<OpenAmount> open = open_amounts(order);
+        return std::ranges::any_of(blocks,
+                                   [](const std::string& by) { return by != "CREATOR_HOLD"; }) &&
+               std::ranges::any_of(open,
+                                   [](const OpenAmount& row) { return Decimal() < row.amount; });
     }
 };
+
+/// Adds the names of the creators of a page's orders, by id.
+void add_names(Read& read, Page& page) {
+    constexpr std::size_t kCreator = 3;
+    std::set<std::string> shown;
+    for (const reports::Row& row : page.rows) {
+        if (!row[kCreator].is_null()) {
+            shown.insert(row[kCreator].cell());
+        }
+    }
+    const reports::CreatorNames ids(read.ledger, read.grant.account);
+    std::vector<CreatorRow> profiles;
+    for (const std::string& id : shown) {
+        profiles.push_back(
+            {read.grant.account, ids.first(read.grant.account, CreatorId(id)), {}, {}, {}});
+    }
+    load_all(read.ledger, profiles);
+    Json names = Json::object();
+    for (const CreatorRow& profile : profiles) {
+        if (!profile.name.empty()) {
+            names[ids.shown(read.grant.account, profile.creator).str()] = Json(profile.name);
+        }
+    }
+    page.extras.emplace_back("names", std::move(names));
+}
 
 OrderFilter order_filter(Read& read) {
     OrderFilter filter;
@@ -49,6 +89,7 @@ OrderFilter order_filter(Read& read) {
     filter.attributed = read.arguments.flag("attributed");
     filter.from = read.arguments.time("from");
     filter.to = read.arguments.time("to");
+    filter.is_blocked_itself = read.arguments.flag("blocked").value_or(false);
     return filter;
 }
 
@@ -126,7 +167,9 @@ Page list_orders(Read& read) {
     const OrderFilter filter = order_filter(read);
     const std::string sort = read.arguments.text("sort").value_or("id");
     if (sort != "id") {
-        return list_orders_by_time(read, filter, sort.starts_with('-'));
+        Page sorted = list_orders_by_time(read, filter, sort.starts_with('-'));
+        add_names(read, sorted);
+        return sorted;
     }
     reports::OrderRows rows(read.ledger);
     ReadLimit limit(read);
@@ -145,6 +188,7 @@ Page list_orders(Read& read) {
                     return true;
                 });
     });
+    add_names(read, page);
     return page;
 }
 
@@ -163,8 +207,9 @@ Json show_order(Read& read) {
     if (!explained.ok()) {
         refuse("not_found");
     }
-    return Json::from_text(fitted(
-        read, explanation_json(*explained, order_answer(*explained, read.now, read.ledger))));
+    return Json::from_text(
+        fitted(read, explanation_json(*explained, order_answer(*explained, read.now, read.ledger,
+                                                               read.sees_creators()))));
 }
 
 // ---- Anomalies: by shop and order from their table, or those that need attention from an index --

@@ -10,6 +10,7 @@
 #include "core/reports/programs.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
+#include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
@@ -73,7 +74,7 @@ Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
 }
 
 Page best_creators(Read& read, const std::optional<ProgramId>& program, const std::string& prefix) {
-    if (!read.sees_ledger()) {
+    if (!read.sees_creators()) {
         refuse("scope");
     }
     PageOfAll page(read, by_place(), 1);
@@ -142,6 +143,66 @@ Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
     return all;
 }
 
+/// Adds what the next close does with the creator's payable amounts, and when what is pending
+/// clears.
+void add_closing(Read& read, const CreatorId& creator, Json& shown) {
+    const Policy policy = account_settings(read.ledger, read.grant.account).policy;
+    CreatorRow profile{read.grant.account, creator, {}, {}, {}};
+    static_cast<void>(read.ledger.load(profile));
+    OpenTotals totals;
+    Json closes = Json::array();
+    for (const CreatorClose& close :
+         next_close_of(read.ledger, read.grant.account, creator, policy, read.now, &totals)) {
+        const bool cools = close.left == SkipReason::kPayeeChanged;
+        const Decimal* minimum = amount_in(policy.min_payout, close.currency);
+        closes.push_back(
+            {{"currency", close.currency.code()},
+             {"amount", close.amount.to_string()},
+             {"reason", close.left ? Json(to_string(*close.left)) : Json()},
+             {"minimum", minimum == nullptr ? Json() : Json(minimum->to_string())},
+             {"payout_day",
+              payout_day_from(policy, cools ? cooled_at(policy, profile).value_or(read.now)
+                                            : start_of_day(read.now))},
+             {"payee_from", cooled_at(policy, profile)}});
+    }
+    shown["next_close"] = std::move(closes);
+    std::map<ProgramId, std::uint32_t> clearing_days;
+    for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
+        clearing_days.emplace(row.program.id, row.program.clearing_days);
+    }
+    std::map<std::pair<Timestamp, Currency>, Decimal> days;
+    for (const OpenTotals::PendingDay& pending : totals.pending) {
+        const Timestamp day = pending.sold_on.plus_days(clearing_days.at(pending.program));
+        days.try_emplace({day, pending.currency}, zero_amount(pending.currency)).first->second +=
+            pending.amount;
+    }
+    Json clearing = Json::array();
+    for (const auto& [key, amount] : days) {
+        clearing.push_back({{"day", key.first.to_string().substr(0, 10)},
+                            {"currency", key.second.code()},
+                            {"amount", amount.to_string()},
+                            {"payout_day", payout_day_from(policy, key.first.plus_days(1))}});
+    }
+    shown["clearing"] = std::move(clearing);
+}
+
+/// The changes of the creator's payee, the newest first.
+Json payee_changes(Read& read, const CreatorId& creator) {
+    PayeeChange first;
+    first.account = read.grant.account;
+    first.creator = creator;
+    std::vector<PayeeChange> rows;
+    read.ledger.scan(first, {2, 2}, [&rows](const PayeeChange& row) { rows.push_back(row); });
+    const reports::CreatorNames names(read.ledger, read.grant.account);
+    Json changes = Json::array();
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+        changes.push_back(
+            object_of(reports::payee_columns(true),
+                      reports::payee_change_row(read.ledger, names, read.grant.account_id, *row)));
+    }
+    return changes;
+}
+
 }  // namespace
 
 Json show_me(Read& read) {
@@ -166,7 +227,7 @@ Page list_creators(Read& read) {
                                                      : creators_by_id(read, program, prefix);
     page.extras.emplace_back("held", held_rows(read, page.rows));
     page.extras.emplace_back("balances",
-                             read.sees_ledger() ? balances_of_rows(read, page.rows) : Json());
+                             read.sees_creators() ? balances_of_rows(read, page.rows) : Json());
     return page;
 }
 
@@ -178,10 +239,11 @@ Json show_creator(Read& read) {
         refuse("not_found");
     }
     Json shown = *object;
-    if (!read.sees_ledger()) {
-        shown["balances"] = Json();
-        shown["months"] = Json();
-        shown["payouts"] = Json();
+    if (!read.sees_creators()) {
+        for (const char* const name :
+             {"balances", "next_close", "clearing", "payee_changes", "months", "payouts"}) {
+            shown[name] = Json();
+        }
         return shown;
     }
     Json balances = Json::array();
@@ -193,6 +255,8 @@ Json show_creator(Read& read) {
     filter.creator = creator;
     reports::write_balances(read.ledger, filter, read.now, rows);
     shown["balances"] = std::move(balances);
+    add_closing(read, creator, shown);
+    shown["payee_changes"] = payee_changes(read, creator);
     shown["payouts"] = newest_payouts(read, creator);
     return shown;
 }

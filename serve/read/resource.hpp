@@ -108,6 +108,15 @@ struct Read {
     std::size_t rows_max = kRowsOfPageMax;
 
     [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
+    /// Returns whether the caller reads what belongs to creators.
+    [[nodiscard]] bool sees_creators() const noexcept {
+        return (grant.scopes & (kReadLedger | kReadCreators)) != 0;
+    }
+    /// Returns whether the caller reads every member of a resource that the caller may read.
+    [[nodiscard]] bool sees_all_of(std::string_view path) const noexcept {
+        return sees_ledger() ||
+               (sees_creators() && path != "today" && !path.starts_with("program"));
+    }
     [[nodiscard]] std::size_t limit() const {
         return std::min<std::size_t>(arguments.number("limit", 100), rows_max);
     }
@@ -133,7 +142,7 @@ struct Refusal {
 
 struct Resource {
     std::string_view path;  ///< Below /v1/.
-    std::uint8_t scope;     ///< Bit of Scope, or 0: any.
+    std::uint8_t scope;     ///< Bits, of which a caller needs one, or 0 for every caller.
     std::string_view summary;
     std::vector<Parameter> parameters;
     std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.

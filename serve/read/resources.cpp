@@ -17,6 +17,7 @@ namespace {
 using reports::Column;
 
 constexpr std::uint8_t kAnyone = 0;
+constexpr std::uint8_t kOfCreators = kReadLedger | kReadCreators;
 
 Parameter shop(bool required = false) {
     return {"shop", ValueKind::kId, "Shop", required};
@@ -104,20 +105,22 @@ std::vector<Resource> orders_part() {
          {{"currency", ValueKind::kCurrency,
            "Currency (default: the one with the most owed, in minor units)"}},
          columns("account_id day currency currencies yesterday payable pending blocked in_payout "
-                 "waiting days clearing creators unattributed"),
+                 "next_close waiting days clearing creators unattributed"),
          show_today,
          false,
          true,
          false},
         {"search",
          kReadOrders,
-         "Orders, creators, codes, payouts, payout runs and commands that a text names",
-         {{"q", ValueKind::kText, "Text to look for", true}},
+         "Orders, creators, codes, shops, programs, payouts, payout runs and commands that a text "
+         "names: by id, by a part of an id or name, by bank reference, or by an amount",
+         {{"q", ValueKind::kText, "Text to look for, such as 8862, ann or 12.50 EUR", true}},
          search_columns(),
          search,
          false,
          true,
-         false},
+         false,
+         {"searched"}},
         {"orders",
          kReadOrders,
          "Orders with creator and commission",
@@ -127,6 +130,8 @@ std::vector<Resource> orders_part() {
           {"code", ValueKind::kText, "Discount code of the order"},
           {"status", ValueKind::kWord, "Status", false, statuses},
           {"attributed", ValueKind::kFlag, "Whether the order has a creator"},
+          {"blocked", ValueKind::kFlag,
+           "true: only orders that a hold or anomaly of their own blocks"},
           from("Ordered at this time or later (RFC 3339)"),
           to("Ordered before this time (RFC 3339)"),
           {"sort",
@@ -136,7 +141,10 @@ std::vector<Resource> orders_part() {
            {"-ordered_at", "ordered_at", "id"}}},
          reports::order_columns(),
          list_orders,
-         true},
+         true,
+         true,
+         true,
+         {"names"}},
         {"order",
          kReadOrders,
          "One order, explained from its events to its journal entries",
@@ -190,7 +198,7 @@ std::vector<Resource> orders_part() {
 std::vector<Resource> people_part() {
     return {
         {"payees",
-         kReadLedger,
+         kOfCreators,
          "Creators with their payees, or the changes of payees by time",
          {creator(), {"history", ValueKind::kFlag, "Whether to list every change"}},
          payee_columns(),
@@ -203,7 +211,7 @@ std::vector<Resource> people_part() {
           {"q", ValueKind::kText, "Beginning of the id or name"},
           {"sort",
            ValueKind::kWord,
-           "Order of the rows (default: id); -earned needs read_ledger",
+           "Order of the rows (default: id); -earned needs read_ledger, or the role support",
            false,
            {"id", "-earned"}}},
          reports::creator_columns(),
@@ -217,7 +225,7 @@ std::vector<Resource> people_part() {
          "One creator with names, programs, codes, holds and balances",
          {creator(true)},
          columns("creator_id account_id name payee payee_since aliases programs holds balances "
-                 "months payouts"),
+                 "next_close clearing payee_changes months payouts"),
          show_creator},
         {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
         {"program",
@@ -240,7 +248,7 @@ std::vector<Resource> money_part() {
                                                "VOID",   "FAILED",   "RETURNED"};
     return {
         {"balances",
-         kReadLedger,
+         kOfCreators,
          "Pending, blocked, payable, closed and paid amounts",
          {program(),
           creator(),
@@ -290,7 +298,7 @@ std::vector<Resource> money_part() {
          with(run_columns(), "skipped"),
          show_run},
         {"payouts",
-         kReadLedger,
+         kOfCreators,
          "Payouts in the order of closing",
          {{"state", ValueKind::kWord, "State", false, states},
           run(),
@@ -300,14 +308,25 @@ std::vector<Resource> money_part() {
          reports::payout_columns(),
          list_payouts,
          true},
-        {"payout", kReadLedger, "One payout", {payout()}, reports::payout_columns(), show_payout},
+        {"payout", kOfCreators, "One payout", {payout()}, reports::payout_columns(), show_payout},
         {"payout/items",
-         kReadLedger,
+         kOfCreators,
          "Items of one payout",
          {payout()},
          reports::payout_item_columns(),
          list_payout_items,
          true},
+        {"payouts/ages",
+         kReadLedger,
+         "Unfinished payouts by state and age, and those that wait for a person: failed or "
+         "returned and not paid since, or sent over seven days ago",
+         {},
+         payout_age_columns(),
+         list_payout_ages,
+         false,
+         true,
+         true,
+         {"waiting", "waiting_count"}},
         {"approvals",
          kReadLedger,
          "Commands and payouts that wait for another actor",
@@ -318,7 +337,8 @@ std::vector<Resource> money_part() {
          kReadLedger,
          "One command, payout or payout run, as an approver is shown it, with its digest",
          {{"id", ValueKind::kId, "Command, payout or payout run", true}},
-         columns("id command account_id state actor reason received_at fields differences effect "
+         columns("id command account_id state actor reason received_at approvers ended_by ended_at "
+                 "fields differences effect "
                  "digest"),
          show_approval},
         {"periods",
@@ -348,7 +368,7 @@ std::vector<Resource> money_part() {
          list_trial_balance,
          true},
         {"statement",
-         kReadLedger,
+         kOfCreators,
          "One creator's month",
          {creator(true),
           {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},

@@ -1,9 +1,11 @@
-// Search: what a text names, exact hits first.
+// Search: what a text names: exact hits first, then what begins with the text, then what has it
+// inside an id or name.
 #include <algorithm>
 #include <set>
 
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -18,6 +20,43 @@ namespace {
 using reports::Json;
 
 constexpr std::size_t kHitsMax = 20;
+/// The newest orders of which the middle of the id is compared.
+constexpr std::size_t kOrderIdsMax = 20'000;
+/// The newest orders of which the amounts are compared.
+constexpr std::size_t kOrdersMax = 2'000;
+/// The newest payouts of which reference and amount are compared.
+constexpr std::size_t kPayoutsMax = 20'000;
+/// Texts that are shorter are looked for at the beginning of ids only.
+constexpr std::size_t kPartBytesMin = 2;
+
+/// How a hit matches.
+constexpr const char* kExact = "exact";
+constexpr const char* kBeginning = "beginning";
+constexpr const char* kPart = "part";
+constexpr const char* kCode = "code";
+constexpr const char* kAmount = "amount";
+constexpr const char* kReference = "bank reference";
+
+std::string lower_case(std::string_view text) {
+    std::string lowered(text);
+    for (char& c : lowered) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return lowered;
+}
+
+/// A text to be looked for inside others, in either case.
+class Part {
+public:
+    explicit Part(std::string_view text) : text_(lower_case(text)) {}
+    [[nodiscard]] bool is_in(std::string_view other) const {
+        return lower_case(other).find(text_) != std::string::npos;
+    }
+    [[nodiscard]] bool is_long_enough() const noexcept { return text_.size() >= kPartBytesMin; }
+
+private:
+    std::string text_;
+};
 
 /// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
@@ -25,36 +64,57 @@ public:
     explicit Hits(Read& read) : read_(read), judge_(read.ledger), names_(read.ledger) {}
 
     [[nodiscard]] bool is_full() const noexcept { return page_.rows.size() >= kHitsMax; }
-    [[nodiscard]] Page take() && { return std::move(page_); }
+    [[nodiscard]] Page take() && {
+        page_.extras.emplace_back("searched", std::move(searched_));
+        return std::move(page_);
+    }
 
-    void add(const char* kind, const std::string& id, Json shop, const std::string& sentence,
-             Json creator = {}) {
+    void add(const char* match, const char* kind, const std::string& id, Json shop,
+             const std::string& sentence, Json creator = {}) {
         const bool is_new = seen_.insert(join_key({kind, shop.cell(), id, sentence})).second;
         if (is_new && page_.rows.size() < kHitsMax) {
-            page_.rows.push_back({kind, id, std::move(shop), sentence, std::move(creator)});
+            page_.rows.push_back({kind, id, std::move(shop), sentence, std::move(creator), match});
         }
     }
-    void add_order(const ShopRow& shop, const OrderState& order) {
+    /// Notes what was looked at.
+    void looked_at(std::string what) { searched_.push_back(Json(std::move(what))); }
+    void add_order(const char* match, const ShopRow& shop, const OrderState& order) {
         const std::string status(judge_.status(order, read_.now));
         const std::string amount = order.amount + " " + std::string(order.currency.code());
         const std::string creator =
             order.live ? names_.shown(shop.account, order.position()->attribution.creator).str()
                        : "";
-        add("order", order.key.order_id.str(), shop.shop_id.str(),
+        add(match, "order", order.key.order_id.str(), shop.shop_id.str(),
             amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status,
             reports::text_or_null(creator));
     }
-    void add_creator(const CreatorRow& row) {
+    void add_creator(const char* match, const CreatorRow& row) {
         const std::string shown = names_.shown(row.account, row.creator).str();
-        add("creator", shown, Json(), row.name.empty() ? "creator " + shown : row.name, shown);
+        add(match, "creator", shown, Json(), row.name.empty() ? "creator " + shown : row.name,
+            shown);
     }
-    [[nodiscard]] const reports::CreatorNames& names() const noexcept { return names_; }
+    void add_payout(const char* match, const Payout& payout) {
+        add(match, "payout", payout.payout_id, Json(),
+            payout.amount.to_string() + " " + std::string(payout.currency.code()) + " for " +
+                names_.shown(payout.account, payout.creator).str() + ", " +
+                std::string(to_string(payout.state)) +
+                (payout.bank_ref.empty() ? "" : ", bank reference " + payout.bank_ref));
+    }
+    void add_code(const char* match, const CodeRow& owner) {
+        const std::string creator = names_.shown(owner.account, owner.creator).str();
+        add(match, "code", owner.code, Json(),
+            "code of " + creator + " in " + owner.program.str() + " from " +
+                owner.valid_from.to_string() +
+                (owner.valid_until ? " until " + owner.valid_until->to_string() : ""),
+            creator);
+    }
 
 private:
     Read& read_;
     OrderJudge judge_;
     reports::CreatorNames names_;
     std::set<std::string> seen_;
+    Json searched_ = Json::array();
     Page page_;
 };
 
@@ -79,13 +139,14 @@ private:
 };
 
 /// Adds those of the orders that the ledger has. They are read together.
-void add_orders(Read& read, const Shops& shops, const std::vector<OrderKey>& keys, Hits& hits) {
+void add_orders(const char* match, Read& read, const Shops& shops,
+                const std::vector<OrderKey>& keys, Hits& hits) {
     read.ledger.expect_orders(keys);
     OrderState order;
     for (const OrderKey& key : keys) {
         const ShopRow* const shop = shops.find(key.shop);
         if (shop != nullptr && read.ledger.load_order(key, order)) {
-            hits.add_order(*shop, order);
+            hits.add_order(match, *shop, order);
         }
     }
 }
@@ -93,7 +154,7 @@ void add_orders(Read& read, const Shops& shops, const std::vector<OrderKey>& key
 void find_orders(Read& read, const Shops& shops, const std::string& text, bool exact, Hits& hits) {
     if (!exact) {
         if (!hits.is_full()) {
-            add_orders(read, shops,
+            add_orders(kBeginning, read, shops,
                        paged(read.ledger)
                            .orders_beginning(read.grant.account, shops.numbers(), text, kHitsMax),
                        hits);
@@ -104,7 +165,71 @@ void find_orders(Read& read, const Shops& shops, const std::string& text, bool e
     for (const ShopNumber shop : shops.numbers()) {
         keys.push_back({read.grant.account, shop, OrderId(text)});
     }
-    add_orders(read, shops, keys, hits);
+    add_orders(kExact, read, shops, keys, hits);
+}
+
+/// Orders with the text in the middle of their id, of the newest.
+void find_order_parts(Read& read, const Shops& shops, const Part& part, Hits& hits) {
+    constexpr std::size_t kAtOnce = 1000;
+    reports::OrderListing listing;
+    listing.account = read.grant.account;
+    std::vector<OrderKey> keys;
+    for (std::size_t seen = 0; seen < kOrderIdsMax && keys.size() < kHitsMax; seen += kAtOnce) {
+        const auto places = reports::order_places(read.ledger, listing, kAtOnce);
+        for (const reports::OrderPlace& place : places) {
+            if (part.is_in(place.order_id.view()) && keys.size() < kHitsMax) {
+                keys.push_back({read.grant.account, place.shop, place.order_id});
+            }
+        }
+        if (places.size() < kAtOnce) {
+            break;
+        }
+        listing.after = places.back();
+    }
+    add_orders(kPart, read, shops, keys, hits);
+}
+
+/// Orders and payouts of an amount, of the newest.
+void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits) {
+    reports::OrderListing listing;
+    listing.account = read.grant.account;
+    const auto places = reports::order_places(read.ledger, listing, kOrdersMax);
+    reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+        const ShopRow* const shop = shops.find(order.key.shop);
+        const auto sale = Decimal::parse(order.amount);
+        const Money commission = commission_amount(order);
+        const bool is_sale = sale && order.currency == money.currency && *sale == money.amount;
+        const bool is_commission = order.live && commission.currency == money.currency &&
+                                   commission.amount == money.amount;
+        if (shop != nullptr && (is_sale || is_commission)) {
+            hits.add_order(kAmount, *shop, order);
+        }
+        return !hits.is_full();
+    });
+    hits.looked_at("amounts and commissions of the newest " + std::to_string(kOrdersMax) +
+                   " orders");
+}
+
+/// Payouts with the amount, or with the text in their bank reference.
+void find_payouts(Read& read, const std::optional<Money>& money, const Part& part, Hits& hits) {
+    std::vector<Payout> found;
+    std::size_t seen = 0;
+    paged(read.ledger).scan_back(Payout{}, {0, 0}, [&](const Payout& payout) {
+        const bool is_own = payout.account == read.grant.account;
+        const bool has_amount =
+            money && payout.currency == money->currency && payout.amount == money->amount;
+        const bool has_reference =
+            !money && !payout.bank_ref.empty() && part.is_in(payout.bank_ref);
+        if (is_own && (has_amount || has_reference)) {
+            found.push_back(payout);
+        }
+        return ++seen < kPayoutsMax && found.size() < kHitsMax;
+    });
+    for (const Payout& payout : found) {
+        hits.add_payout(money ? kAmount : kReference, payout);
+    }
+    hits.looked_at(std::string(money ? "amounts" : "bank references") + " of the newest " +
+                   std::to_string(kPayoutsMax) + " payouts");
 }
 
 void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) {
@@ -112,7 +237,7 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
     if (exact) {
         row.creator = first_id(read.ledger, read.grant.account, row.creator);
         if (read.ledger.load(row)) {
-            hits.add_creator(row);
+            hits.add_creator(kExact, row);
         }
         return;
     }
@@ -120,9 +245,57 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
         if (!found.creator.view().starts_with(text) || hits.is_full()) {
             return false;
         }
-        hits.add_creator(found);
+        hits.add_creator(kBeginning, found);
         return true;
     });
+}
+
+/// Creators with the text in their name or in one of their ids, and codes that have it.
+void find_people(Read& read, const Part& part, Hits& hits) {
+    std::vector<CreatorRow> creators;
+    read.ledger.scan(CreatorRow{read.grant.account, {}, {}, {}, {}}, {1, 1},
+                     [&](const CreatorRow& row) {
+                         if (part.is_in(row.name) || part.is_in(row.creator.view()) ||
+                             part.is_in(row.shown_as.view())) {
+                             creators.push_back(row);
+                         }
+                         return creators.size() < kHitsMax;
+                     });
+    for (const CreatorRow& row : creators) {
+        hits.add_creator(kPart, row);
+    }
+    std::vector<CodeRow> codes;
+    for (const ProgramRow& program : read.ledger.programs(read.grant.account)) {
+        read.ledger.scan_codes(read.grant.account, program.program.id, [&](const CodeRow& code) {
+            if (part.is_in(code.code)) {
+                codes.push_back(code);
+            }
+            return codes.size() < kHitsMax;
+        });
+    }
+    for (const CodeRow& code : codes) {
+        hits.add_code(kPart, code);
+    }
+}
+
+void find_shops_and_programs(Read& read, const std::string& text, const Part& part, Hits& hits) {
+    const auto match = [&](std::string_view id) {
+        return id == text                                ? kExact
+               : id.starts_with(text)                    ? kBeginning
+               : part.is_long_enough() && part.is_in(id) ? kPart
+                                                         : nullptr;
+    };
+    for (const store::ShopRow& shop : registered_shops(read)) {
+        if (const char* const how = match(shop.shop_id.view())) {
+            hits.add(how, "shop", shop.shop_id.str(), shop.shop_id.str(),
+                     shop.suspended ? "shop, suspended" : "shop");
+        }
+    }
+    for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
+        if (const char* const how = match(row.program.id.view())) {
+            hits.add(how, "program", row.program.id.str(), Json(), "program");
+        }
+    }
 }
 
 /// The code's owners with their dates, and the newest orders that carry it, with or without a
@@ -130,12 +303,7 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
 void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hits) {
     const Digest256 digest = code_digest(text);
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
-        const std::string creator = hits.names().shown(owner.account, owner.creator).str();
-        hits.add("code", owner.code, Json(),
-                 "code of " + creator + " in " + owner.program.str() + " from " +
-                     owner.valid_from.to_string() +
-                     (owner.valid_until ? " until " + owner.valid_until->to_string() : ""),
-                 creator);
+        hits.add_code(kExact, owner);
     }
     reports::OrderListing listing;
     listing.account = read.grant.account;
@@ -144,27 +312,27 @@ void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hi
     reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
         const ShopRow* const shop = shops.find(order.key.shop);
         if (shop != nullptr && has_code(order, digest)) {
-            hits.add_order(*shop, order);
+            hits.add_order(kCode, *shop, order);
         }
         return true;
     });
 }
 
-/// Payouts, payout runs and commands.
+/// Payouts; and for a caller with read_ledger, payout runs and commands.
 void find_ids(Read& read, const std::string& text, Hits& hits) {
     Payout payout;
     payout.payout_id = text;
     if (read.ledger.load(payout) && payout.account == read.grant.account) {
-        hits.add("payout", text, Json(),
-                 payout.amount.to_string() + " " + std::string(payout.currency.code()) + " for " +
-                     hits.names().shown(payout.account, payout.creator).str() + ", " +
-                     std::string(to_string(payout.state)));
+        hits.add_payout(kExact, payout);
+    }
+    if (!read.sees_ledger()) {
+        return;
     }
     PayoutRun run;
     run.payout_run = text;
     if (read.ledger.load(run) && run.account == read.grant.account) {
         hits.add(
-            "payout_run", text, Json(),
+            kExact, "payout_run", text, Json(),
             std::to_string(run.payouts_count) + " payouts, closed on " + run.closed_at.to_string());
     }
     PendingApproval pending;
@@ -173,9 +341,9 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
     MoneyCommand money;
     money.command_id = text;
     if (read.ledger.load(pending)) {
-        hits.add("command", text, Json(), std::string(to_string(pending.topic)));
+        hits.add(kExact, "command", text, Json(), std::string(to_string(pending.topic)));
     } else if (read.ledger.load(money) && money.account == read.grant.account) {
-        hits.add("command", text, Json(),
+        hits.add(kExact, "command", text, Json(),
                  std::string(to_string(money.topic)) + " of " + money.amount.to_string() + " " +
                      std::string(money.currency.code()));
     }
@@ -184,21 +352,41 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
 }  // namespace
 
 std::vector<reports::Column> search_columns() {
-    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}, {"creator_id"}};
+    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}, {"creator_id"}, {"match"}};
 }
 
 Page search(Read& read) {
-    const std::string text = read.arguments.required("q");
+    const std::string given = read.arguments.required("q");
+    // Shops print an order as #8862.
+    const std::string text = given.size() > 1 && given.front() == '#' ? given.substr(1) : given;
+    const Part part(text);
+    const auto parsed = parse_money(text);
+    const std::optional<Money> money = parsed ? std::optional(*parsed) : std::nullopt;
     Hits hits(read);
     const Shops shops(read);
+    find_orders(read, shops, given, true, hits);
     find_orders(read, shops, text, true, hits);
     find_creators(read, text, true, hits);
-    if (read.sees_ledger()) {
+    if (read.sees_creators()) {
         find_ids(read, text, hits);
     }
     find_code(read, shops, text, hits);
+    find_shops_and_programs(read, text, part, hits);
     find_creators(read, text, false, hits);
     find_orders(read, shops, text, false, hits);
+    hits.looked_at("ids of orders, creators, shops and programs, and discount codes");
+    if (part.is_long_enough() && !hits.is_full()) {
+        find_people(read, part, hits);
+        find_order_parts(read, shops, part, hits);
+        hits.looked_at("parts of names, of codes, and of the newest " +
+                       std::to_string(kOrderIdsMax) + " order ids");
+    }
+    if (money && !hits.is_full()) {
+        find_amount(read, shops, *money, hits);
+    }
+    if (read.sees_creators() && part.is_long_enough() && !hits.is_full()) {
+        find_payouts(read, money, part, hits);
+    }
     return std::move(hits).take();
 }
 

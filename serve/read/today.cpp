@@ -10,6 +10,7 @@
 #include "core/reports/overview.hpp"
 #include "core/reports/silence.hpp"
 #include "core/rules/account.hpp"
+#include "core/statements/next_close.hpp"
 #include "serve/read/lists.hpp"
 
 namespace sluice::serve {
@@ -48,11 +49,27 @@ struct Figures {
           pending(owed),
           blocked(owed),
           in_payout(owed),
+          taken(owed),
           earned(kDays, owed),
           adjusted(kDays, owed),
           clearing(kDays, owed) {}
 
+    /// An amount and its creators.
+    struct Left {
+        Decimal amount;
+        std::uint64_t creators = 0;
+    };
+
+    void leave(SkipReason reason, const Decimal& amount) {
+        Left& one = left[reason];
+        one.amount += amount;
+        ++one.creators;
+    }
+
     Decimal owed, payable, pending, blocked, in_payout;
+    Decimal taken;  ///< By the next close.
+    std::uint64_t creators_taken = 0;
+    std::map<SkipReason, Left> left;                              ///< Left by the next close.
     std::vector<Decimal> earned, adjusted;                        ///< By day of accounting.
     std::vector<Decimal> clearing;                                ///< By day, from today on.
     std::map<CreatorId, std::pair<Decimal, Decimal>> by_creator;  ///< Earned this month and last.
@@ -79,7 +96,10 @@ struct Waiting {
 
 class Today {
 public:
-    explicit Today(Read& read) : read_(read), days_(read.now) {}
+    explicit Today(Read& read)
+        : read_(read),
+          days_(read.now),
+          settings_(account_settings(read.ledger, read.grant.account)) {}
 
     Json object() {
         read_orders();
@@ -136,11 +156,10 @@ private:
     }
 
     void read_anomalies() {
-        const std::uint32_t blocking = account_settings(read_.ledger, read_.grant.account).blocking;
         for (const auto& [kind, count] :
              reports::attention_counts(read_.ledger, read_.grant.account)) {
             if (kind != AttentionKind::kHold &&
-                (blocking & bit(static_cast<AnomalyKind>(kind))) == 0) {
+                (settings_.blocking & bit(static_cast<AnomalyKind>(kind))) == 0) {
                 waiting_["anomalies"].count += count;
             }
         }
@@ -175,6 +194,8 @@ private:
 
     void read_balances() {
         OpenTotals totals;
+        NextClose close(read_.ledger, read_.grant.account, settings_.policy);
+        std::map<std::pair<Currency, CreatorId>, Decimal> blocked_of;
         balances_at(
             read_.ledger, read_.grant.account, read_.now,
             [&](const BalanceAt& balance) {
@@ -184,9 +205,19 @@ private:
                 sums.pending += balance.pending;
                 sums.blocked += balance.blocked;
                 sums.in_payout += balance.in_payout;
+                close.add(balance);
+                if (!balance.blocked.is_zero()) {
+                    blocked_of[{balance.key.currency, balance.key.creator}] += balance.blocked;
+                }
                 return true;
             },
             &totals);
+        for (const CreatorClose& one : close.decide(read_.now)) {
+            add(one);
+        }
+        for (const auto& [key, amount] : blocked_of) {
+            of(key.first).leave(SkipReason::kBlocked, amount);
+        }
         for (const auto& [currency, blocked] : totals.blocked) {
             waiting_["blocked_orders"].add(currency, blocked.amount,
                                            static_cast<std::uint64_t>(blocked.amounts));
@@ -202,6 +233,16 @@ private:
                 of(pending.currency).clearing[static_cast<std::size_t>(day)] += pending.amount;
             }
         }
+    }
+
+    void add(const CreatorClose& close) {
+        Figures& sums = of(close.currency);
+        if (close.left) {
+            sums.leave(*close.left, close.amount);
+            return;
+        }
+        sums.taken += close.amount;
+        ++sums.creators_taken;
     }
 
     void read_bars() {
@@ -233,20 +274,15 @@ private:
     }
 
     void read_approvals() {
-        constexpr std::int64_t kRecentDays = 14;
         auto pending = reports::pending_totals(read_.ledger, read_.grant.account);
         if (pending.count != 0) {
             waiting_["approvals"] = {pending.count, std::move(pending.amounts)};
         }
-        const Timestamp since = read_.now.plus_days(-kRecentDays);
-        for (const PayoutState state : {PayoutState::kFailed, PayoutState::kReturned}) {
-            reports::scan_payouts_in(
-                read_.ledger, read_.grant.account, state, [&](const Payout& payout) {
-                    if (payout.ended_at && since <= *payout.ended_at) {
-                        waiting_["payouts_failed"].add(payout.currency, payout.amount);
-                    }
-                    return true;
-                });
+        for (const Payout& payout : unpaid_payouts(read_)) {
+            waiting_["payouts_failed"].add(payout.currency, payout.amount);
+        }
+        for (const Payout& payout : payouts_sent_long_ago(read_)) {
+            waiting_["payouts_sent"].add(payout.currency, payout.amount);
         }
     }
 
@@ -262,9 +298,9 @@ private:
     }
 
     [[nodiscard]] Json waiting_json() const {
-        constexpr std::array<std::string_view, 8> kOrder{
-            "approvals", "payouts_failed", "blocked_orders", "creator_holds",
-            "anomalies", "silent_shops",   "dead_letters",   "nodes_behind"};
+        constexpr std::array<std::string_view, 9> kOrder{
+            "approvals", "payouts_failed", "payouts_sent", "blocked_orders", "creator_holds",
+            "anomalies", "silent_shops",   "dead_letters", "nodes_behind"};
         Json list = Json::array();
         for (const std::string_view kind : kOrder) {
             const auto found = waiting_.find(kind);
@@ -348,11 +384,25 @@ private:
                 {"pending", money(&Figures::pending)},
                 {"blocked", money(&Figures::blocked)},
                 {"in_payout", money(&Figures::in_payout)},
+                {"next_close", sums == nullptr ? Json() : next_close_json(*sums)},
                 {"waiting", waiting_json()},
                 {"days", sums == nullptr ? Json() : days_json(*sums)},
                 {"clearing", sums == nullptr ? Json() : clearing_json(*sums)},
                 {"creators", sums == nullptr ? Json() : creators_json(*sums)},
                 {"unattributed", std::move(unattributed_)}};
+    }
+
+    [[nodiscard]] Json next_close_json(const Figures& sums) const {
+        Json left = Json::array();
+        for (const auto& [reason, one] : sums.left) {
+            left.push_back({{"reason", to_string(reason)},
+                            {"amount", one.amount.to_string()},
+                            {"creators", one.creators}});
+        }
+        return {{"payout_day", payout_day_from(settings_.policy, days_.today)},
+                {"amount", sums.taken.to_string()},
+                {"creators", sums.creators_taken},
+                {"left", std::move(left)}};
     }
 
     [[nodiscard]] Json days_json(const Figures& sums) const {
@@ -377,6 +427,7 @@ private:
 
     Read& read_;
     const Calendar days_;
+    const AccountSettings settings_;
     std::uint64_t orders_ = 0, attributed_ = 0;
     Json unattributed_ = Json::array();  ///< The newest of yesterday first.
     std::map<Currency, Figures> figures_;

@@ -25,7 +25,7 @@ const VIEWS = { anomalies, approvals, creator, creators, month, order, orders, p
 const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Payouts", "payouts"], ["Month", "month"],
   ["Programs", "programs"], ["Shops", "shops"]];
 /** Views that a role may not read. */
-const HIDDEN = { viewer: ["payouts", "month"] };
+const HIDDEN = { viewer: ["payouts", "month"], support: ["month"] };
 const GHOST_MS = 200;
 /** A view that refreshes takes at most this part of the server's time. */
 const REFRESH_SHARE = 1 / 20;

@@ -184,7 +184,7 @@ def test_payout_and_statement(sold):
     assert list(payout) == [
         "node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "programs", "currency", "amount",
         "state", "until", "closed_at", "closed_by", "approved_by", "approved_at", "repoints", "repointed_by", "sent_by",
-        "sent_at", "message", "ended_by", "ended_at", "bank_ref", "paid_at", "orders", "items", "parts"]
+        "sent_at", "message", "ended_by", "ended_at", "end_reason", "bank_ref", "paid_at", "orders", "items", "parts"]
     assert (payout["amount"], payout["state"], payout["orders"]) == ("8.00", "APPROVED", 1)
     assert sold.json("report", "payouts", *ACME) == [payout]
     assert sold.json(*close)["payouts"] == [], "closing again pays nothing twice"

@@ -7,8 +7,10 @@ from model.values import DAY, time_text
 HOUR = 3600 * 10**9
 RATES = ["10%", "5%", "12.5%", "0.3333%", "33.3333%", "100%", "0%", "1.50 USD", "0.005 USD", "7 JPY", "0.0005 KWD",
          "2.255 EUR", "5.00 USD per order", "0.07 EUR per order", "11 JPY per order"]
+FACTORS = ["x2", "x0.5", "x1.25", "x3"]
 RULES = [("variant_sku", "v1"), ("sku", "s1"), ("sku", "s2"), ("product", "prod-1"), ("collection", "sale"),
-         ("collection", "new"), ("brand", "acme"), ("tag", "t1"), ("tag", "t2"), ("sku", "s1"), ("brand", "acme"), None]
+         ("collection", "new"), ("brand", "acme"), ("tag", "t1"), ("tag", "t2"), ("sku", "s1"), ("brand", "acme"), ("sku_pattern", "s*"), ("sku_pattern", "*2"),
+         None, None]
 # Two approve by a signature only, one by name.
 SIGNERS = [f"gina {Key('gina').public}", f"hugo {Key('hugo').public}", "frank"]
 POLICIES = [
@@ -76,6 +78,8 @@ class Commands:
             rule["customer"] = "new"
         rule["rate"] = self.chance.choice(RATES)
         if self.chance.random() < 0.2:
+            rule["rate"] = self.chance.choice(FACTORS)
+        elif self.chance.random() < 0.2:
             rule["tiers"] = self.tiers()
         return rule
 

@@ -13,7 +13,7 @@ COLUMNS = {
                "currency amount debit_account credit_account reason payout_id recorded_at accounting_date refers_to note actor "
                "refers_to_node",
     "payouts": "payout_id payout_run account_id creator_id name payee programs currency amount state until closed_at closed_by "
-               "approved_by approved_at sent_by sent_at ended_by ended_at repoints repointed_by message parts bank_ref paid_at "
+               "approved_by approved_at sent_by sent_at ended_by ended_at end_reason repoints repointed_by message parts bank_ref paid_at "
                "orders items",
     "items": "payout_id program_id shop_id order_id line_item_id kind amount ordered_at",
     "statement": "account_id creator_id month status rows sums",

@@ -89,7 +89,7 @@ SHAPES = {
                   "acknowledged_at", "value", "acknowledged_value"],
     "payouts": ["node", "payout_id", "payout_run", "account_id", "creator_id", "name", "payee", "programs", "currency", "amount", "state",
                 "until", "closed_at", "closed_by", "approved_by", "approved_at", "repoints", "repointed_by", "sent_by", "sent_at",
-                "message", "ended_by", "ended_at", "bank_ref", "paid_at", "orders", "items", "parts"],
+                "message", "ended_by", "ended_at", "end_reason", "bank_ref", "paid_at", "orders", "items", "parts"],
 }
 
 

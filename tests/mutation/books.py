@@ -26,8 +26,8 @@ BOOKS = [
     fault("a void COMMISSION item makes the next one an adjustment", "core/positions/open_amounts.cpp",
           "return payout.active && payout.has_commission &&\n                                  !is_of_payout_run(payout.payout_id, run);",
           "return payout.has_commission &&\n                                  !is_of_payout_run(payout.payout_id, run);", EXAMPLES),
-    fault("the minimum is not looked at", "core/payouts/plan.cpp",
-          "minimum != nullptr && amount < *minimum) {", "minimum != nullptr && amount.is_negative()) {", EXAMPLES),
+    fault("the minimum is not looked at", "core/statements/next_close.cpp",
+          "minimum != nullptr && amount < *minimum\n", "minimum != nullptr && amount.is_negative()\n", EXAMPLES),
     # -- Holds, anomalies, approvals ---------------------------------------------------------------
     fault("a hold stops what is taken back, too", "core/payouts/plan.cpp",
           "if (take <= Decimal()) {", "if (take < take) {", EXAMPLES),

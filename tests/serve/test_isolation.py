@@ -91,6 +91,27 @@ def test_a_token_implies_its_account(served):
     assert (answer.status, answer.body) == (404, reader.get("orders", account="nobodys").body)
 
 
+def test_the_role_support_reads_creators_and_no_books(served):
+    """Between viewer and manager: names, payees and their history, payouts, statements; no approval, month, feed or node."""
+    served.sluice("user", "add", "help@acme.example", "--account", "acme", "--role", "support")
+    support, manager = served.serve.user("help@acme.example"), served.as_("acme")
+    assert [row["role"] for row in support.object("me")["accounts"]] == ["support"]
+    month = scene.this_month()[:7]
+    for path, parameters in (("payees", {"creator": "robert", "history": "true"}), ("payouts", {}), ("balances", {}), ("creators", {"sort": "-earned"})):
+        assert support.rows(path, **parameters) == manager.rows(path, **parameters) != [], path
+    for path, parameters in (("creator", {"creator": "ann"}), ("statement", {"creator": "ann", "month": month}),
+                             ("order", {"shop": "shop-1", "order": "o1"})):
+        assert support.object(path, **parameters) == manager.object(path, **parameters), path
+    for path in ("approvals", "periods", "runs", "journal", "changes", "nodes", "payouts/ages", "trial-balance"):
+        assert support.get(path).code == "scope", path
+    assert support.object("today")["payable"] is None and support.object("program", program="spring")["policy"].get("approvers") is None
+    payout = manager.rows("payouts")[0]
+    assert [row["kind"] for row in support.rows("search", q=payout["payout_id"])] == ["payout"]
+    assert support.rows("search", q=payout["payout_run"]) == []
+    assert ["support"] == [row["role"] for row in served.sluice.json("user", "list") if row["user"] == "help@acme.example"]
+    served.sluice("user", "remove", "help@acme.example", "--account", "acme")
+
+
 def test_a_user_states_one_of_several_accounts(served):
     """Example 8: gina is a manager of acme and a viewer of beta."""
     served.sluice("user", "add", "Gina@Acme.example", "--account", "acme", "--role", "manager")

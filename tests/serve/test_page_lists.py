@@ -1,4 +1,4 @@
-"""Lists that sort and come back, filters that name nothing, and the tabs of a viewer, in a browser."""
+"""Lists that sort and come back, roles and their tabs, and the outcome of the next close, in a browser."""
 
 import decimal
 import json
@@ -20,6 +20,11 @@ def test_a_list_sorts_by_every_column(visit):
         assert "13 orders: 1,365.00" in page.text(".more") and "; commission 58.00" in page.text(".more")
 
 
+def test_orders_name_their_creators(visit):
+    with visit("?view=orders&creator=ann") as page:
+        assert "Ann Smith" in page.run("document.querySelector('main tbody tr').innerText")
+
+
 def test_a_filter_that_names_nothing_keeps_the_filters(visit):
     for query, words in (("shop=nosuch", "The account has no shop nosuch."), ("creator=nosuch&program=spring", "The account has no creator nosuch, or no program spring.")):
         with visit(f"?view=orders&{query}") as page:
@@ -39,9 +44,32 @@ def test_back_returns_to_the_rows_and_the_place_of_a_list(visit):
         page.wait(f"document.querySelectorAll('main tbody tr').length === {rows} && scrollY === 900", "the rows and the place")
 
 
-def test_a_viewer_has_the_tabs_that_answer(visit):
+def test_a_role_has_the_tabs_that_it_may_read(site, visit):
+    site.sluice("user", "add", SAM, "--account", "acme", "--role", "support")
+    try:
+        with visit("?view=creator&creator=robert", user=SAM) as page:
+            shown = page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)")
+            assert shown == ["Today", "Orders", "Creators", "Payouts", "Programs", "Shops"]
+            assert "Payable" in page.text(".tiles") and "7466" in page.text("main table[aria-label='Changes of the payee']")
+            page.run("[...document.querySelectorAll('#nav a')].find((link) => link.innerText === 'Payouts').click()")
+            wait_for(page, "Every payout, in the order of closing.")
+            assert page.run("document.querySelector('.tabs')") is None
+    finally:
+        site.sluice("user", "add", SAM, "--account", "acme", "--role", "viewer")
     with visit("?view=orders", user=SAM) as page:
         assert page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)") == ["Today", "Orders", "Creators", "Programs", "Shops"]
+
+
+def test_today_lists_the_outcome_of_the_next_close(site, visit):
+    close = read(site, "today")["next_close"]
+    with visit() as page:
+        assert f"the next close takes {close['amount']}" in page.text(".tiles").replace("\u00a0", " ")
+        lines = page.run("[...document.querySelectorAll('main table[aria-label=\"The next close\"] tbody tr')].map((row) => row.innerText.split('\t')[0])")
+        assert lines[0] == "taken" and len(lines) == 1 + len(close["left"])
+        page.run("[...document.querySelectorAll('.waiting a')].find((one) => one.innerText.includes('orders blocked')).click()")
+        wait_for(page, "blocked by a hold or anomaly of their own")
+        shown = page.run("document.querySelectorAll('main tbody tr').length")
+        assert shown == next(row["count"] for row in read(site, "today")["waiting"] if row["kind"] == "blocked_orders")
 
 
 def test_an_order_of_a_sender_that_creates_it_again_has_its_refund_called_so(site, visit):
@@ -53,5 +81,5 @@ def test_an_order_of_a_sender_that_creates_it_again_has_its_refund_called_so(sit
     with visit("?view=shops") as page:
         page.run(f"import('./views/order.js').then((view) => document.querySelector('main').replaceChildren(...view.default.show({json.dumps(order)})))")
         steps = page.run("[...document.querySelectorAll('.timeline .step')].map((step) => step.innerText)")
-        assert "Order received" in steps and "Refund received" in steps and "Order placed" not in " ".join(steps), steps
+        assert steps[0] == "Order received" and "Refund received" in steps and "Order placed" not in " ".join(steps), steps
         assert "Placed in the shop: " in page.text(".timeline")

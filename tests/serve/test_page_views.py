@@ -153,18 +153,20 @@ def test_amounts_of_one_currency_share_a_line_in_every_column(visit):
 def test_a_program_file_that_waits_is_told_in_words(visit):
     rule = {"program_id": "spring", "default_rate": "10%", "currency": "EUR", "cap": "987654.33 EUR", "clearing_days": 30, "base": "net",
             "shops": ["one", "two"], "rules": [{"sku": "MUG", "rate": "5%"}], "is_active": True}
-    approval = {"id": "a1", "command": "program apply", "actor": "gina", "reason": None, "digest": "d1g", "account_id": "acme", "state": "PENDING",
+    approval = {"id": "a1", "command": "program apply", "actor": "gina", "reason": None, "digest": "d1g", "account_id": "acme", "state": "PENDING", "approvers": ["gina", "paul"],
                 "differences": [{"field": "policy.min_payout", "before": "10000.00 EUR", "after": None}],
                 "fields": {"programs": [rule], "policy": {"approvers": ["gina", "paul"]}}, "effect": {"result": "1 program; policy changes"}}
     with visit(view="shops") as page:
-        show(page, "approvals", approval, {"id": "a1"}, {"me": {"account": "acme"}})
+        show(page, "approvals", approval, {"id": "a1"}, {"me": {"account": "acme", "role": "manager"}})
         text = page.text("main")
-        assert "sluice approve a1" in text, text
+        assert "paul may approve it." in text and "sluice approve a1" in text, text
         assert "Program apply by gina: 1 program." in text and "policy: min payout" in text, text
         assert "10,000.00\u00a0EUR" in text and "gina, paul" in text and "rate 5%" in text, text
         assert not set("{}[]") & set(text) and "undefined" not in text, text
-        show(page, "approvals", {**approval, "state": "APPROVED"}, {"id": "a1"}, {"me": {"account": "acme"}})
-        assert "Nothing waits for a decision." in page.text("main") and "sluice approve" not in page.text("main"), "it was decided"
+        decided = {"state": "APPROVED", "ended_by": "paul", "ended_at": "2026-03-01T10:00:00Z"}
+        show(page, "approvals", {**approval, **decided}, {"id": "a1"}, {"me": {"account": "acme", "role": "manager"}})
+        text = page.text("main")
+        assert "Approved by paul on 1 Mar 2026, 10:00" in text and "sluice approve" not in text, text
 
 
 def test_only_digits_before_the_point_are_grouped(visit):
@@ -236,7 +238,7 @@ def test_a_payout_that_ended_shows_no_step_that_never_comes(visit):
     with visit(view="shops") as page:
         for payout, steps in ((void, ["CLOSED", "VOID"]), (returned, ["CLOSED", "SENT", "PAID", "RETURNED"]),
                               (closed, ["CLOSED", "APPROVED", "SENT", "PAID"])):
-            show(page, "payout", [payout, {"items": [], "next": None}], {})
+            show(page, "payout", [payout, {"items": [], "next": None}], {}, {"me": {"role": "manager"}})
             text = page.text(".steps")
             assert [line for line in text.splitlines() if line.isupper()] == steps
             assert ("not yet" in text) == (payout is closed) and ("went back to owed" in page.text()) == (payout is not closed)

@@ -318,7 +318,44 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds(payout["payout_id"]) == [("payout", payout["payout_id"])]
     assert kinds(payout["payout_run"])[0] == ("payout_run", payout["payout_run"])
     assert ("order", "cancelled") in kinds("canc")
+    # By name, in the middle of an id or code, as shops print it, by bank reference and by amount.
+    assert kinds("smith") == [("creator", "ann")] and kinds("Ann S") == [("creator", "ann")]
+    assert ("code", "LATE") in kinds("ate") and ("order", "cancelled") in kinds("ancell")
+    assert kinds("#o2")[0] == ("order", "o2")
+    assert kinds("shop-1")[0] == ("shop", "shop-1") and kinds("spring")[0] == ("program", "spring")
+    assert kinds("bank-1") == kinds("NK-1") == [("payout", reader.rows("payouts", state="PAID")[0]["payout_id"])]
+    assert ("order", "o2") in kinds("100.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
+    searched = reader.object("search", q="nothing of this name")["searched"]
+    assert searched[0] == "ids of orders, creators, shops and programs, and discount codes" and len(searched) == 3
     assert kinds("nothing of this name") == []
+
+
+def test_orders_name_their_creators_and_are_listed_if_they_block_by_themselves(served):
+    reader = served.as_("acme")
+    assert reader.object("orders", limit=1000)["names"] == {"ann": "Ann Smith"}
+    waiting = {row["kind"]: row["count"] for row in reader.object("today")["waiting"]}
+    blocked = reader.rows("orders", blocked="true")
+    assert len(blocked) == waiting["blocked_orders"] > 0 and {row["creator_id"] for row in blocked} == {"ann"}
+    assert "cy" in {row["creator_id"] for row in reader.rows("orders", status="blocked")}, "a hold on a creator blocks other orders"
+
+
+def test_a_creators_view_has_the_history_of_the_payee(served):
+    changes = served.as_("acme").object("creator", creator="robert")["payee_changes"]
+    listed = served.as_("acme").rows("payees", creator="robert", history="true")
+    assert changes == listed[::-1] and changes[0]["old_payee"] == "••••" and changes[0]["new_payee"].endswith("7466")
+    assert changes[0]["actor"] and served.as_("acme", "viewer").object("creator", creator="robert")["payee_changes"] is None
+
+
+def test_an_approval_names_its_possible_approvers_and_the_actual_one(served):
+    reader = served.as_("acme")
+    (waiting,) = [row["id"] for row in reader.rows("approvals") if row["command"] == "creator set"]
+    shown = reader.object("approval", id=waiting)
+    assert (shown["state"], shown["approvers"], shown["ended_by"]) == ("PENDING", [], None)
+    (change,) = shown["differences"]
+    assert (change["field"], change["before"], change["after"]) == ("creator cy.payee", "••••", "••••5555")
+    (applied,) = [row for row in served.sluice.json("report", "approvals", "--account", "acme")]
+    done = reader.object("approval", id=applied["subject"])
+    assert done["state"] == "APPROVED" and done["ended_by"] == applied["approved_by"] and done["ended_at"] == applied["approved_at"]
 
 
 def test_periods_list_the_checks_before_a_month_is_closed(served):
@@ -425,7 +462,7 @@ def test_x4_a_shop_has_its_last_event_and_a_verdict(served):
     rows = {row["shop_id"]: row for row in served.as_("acme").rows("shops")}
     sent, new = rows["shop-1"], rows["shop-1-new"]
     assert sent["last_event_at"].endswith(":00Z") and sent["silence"]["state"] == "learning"
-    assert sent["silence"]["sentence"].startswith("shop-1: nothing for ")
+    assert sent["silence"]["sentence"].startswith("shop-1: heard ")
     assert sent["silence"]["silent"] >= 0 and sent["silence"]["limit"] is None and sent["dead_letters"] == 0
     assert (new["last_event_at"], new["silence"]["sentence"]) == (None, "shop-1-new: no event yet.")
     listed = json.loads(served.sluice("shop", "silence", "--account", "acme", "--check", "--format", "json"))

@@ -65,13 +65,13 @@ def test_example_10_a_shop_is_learned_then_silent_by_day_and_quiet_by_night(shop
         shops.events(day, DAY)
         if day == 2:
             shops.at(3, 6, 0)
-            assert shops.check() == (0, "learning", None, "shop-1: nothing for 6 h 55 min; too few events to say what is usual.", "")
+            assert shops.check() == (0, "learning", None, "shop-1: heard 6 h 55 min ago; too few events to say what is usual.", "")
             assert shops.served() == ("learning", None, 0)
     shops.events(14, [one for one in MORNING if one <= (10, 5)])
 
     shops.at(14, 10, 44)
-    assert shops.check() == (0, "quiet", 2400, "shop-1: nothing for 39 min; at this time 20 min is usual.", "")
-    assert shops.served() == ("quiet", 2400, 0)
+    assert shops.check() == (0, "heard", 2400, "shop-1: heard 39 min ago; at this time 20 min is usual.", "")
+    assert shops.served() == ("heard", 2400, 0)
     shops.at(14, 10, 50)
     status, state, limit, sentence, said = shops.check()
     assert (status, state, limit) == (1, "silent", 2400)
@@ -80,11 +80,11 @@ def test_example_10_a_shop_is_learned_then_silent_by_day_and_quiet_by_night(shop
     assert shops.served() == ("silent", 2400, 1)
 
     shops.events(14, [(10, 50)])
-    assert shops.check()[:2] == (0, "quiet")
+    assert shops.check()[:2] == (0, "heard")
     shops.events(14, [one for one in DAY if one > (10, 50)])
     shops.at(15, 6, 0)
-    assert shops.check() == (0, "quiet", 57600, "shop-1: nothing for 6 h 55 min; at this time 8 h is usual.", "")
-    assert shops.served() == ("quiet", 57600, 0)
+    assert shops.check() == (0, "heard", 57600, "shop-1: heard 6 h 55 min ago; at this time 8 h is usual.", "")
+    assert shops.served() == ("heard", 57600, 0)
     shops.at(15, 15, 6)
     assert shops.check()[:3] == (1, "silent", 57600)
 

@@ -131,7 +131,7 @@ def test_yesterdays_orders_are_counted_and_listed_without_a_creator(served, acco
 
 def test_money_is_null_without_read_ledger(served):
     today = served.as_("acme", "viewer").object("today")
-    for name in ("currency", "currencies", "payable", "pending", "blocked", "in_payout", "days", "clearing", "creators"):
+    for name in ("currency", "currencies", "payable", "pending", "blocked", "in_payout", "next_close", "days", "clearing", "creators"):
         assert today[name] is None, name
     assert today["yesterday"]["earned"] is None and today["yesterday"]["usual"] is None
     assert all(row["amounts"] == [] for row in today["waiting"])
@@ -188,7 +188,8 @@ def sold(name):
     return scene.order(name, "SAVE", platform_ordered_at="2026-03-01T10:00:00Z", platform_updated_at="2026-03-01T10:00:00Z")
 
 
-def test_a_payout_that_failed_or_was_returned_waits_for_14_days(clocked):
+def test_a_payout_that_failed_or_was_returned_waits_until_a_later_close_pays_it(clocked):
+    """It left the list after 14 days, though no payment had arrived."""
     live, clock = clocked
     lines = []
     for number, ends in enumerate((("failed",), ("settle", "returned"))):
@@ -199,13 +200,38 @@ def test_a_payout_that_failed_or_was_returned_waits_for_14_days(clocked):
         for step in ("sent", *ends):
             live.edge.sluice("payout", step, payout["payout_id"], *MINE, *scene.WHY)
         lines.append(waiting_lines(live.reader)["payouts_failed"])
-    assert lines == [(1, [{"currency": "USD", "amount": "8.00"}]), (2, [{"currency": "USD", "amount": "24.00"}])]
-    clock.set("2026-03-16T09:09:00Z")
-    assert waiting_lines(live.reader)["payouts_failed"][0] == 2
-    clock.set("2026-03-16T09:15:00Z")
-    assert waiting_lines(live.reader)["payouts_failed"][0] == 1
-    clock.set("2026-03-16T09:25:00Z")
+    eight, both = [{"currency": "USD", "amount": "8.00"}], [{"currency": "USD", "amount": "16.00"}]
+    # The second close pays the 8.00 of the first order as well, so that the failed payout waits no longer.
+    assert lines == [(1, eight), (1, both)]
+    clock.set("2026-09-16T09:25:00Z")
+    assert waiting_lines(live.reader)["payouts_failed"] == (1, both)
+    (ages,) = live.reader.rows("payouts/ages")
+    assert (ages["state"], ages["payouts"], ages["over_30_days"]) == ("RETURNED", 1, "16.00")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-09-16T09:25:00Z")
     assert "payouts_failed" not in waiting_lines(live.reader)
+    (void,) = live.reader.rows("payouts", state="APPROVED")
+    live.edge.sluice("payout", "void", void["payout_id"], *MINE, *scene.WHY)
+    assert waiting_lines(live.reader)["payouts_failed"] == (1, both), "a void payout paid nothing"
+
+
+def test_a_payout_that_was_sent_waits_after_seven_days_and_its_end_has_a_reason(clocked):
+    live, clock = clocked
+    live.send("ORDER_CREATE", sold("o1"))
+    clock.set("2026-03-02T09:10:00Z")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-03-02T09:10:00Z")
+    (payout,) = live.reader.rows("payouts")
+    live.edge.sluice("payout", "sent", payout["payout_id"], *MINE, *scene.WHY)
+    clock.set("2026-03-09T09:10:00Z")
+    assert "payouts_sent" not in waiting_lines(live.reader)
+    clock.set("2026-03-09T09:11:01Z")
+    assert waiting_lines(live.reader)["payouts_sent"] == (1, [{"currency": "USD", "amount": "8.00"}])
+    ages = live.reader.object("payouts/ages")
+    assert [(row["state"], row["up_to_7_days"], row["up_to_14_days"]) for row in ages["items"]] == [("SENT", "0.00", "8.00")]
+    assert [row["payout_id"] for row in ages["waiting"]] == [payout["payout_id"]] and ages["waiting_count"] == 1
+    live.edge.sluice("payout", "failed", payout["payout_id"], *MINE, "--reason", "account closed")
+    assert live.reader.object("payout", payout=payout["payout_id"])["end_reason"] == "account closed"
+    (listed,) = live.edge.sluice.json("payout", "list", *MINE)
+    assert (listed["state"], listed["end_reason"]) == ("FAILED", "account closed")
 
 
 def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_path, ledger):

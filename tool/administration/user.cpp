@@ -67,9 +67,9 @@ void declare_user(Subcommand app) {
     auto [add, added] =
         add_command(group, "add", "Let a person read an account, or change the role", add_user);
     add_user_options(add, added);
-    add_value(add, "--role", "viewer|manager", added.role, parse_role,
-              "viewer: orders, creators, programs; manager: also journal, balances, payouts, "
-              "approvals")
+    add_value(add, "--role", "viewer|support|manager", added.role, parse_role,
+              "viewer: orders, creators, programs; support: also balances, payees, payouts and "
+              "statements of creators; manager: also journal, approvals, months")
         .required();
 
     auto [remove, removed] = add_command(

@@ -15,6 +15,7 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
+#include "worker/access/waiting_inputs.hpp"
 
 namespace sluice::cli {
 
@@ -156,19 +157,39 @@ struct ExplainCommand {
     Format format = Format::kTable;
 };
 
-Result<std::string> explained_order(LedgerReader& ledger, const ExplainCommand& command,
-                                    const OrderId& order) {
+/// Says how many events of the order wait, or returns an empty text.
+std::string waiting_words(const Frame& frame, LedgerReader& ledger, const ShopId& shop,
+                          const OrderId& order) {
+    const std::uint64_t waiting =
+        count_waiting(frame, ledger, [&](const RecordMeta& meta, std::string_view body) {
+            return meta.shop_id == shop.view() && order_in(body) == order;
+        });
+    return waiting == 0
+               ? ""
+               : grouped(waiting) + (waiting == 1 ? " event" : " events") + " of order " +
+                     order.str() + " of shop " + shop.str() + (waiting == 1 ? " is" : " are") +
+                     " durable and will be applied by the worker; `sluice queue stats` "
+                     "shows whether one runs";
+}
+
+Result<std::string> explained_order(const Frame& frame, LedgerReader& ledger,
+                                    const ExplainCommand& command, const OrderId& order) {
+    const std::string waiting = waiting_words(frame, ledger, *command.shop, order);
     ReportFilter filter;
     filter.shop = command.shop;
     const std::vector<ShopRow> shops = shops_of(ledger, filter);
     if (shops.empty()) {
         return Error{ErrorCode::kNotFound,
-                     "shop " + command.shop->str() + " has no applied input yet"};
+                     waiting.empty() ? "shop " + command.shop->str() + " has no applied input yet"
+                                     : waiting};
     }
     const auto explained =
         explain_order(ledger, {shops.front().account, shops.front().shop, order});
     if (!explained.ok()) {
-        return explained.error();
+        return waiting.empty() ? explained.error() : Error{explained.error().code, waiting};
+    }
+    if (!waiting.empty()) {
+        std::fprintf(stderr, "note: %s\n", printable(waiting).c_str());
     }
     return command.format == Format::kJson ? order_json(*explained, ledger)
                                            : explanation_text(*explained);
@@ -184,7 +205,7 @@ Result<std::string> explanation_of(const Frame& frame, LedgerReader& ledger,
                                                          "; for an order, add --shop S"});
     }
     const auto order = parse_order_id(command.subject);
-    return order.ok() ? explained_order(ledger, command, *order)
+    return order.ok() ? explained_order(frame, ledger, command, *order)
                       : Result<std::string>(order.error());
 }
 

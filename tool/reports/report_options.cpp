@@ -1,6 +1,7 @@
 #include "tool/reports/report_options.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -9,6 +10,7 @@
 #include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/access/waiting_inputs.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -76,6 +78,9 @@ Status run(const Frame& frame, const ReportCommand& command) {
         Listing listing(command.list.format, columns_of(command, ledger));
         command.report->write(ledger, command.filter, command.filter.as_of.value_or(at), listing);
         listing.finish();
+        if (const std::string note = idle_note(frame, ledger); !note.empty()) {
+            std::fprintf(stderr, "%s\n", note.c_str());
+        }
         return Status::success();
     });
 }

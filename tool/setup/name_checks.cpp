@@ -150,6 +150,11 @@ bool matches(const Rule& rule, const CatalogRecord& product) {
             return has(product.variant_skus, rule.value);
         case RuleMatch::kSku:
             return is_product || has(product.variant_skus, rule.value);
+        case RuleMatch::kSkuPattern:
+            return fits_pattern(rule.value, product.key.product_id.view()) ||
+                   std::any_of(
+                       product.variant_skus.begin(), product.variant_skus.end(),
+                       [&rule](const std::string& sku) { return fits_pattern(rule.value, sku); });
         case RuleMatch::kCollection:
             return has(product.collections, rule.value);
         case RuleMatch::kBrand:

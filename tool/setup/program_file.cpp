@@ -44,6 +44,15 @@ std::string approver_of(const toml::node& item) {
     return name;
 }
 
+std::uint32_t payout_day_of(const toml::node& node, std::string_view key) {
+    const auto day = node.value_exact<std::int64_t>();
+    if (!day || *day < 1 || *day > kPayoutDayMax) {
+        fail(node, std::string(key) + ": expected a day of the month from 1 to " +
+                       std::to_string(kPayoutDayMax) + ", such as 5");
+    }
+    return static_cast<std::uint32_t>(*day);
+}
+
 std::string anomaly_kind_of(const toml::node& item) {
     std::string kind = word_of(item, "blocking", R"("CANCEL_NOT_LATER")");
     if (!parse_anomaly_kind(kind)) {
@@ -58,7 +67,8 @@ FiledPolicy policy_of(const toml::node& node) {
         {"account", "min_payout", "approve_payout_above", "approve_adjust_above",
          "approve_attribution_above", "approve_run_above", "approve_rates", "approve_period_close",
          "approve_payees_file", "approvers", "require_payee", "approve_payee_change",
-         "payee_cooling_days", "max_rate", "lines_over", "max_share", "amount_limit", "blocking"});
+         "payee_cooling_days", "payout_day", "max_rate", "lines_over", "max_share", "amount_limit",
+         "blocking"});
     FiledPolicy filed;
     const toml::node& account = table.require("account", R"("acme")");
     filed.policy.account_id = AccountId(id_of(account, "account", R"("acme")"));
@@ -78,6 +88,7 @@ FiledPolicy policy_of(const toml::node& node) {
     read_if(table, "approve_period_close", filed.policy.approve_period_close, flag_of);
     read_if(table, "approve_payees_file", filed.policy.approve_payees_file, flag_of);
     read_if(table, "payee_cooling_days", filed.policy.payee_cooling_days, days_of);
+    read_if(table, "payout_day", filed.policy.payout_day, payout_day_of);
     read_if(table, "max_rate", filed.policy.max_rate, percent_of);
     read_if(table, "lines_over", filed.policy.lines_over, percent_of);
     read_if(table, "max_share", filed.policy.max_share, percent_of);
@@ -234,7 +245,8 @@ private:
         const auto match = parse_rule_match(text_of(*match_node, "match", R"("collection")"));
         if (!match) {
             fail(*match_node,
-                 "match: expected variant_sku, sku, product, collection, brand or tag in quotes");
+                 "match: expected variant_sku, sku, sku_pattern, product, collection, brand or tag "
+                 "in quotes");
         }
         rule.match = *match;
         rule.value = word_of(table.require("value", R"("sale")"), "value", R"("sale")");
@@ -342,6 +354,20 @@ Result<ProgramFile> parse_program_file(const std::string& name, std::string_view
 }
 
 Status check_rates(const std::string& name, const FiledProgram& filed, const Decimal& max_rate) {
+    for (const FiledRate& factor : filed.rates) {
+        for (const FiledRate& rate : filed.rates) {
+            const Rate product = factor.rate.kind == RateKind::kMultiplier
+                                     ? multiplied(rate.rate, factor.rate)
+                                     : Rate{};
+            if (product.kind == RateKind::kPercent && product.value > max_rate) {
+                return error_at(name, factor.line,
+                                factor.field + ": " + to_string(factor.rate) + " of " +
+                                    to_string(rate.rate) + " in line " + std::to_string(rate.line) +
+                                    " is above the account's max_rate; expected at most " +
+                                    max_rate.to_string() + "%");
+            }
+        }
+    }
     for (const FiledRate& rate : filed.rates) {
         if (rate.rate.kind == RateKind::kPercent && rate.rate.value > max_rate) {
             return error_at(name, rate.line,

@@ -128,7 +128,7 @@ bool flag_of(const toml::node& node, std::string_view key) {
 
 Rate rate_of(const toml::node& node, std::string_view key) {
     const auto rate =
-        parse_rate(text_of(node, key, R"("10%", "1.50 USD" or "5.00 USD per order")"));
+        parse_rate(text_of(node, key, R"("10%", "1.50 USD", "5.00 USD per order" or "x2")"));
     if (!rate.ok()) {
         fail(node, std::string(key) + ": " + rate.error().message);
     }

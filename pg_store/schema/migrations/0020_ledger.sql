@@ -532,6 +532,7 @@ CREATE TABLE sluice_ledger.payouts (
     ended_by            text NOT NULL,
     ended_s             bigint,
     ended_ns            integer,
+    end_reason          text NOT NULL,      -- why it is void, failed or returned
     bank_ref            text NOT NULL,
     paid_s              bigint,
     paid_ns             integer,

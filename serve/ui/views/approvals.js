@@ -11,12 +11,12 @@ const words = (name) => capital(name.replace(/_id$/, "").replaceAll("_", " "));
 /** policy.min_payout -> policy: min payout */
 const field = (name) => name.replace(/\.([a-z_]+)$/, (_, last) => ": " + last.replaceAll("_", " "));
 const isNone = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length);
-const IGNORED = new Set(["account", "account_number", "account_id", "id", "command", "digest"]);
+const IGNORED = new Set(["approvers", "ended_by", "ended_at", "account", "account_number", "account_id", "id", "command", "digest"]);
 /** A row with more members than this is a card of its own. */
 const COLUMNS_MAX = 7;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-function list(first) {
+function list(first, me) {
   const columns = [
     { name: "Approval", cell: (row) => idLink("approvals", { id: row.id }, row.id) },
     { name: "Command", cell: (row) => row.command },
@@ -28,7 +28,7 @@ function list(first) {
   const rows = [...first.items].sort((a, b) => (instantKey(a.received_at) < instantKey(b.received_at) ? -1 : 1));
   const said = first.items.length ? plural(first.items.length, "command") + (first.items.length === 1 ? " waits" : " wait") +
     " for another person, the oldest first." : "Nothing waits for approval.";
-  return [head("Approvals", said), payoutTabs("approvals"), growing({ path: "approvals", parameters: {}, what: "approval",
+  return [head("Approvals", said), payoutTabs("approvals", me), growing({ path: "approvals", parameters: {}, what: "approval",
     caption: "Approvals, oldest first", columns, first: { ...first, items: rows }, none: empty("Nothing waits for approval.") })];
 }
 
@@ -54,11 +54,17 @@ function members(title, value) {
   return [...(plain.length ? [card(title, values(title, Object.fromEntries(plain)))] : []), ...nested.flatMap(([name, one]) => members(words(name), one))];
 }
 
-/** The command that approves what waits; what was decided already gets none. */
+/** The command that approves what waits, and who may; or who decided, and when. */
 function decision(approval, me) {
-  const digest = element("p", { class: "muted" }, "Digest ", idOf(approval.digest));
-  if (approval.state !== "PENDING") return card(capital(approval.state.toLowerCase()), element("p", {}, "Nothing waits for a decision."), digest);
-  return card("Approve exactly this", digest, commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]])));
+  if (approval.state !== "PENDING") {
+    const done = approval.state.toLowerCase();
+    return card(capital(done), element("p", {}, approval.ended_by ? capital(done) + " by " + approval.ended_by + " on " : "Nothing waits. ",
+      time(approval.ended_at)), element("p", { class: "muted" }, "Digest ", idOf(approval.digest)));
+  }
+  const who = approval.approvers.filter((name) => name !== approval.actor);
+  return card("Approve exactly this", element("p", {}, who.length ? who.join(" or ") + " may approve it." : "Any person but " + (approval.actor || "the requester") + " may approve it."),
+    element("p", { class: "muted" }, "Digest ", idOf(approval.digest)),
+    commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]])));
 }
 
 function one(approval, me) {
@@ -68,7 +74,7 @@ function one(approval, me) {
   // The result of a program file repeats the differences, which have a table of their own.
   const said = result && (differences.length ? result.split("; ")[0] : result);
   return [head(["Approval ", idOf(approval.id)], [capital(approval.command) + " by " + (approval.actor || "–") + (said ? ": " + told(said) : "") + "."]),
-    payoutTabs("approvals"),
+    payoutTabs("approvals", me),
     decision(approval, me),
     ...members("Differences", differences), ...members("Effect", effects),
     element("div", { class: "cards" }, ...members("Command", asked), ...members("Asked for", fields))];
@@ -78,5 +84,5 @@ export default {
   nav: "payouts",
   title: (parameters) => (parameters.id ? "Approval " + parameters.id : "Approvals"),
   load: ({ id }, get) => get(id ? "approval" : "approvals", { id }),
-  show: (data, parameters, { me }) => (parameters.id ? one(data, me) : list(data)),
+  show: (data, parameters, { me }) => (parameters.id ? one(data, me) : list(data, me)),
 };

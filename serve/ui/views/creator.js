@@ -1,10 +1,10 @@
 // One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
-import { amount, byMinorUnits, day, money, monthAfter, monthName, negated, plural, short, shortMonth, state, sum, time, today } from "../format.js";
+import { SKIPPED, amount, byMinorUnits, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, state, sum, time, today } from "../format.js";
 import { idLink, link, payoutLink } from "../links.js";
 import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
-import { orderColumns } from "./orders.js";
+import { orderColumns, withNames } from "./orders.js";
 
 const ownColumns = orderColumns.filter((column) => column.name !== "Creator");
 const TITLES = { payable: "Payable", pending: "Pending", blocked: "Blocked", in_payout: "In payouts", paid: "Paid" };
@@ -22,18 +22,39 @@ function byCurrency(balances) {
   return all.sort((a, b) => byMinorUnits(owed(a), owed(b)));
 }
 
-function amounts(balances) {
-  const [main, ...others] = byCurrency(balances);
+/** What the next close does with the payable amount: its words after the amount. */
+function closing(close) {
+  if (!close) return "nothing to pay";
+  const date = close.payout_day ? ", on " + day(close.payout_day) + "," : "";
+  if (!close.reason) return "the next close" + date + " takes it";
+  const more = close.reason === "BELOW_MINIMUM" ? " of " + amount(close.minimum) + " " + close.currency
+    : close.reason === "PAYEE_CHANGED" && close.payee_from ? ", paid from " + day(close.payee_from) : "";
+  return "the next close leaves it: " + SKIPPED[close.reason] + more;
+}
+
+function amounts({ balances, next_close: closes }) {
+  const [main, ...others] = byCurrency(balances || []);
   if (!main) return [];
   const value = (name) => money(main[name], main.currency);
-  const blocked = Number(main.blocked) ? [money(main.blocked, main.currency), " blocked"] : "not cleared yet";
-  return [tiles("Amounts", [tile("Payable", value("payable"), "the next close takes it"), tile("Pending", value("pending"), blocked),
+  const blocked = !isZero(main.blocked) ? [money(main.blocked, main.currency), " blocked"] : "not cleared yet";
+  return [tiles("Amounts", [tile("Payable", value("payable"), isZero(main.payable) ? "nothing to pay" : closing(closes.find((one) => one.currency === main.currency))), tile("Pending", value("pending"), blocked),
     tile("In payouts", value("in_payout"), "closed, not paid yet"), tile("Paid", value("paid"), "so far")]),
   ...(others.length ? [card("Other currencies", table("Other currencies", [
     { name: "Currency", cell: (row) => row.currency },
     ...Object.entries(TITLES).map(([name, title]) =>
       ({ name: title, n: true, cell: (row) => amount(row[name]) })),
   ], others))] : [])];
+}
+
+/** When what is pending clears, and the payout day after it. */
+function clearing(creator) {
+  const rows = creator.clearing || [];
+  if (!rows.length) return [];
+  const hasDay = rows.some((row) => row.payout_day);
+  return [card("When is the rest paid?", table("Clearing days", [
+    { name: "Clears on", cell: (row) => time(row.day + "T00:00:00Z", false) },
+    ...(hasDay ? [{ name: "Payout day", cell: (row) => time(row.payout_day, false) }] : []),
+    { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) }], rows))];
 }
 
 /** Twelve bars for each currency, in the order of the balances. Those after the second open when asked. */
@@ -81,9 +102,21 @@ function holds(creator, account) {
 
 function payee(creator, isViewer) {
   const names = creator.aliases.filter((name) => name !== creator.creator_id);
-  return card("Payee", element("p", {}, isViewer ? "Shown to managers." : creator.payee || "none known",
+  return card("Payee", element("p", {}, isViewer ? "Shown to support and managers." : creator.payee || "none known",
     ...(creator.payee_since ? [", since ", time(creator.payee_since, false)] : [])),
-  ...(names.length ? [element("p", { class: "muted" }, "Also known as " + names.join(", "))] : []));
+  ...(names.length ? [element("p", { class: "muted" }, "Also known as " + names.join(", "))] : []), ...payeeChanges(creator));
+}
+
+/** Who changed the payee, when and why. */
+function payeeChanges({ payee_changes: changes }) {
+  if (!changes || !changes.length) return [];
+  return [table("Changes of the payee", [
+    { name: "Changed", cell: (row) => time(row.changed_at) },
+    { name: "From", cell: (row) => row.old_payee || "none" },
+    { name: "To", cell: (row) => row.new_payee || "none" },
+    { name: "By", cell: (row) => row.actor + (row.approved_by ? ", approved by " + row.approved_by : "") },
+    { name: "Reason", cell: (row) => row.reason || "–" },
+  ], changes)];
 }
 
 function payouts({ payouts: list, creator_id: creator }) {
@@ -108,8 +141,10 @@ function sentence(creator, rows) {
   const held = creator.holds.length ? ", held since " + day(creator.holds[0].held_at) : "";
   const name = creator.name ? creator.name + ": " : "";
   if (!main) return name + plural(creator.programs.length, "program") + held + ".";
-  return [name, money(main.payable, main.currency), " payable, ",
-    money(main.pending, main.currency), " pending" + held + "."];
+  const first = (creator.clearing || []).find((row) => row.currency === main.currency);
+  return [name, money(main.payable, main.currency), " payable",
+    ...(isZero(main.payable) ? [""] : [": " + closing(creator.next_close.find((one) => one.currency === main.currency))]), "; ",
+    money(main.pending, main.currency), " pending" + (first ? ", the first from " + day(first.day) : "") + held + "."];
 }
 
 export default {
@@ -118,15 +153,15 @@ export default {
   async load(parameters, get) {
     const { creator } = parameters;
     const [one, orders] = await Promise.all([get("creator", { creator }), get("orders", { creator, sort: "-ordered_at", limit: 10 })]);
-    return { creator: one, orders: orders.items };
+    return { creator: one, orders: withNames(orders) };
   },
   show(data, parameters, { me }) {
     const { creator, orders } = data;
     const rows = byCurrency(creator.balances || []);
     const isViewer = me.role === "viewer";
-    return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator.balances || []),
+    return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator),
       ...months(creator), element("div", { class: "cards" },
-        element("div", {}, ...holds(creator, me.account), programs(creator), ...(isViewer ? [] : [payee(creator, false)])),
+        element("div", {}, ...holds(creator, me.account), programs(creator), ...(isViewer ? [] : clearing(creator)), ...(isViewer ? [] : [payee(creator, false)])),
         element("div", {}, ...(isViewer ? [payee(creator, true)] : [...payouts(creator), statements(creator.creator_id)])),
         element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", ownColumns, orders)
           : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id)))))];

@@ -163,9 +163,9 @@ function payouts(order) {
 /** The date of a pending order's next step; else the event that comes next. */
 function nextStep(order) {
   const { answer } = order;
-  if (answer.next_at) return time(answer.next_at, false);
-  return { payable: "next close", waiting: order.codes.length ? "when the code has an owner" : "when a code or click is known", blocked: "when it is released", in_payout: "payment" }[
-    answer.status] || "none";
+  if (answer.status === "pending" && answer.next_at) return time(answer.next_at, false);
+  const step = answer.next_step ? amountsIn(answer.next_step) : "none";
+  return answer.next_at ? [step, ", ", time(answer.next_at, false)] : step;
 }
 
 function threeFacts(order) {

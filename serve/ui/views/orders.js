@@ -1,20 +1,23 @@
 // The list of orders with its filters.
 import { money, state, time } from "../format.js";
-import { creatorLink, idOf, orderLink } from "../links.js";
+import { idOf, namedCreator, orderLink } from "../links.js";
 import { empty, filtered, filters, growing, head, pageSize, sumsOf } from "../parts.js";
 
 export const STATUSES = ["waiting", "pending", "blocked", "payable", "in_payout", "paid", "cancelled", "rejected", "detached"];
-const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "from", "to"];
+const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "blocked", "from", "to"];
 
 export const orderColumns = [
   { name: "Order", cell: orderLink },
   { name: "Ordered", cell: (row) => time(row.ordered_at) },
   { name: "Shop", cell: (row) => idOf(row.shop_id) },
-  { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
+  { name: "Creator", cell: (row) => namedCreator(row.creator_id, row.name) },
   { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
   { name: "Commission", n: true, cell: (row) => (row.creator_id ? money(row.commission_amount, row.commission_currency) : "–") },
   { name: "Status", cell: (row) => state(row.status) },
 ];
+
+/** The orders of an answer, with the names of their creators. */
+export const withNames = (answer) => answer.items.map((row) => ({ ...row, name: answer.names?.[row.creator_id] }));
 
 function sums(rows) {
   const given = rows.filter((row) => row.creator_id);
@@ -39,6 +42,7 @@ const said = {
   shop: (value) => "of " + value, creator: (value) => "for " + value, program: (value) => "in " + value,
   code: (value) => "with code " + value, status: (value) => value.replaceAll("_", " "),
   attributed: (value) => (value === "true" ? "with a creator" : "without a creator"),
+  blocked: (value) => (value === "true" ? "blocked by a hold or anomaly of their own" : "not blocked"),
   from: (value) => "from " + value, to: (value) => "to " + value,
 };
 
@@ -56,7 +60,7 @@ export default {
       { name: "to", label: "To day", type: "date" },
     ];
     const list = growing({ path: "orders", parameters: queryOf(parameters), what: "order", caption: "Orders",
-      columns: orderColumns, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
+      columns: orderColumns, read: withNames, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
         : "No order yet. Shops send them to nginx; Shops shows the last event of each.") });
     return [head("Orders", "The newest first" + (chosen.length ? ": " + chosen.join(", ") : "") + "."),
       filters("orders", fields, parameters, go), list];

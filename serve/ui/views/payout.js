@@ -38,7 +38,7 @@ export default {
   nav: "payouts",
   title: (parameters) => "Payout " + (parameters.payout || ""),
   load: ({ payout }, get) => Promise.all([get("payout", { payout }), get("payout/items", { payout, limit: pageSize() })]),
-  show([payout, first], parameters) {
+  show([payout, first], parameters, { me }) {
     const columns = [
       { name: "Order", cell: (item) => (item.order_id ? orderLink(item) : item.kind.toLowerCase()) },
       { name: "Shop", cell: (item) => idOf(item.shop_id || "") },
@@ -52,11 +52,12 @@ export default {
       [money(payout.amount, payout.currency), " for ", creatorLink(payout.creator_id), payout.name ? " (" + payout.name + ")" : "", ", ",
         state(payout.state), "."]),
     element("section", { class: "card" }, element("p", { class: "big" }, money(payout.amount, payout.currency)), steps(payout),
-      ...(ENDINGS.includes(payout.state) ? [element("p", { class: "muted then" }, "The amount went back to owed: a later close pays it.")] : [])),
+      ...(ENDINGS.includes(payout.state) ? [element("p", { class: "muted then" }, (payout.end_reason ? "Reason: " + payout.end_reason + ". " : "") +
+        "The amount went back to owed: a later close pays it.")] : [])),
     facts([["Payee", payout.payee || "none", payout.bank_ref ? "bank reference " + payout.bank_ref : null],
-      ["Until", time(payout.until), ["of run ", idLink("run", { run: payout.payout_run }, payout.payout_run)]],
+      ["Until", time(payout.until), ["of run ", me.role === "support" ? idOf(payout.payout_run) : idLink("run", { run: payout.payout_run }, payout.payout_run)]],
       ["Orders", String(payout.orders), plural(payout.items, "item")]]),
-    ...command(payout),
+    ...(me.role === "support" ? [] : command(payout)),
     ...(payout.parts && payout.parts.length ? [card("By program", table("By program", [
       { name: "Program", cell: (part) => link("program", { program: part.program_id }, part.program_id) },
       { name: "Amount", n: true, cell: (part) => money(part.amount, payout.currency) }], payout.parts))] : []),

@@ -9,7 +9,7 @@ export default {
   nav: "payouts",
   title: (parameters) => "Payout run " + (parameters.run || ""),
   load: ({ run }, get) => Promise.all([get("run", { run }), get("payouts", { run, limit: pageSize() })]),
-  show([run, first], parameters) {
+  show([run, first], parameters, { me }) {
     const skipped = run.skipped.length ? table("Left out", [
       { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
       { name: "Reason", cell: (row) => SKIPPED[row.skip_reason] || row.skip_reason },
@@ -18,7 +18,7 @@ export default {
     return [head(["Payout run ", idOf(run.payout_run)],
       ["Closed on ", time(run.closed_at), " by " + (run.closed_by || "–") + ": " + plural(run.payouts, "payout") + " of what was payable until ",
         time(run.until), "."]),
-    payoutTabs("runs"),
+    payoutTabs("runs", me),
     facts([["Amount", element("div", {}, ...[runAmounts(run)].flat())], ["States", element("div", {}, ...[runStates(run)].flat())]]),
     growing({ path: "payouts", parameters: { run: parameters.run }, what: "payout", title: "Payouts", caption: "Payouts of the run", columns: payoutColumns,
       first, none: empty("The run has no payout.") }),

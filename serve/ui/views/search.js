@@ -5,9 +5,10 @@ import { plural, time, told } from "../format.js";
 import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, silence, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
-import { orderColumns } from "./orders.js";
+import { orderColumns, withNames } from "./orders.js";
 
-const KINDS = { order: "Order", creator: "Creator", code: "Code", payout: "Payout", payout_run: "Payout run", command: "Command" };
+const KINDS = { order: "Order", creator: "Creator", code: "Code", shop: "Shop", program: "Program", payout: "Payout", payout_run: "Payout run",
+  command: "Command" };
 
 /** View and parameters that show a hit. */
 function placeOf(hit) {
@@ -15,6 +16,8 @@ function placeOf(hit) {
     case "order": return ["order", { shop: hit.shop_id, order: hit.id }];
     case "creator": return ["creator", { creator: hit.id }];
     case "payout": return ["payout", { payout: hit.id }];
+    case "shop": return ["orders", { shop: hit.id }];
+    case "program": return ["program", { program: hit.id }];
     case "payout_run": return ["run", { run: hit.id }];
     case "command": return ["approvals", { id: hit.id }];
     default: return ["orders", { code: hit.id }];
@@ -24,12 +27,12 @@ function placeOf(hit) {
 async function load(parameters, get) {
   const q = parameters.q || "";
   if (!q) return { items: [] };
-  const { items } = await get("search", { q });
-  const exact = items.filter((hit) => hit.id === q);
+  const { items, searched } = await get("search", { q });
+  const exact = items.filter((hit) => hit.match === "exact");
   if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
-  const isCode = items.some((hit) => hit.kind === "code" || (hit.kind === "order" && !hit.id.startsWith(q)));
+  const isCode = items.some((hit) => (hit.kind === "code" && hit.match === "exact") || hit.match === "code");
   if (isCode) return { items, orders: await get("orders", { code: q, sort: "-ordered_at", limit: 10 }) };
-  if (!items.length) return { items, shops: await get("shops", { near: q, limit: 1000 }) };
+  if (!items.length) return { items, searched, shops: await get("shops", { near: q, limit: 1000 }) };
   return { items };
 }
 
@@ -57,7 +60,8 @@ function nothing(q, data) {
   const [first, ...others] = data.shops.items;
   const shop = first && !others.length ? first.shop_id : "SHOP";
   const waiting = inputsWaiting();
-  return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger."]),
+  return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger, and nothing else of this name."]),
+    element("p", { class: "muted" }, "Searched: " + data.searched.join("; ") + "."),
     ...(waiting ? [element("p", { class: "note warn" }, plural(waiting, "input") +
       (waiting === 1 ? " waits to be applied. It may be the order." : " wait to be applied. The order may be among them."))] : []),
     shopsCard(data.shops),
@@ -77,11 +81,11 @@ export default {
     if (data.opens) {
       return replace(hrefOf(...placeOf(data.opens)));
     }
-    if (!q) return [head("Search", "The field above finds an order, a code, a creator, a payout, a run or a command.")];
+    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
     if (data.shops) return nothing(q, data);
-    const owners = data.items.filter((hit) => hit.kind === "code");
-    const isListed = (hit) => data.orders && hit.kind === "order" && !hit.id.startsWith(q);
-    const others = data.items.filter((hit) => hit.kind !== "code" && !isListed(hit));
+    const owners = data.items.filter((hit) => hit.kind === "code" && hit.match === "exact");
+    const isListed = (hit) => data.orders && hit.match === "code";
+    const others = data.items.filter((hit) => !owners.includes(hit) && !isListed(hit));
     const said = data.orders ? (owners.length ? ["Code ", element("b", { class: "id" }, q), ": " + plural(owners.length, "owner") + "."]
       : ["Code ", element("b", { class: "id" }, q), " has no owner."]) : plural(others.length, "hit") + ", exact ones first.";
     return [head("Search", said),
@@ -89,7 +93,7 @@ export default {
         { name: "Creator", cell: (hit) => creatorLink(hit.creator_id) },
         { name: "Owns it", cell: (hit) => told(hit.sentence.replace("code of " + hit.creator_id + " ", "")) }], owners))] : []),
       ...(data.orders && data.orders.items.length ? [card("Newest orders with this code",
-        table("Orders", orderColumns, data.orders.items),
+        table("Orders", orderColumns, withNames(data.orders)),
         element("p", { class: "more" }, link("orders", { code: q }, "All orders with this code")))] : []),
       ...(others.length ? [hits(others, data.orders ? "Other hits" : "Hits")] : [])];
   },

@@ -31,7 +31,7 @@ function nodeTable(nodes) {
 export default {
   nav: "shops",
   title: () => "Shops and nodes",
-  load: (parameters, get, me) => Promise.all([get("shops", { limit: 1000 }), ...(me.role === "viewer" ? [] : [get("nodes", { limit: 1000 })])]),
+  load: (parameters, get, me) => Promise.all([get("shops", { limit: 1000 }), ...(me.role === "manager" ? [get("nodes", { limit: 1000 })] : [])]),
   show([shops, nodes]) {
     const silent = shops.items.filter((shop) => shop.silence && shop.silence.state === "silent");
     const behind = nodes ? nodes.items.filter((node) => node.behind) : [];

@@ -1,14 +1,15 @@
 // Today: how yesterday was, and which work waits.
 import { element } from "../dom.js";
-import { amount, count, day, isZero, money, plural, short, shortDay } from "../format.js";
-import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
+import { SKIPPED, amount, count, day, isZero, money, plural, short, shortDay } from "../format.js";
+import { hrefOf, idLink, idOf, link, namedCreator, orderLink } from "../links.js";
 import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 
 /** kind: [one, many, view, parameters] */
 const WORK = {
   approvals: ["approval", "approvals", "approvals", {}],
-  payouts_failed: ["payout failed or returned", "payouts failed or returned", "payouts", { list: "all", state: "FAILED" }],
-  blocked_orders: ["order blocked", "orders blocked", "orders", { status: "blocked" }],
+  payouts_failed: ["payout failed or returned, not paid since", "payouts failed or returned, not paid since", "payouts", { list: "waiting" }],
+  payouts_sent: ["payout sent over 7 days ago, not settled", "payouts sent over 7 days ago, not settled", "payouts", { list: "waiting" }],
+  blocked_orders: ["order blocked", "orders blocked", "orders", { blocked: "true" }],
   creator_holds: ["creator held", "creators held", "anomalies", { tab: "blocks" }],
   anomalies: ["new anomaly", "new anomalies", "anomalies", { tab: "open" }],
   silent_shops: ["shop silent", "shops silent", "shops", {}],
@@ -42,8 +43,18 @@ function numbers(data) {
     : [money(yesterday.usual, currency), " on a usual " + weekday(data.day)];
   const blocked = data.blocked && !isZero(data.blocked) ? [money(data.blocked, currency), " blocked"] : "not cleared yet";
   return tiles("Amounts", [tile("Earned yesterday", money(yesterday.earned, currency), usual), tile("Payable", money(data.payable, currency),
-    "the next close takes it"), tile("Pending", money(data.pending, currency), blocked),
+    ["the next close takes ", money(data.next_close.amount, currency)]), tile("Pending", money(data.pending, currency), blocked),
   tile("In payouts", money(data.in_payout, currency), "closed, not paid yet")]);
+}
+
+/** What the next close takes, and what it leaves, with the reasons. */
+function nextClose({ next_close: close, currency }) {
+  if (!close.creators && !close.left.length) return [];
+  const rows = [{ what: "taken", creators: close.creators, amount: close.amount },
+    ...close.left.map((one) => ({ what: "left: " + SKIPPED[one.reason], creators: one.creators, amount: one.amount }))];
+  return [card("The next close", ...(close.payout_day ? [element("p", { class: "muted" }, "The payout day is " + day(close.payout_day) + ".")] : []),
+    table("The next close", [{ name: "What", cell: (row) => row.what }, { name: "Creators", n: true, cell: (row) => count(row.creators) },
+      { name: "Amount", n: true, cell: (row) => money(row.amount, currency) }], rows))];
 }
 
 function currencies(data) {
@@ -67,7 +78,7 @@ function charts(data) {
 function topCreators(data) {
   const rows = data.creators;
   return card("Creators who earned most this month", rows.length ? table("Creators", [
-    { name: "Creator", cell: (row) => [creatorLink(row.creator_id), row.name ? element("div", { class: "muted" }, row.name) : null] },
+    { name: "Creator", cell: (row) => namedCreator(row.creator_id, row.name) },
     { name: "This month", n: true, cell: (row) => money(row.earned, data.currency) },
     { name: "Last month", n: true, cell: (row) => money(row.earned_last_month, data.currency) },
   ], rows) : empty("No creator has earned anything this month."));
@@ -93,6 +104,7 @@ export default {
     const hasMoney = Boolean(data.currency);
     return [head("Today", sentence(data)), waiting(data.waiting),
       ...(hasMoney ? [numbers(data), ...currencies(data), charts(data)] : []),
-      element("div", { class: "cards" }, ...(hasMoney && data.creators ? [topCreators(data)] : []), unattributed(data))];
+      element("div", { class: "cards" }, ...(hasMoney && data.creators ? [element("div", {}, ...nextClose(data), unattributed(data)), topCreators(data)]
+        : [unattributed(data)]))];
   },
 };

@@ -3,7 +3,7 @@
 import hashlib
 from fractions import Fraction
 
-from model.books.rates import parse_money, parse_rate
+from model.books.rates import parse_factor, parse_money, parse_rate
 from model.values import DAY
 
 WINDOW = 31 * DAY
@@ -107,6 +107,9 @@ def uncount(ledger, payout):
 
 
 def rate_rises(before, after):
+    was, now = parse_factor(before), parse_factor(after)
+    if was is not None or now is not None:
+        return was is None or now is None or now > was
     before, after = parse_rate(before), parse_rate(after)
     return (before.currency, before.per_order) != (after.currency, after.per_order) or after.value > before.value
 

@@ -73,6 +73,7 @@ def payout_row(ledger, payout):
         "state": payout.state, "until": when(payout.until), "closed_at": when(payout.closed_at),
         "closed_by": payout.closed_by, **moved_by(payout, "APPROVED", "approved"), **moved_by(payout, "SENT", "sent"),
         "ended_by": ended[0][0] if ended else None, "ended_at": when(ended[0][1]) if ended else None,
+        "end_reason": payout.end_reason,
         "repoints": payout.repoints, "repointed_by": payout.repointed_by, "message": None,
         "parts": payout_parts(payout),
         "bank_ref": payout.bank_ref, "paid_at": when(payout.paid_at), "orders": len({(i.shop, i.order) for i in payout.items if i.order}),
@@ -132,7 +133,7 @@ def preview_row(ledger, at, share, command):
         "currency": share.currency, "amount": amount(share.amount, share.currency),
         "state": "CLOSED" if share.waits else "APPROVED", "until": when(command["until"]), "closed_at": None,
         "closed_by": None, "approved_by": None, "approved_at": None, "repoints": 0, "repointed_by": None,
-        "sent_by": None, "sent_at": None, "message": None, "ended_by": None, "ended_at": None, "bank_ref": None,
+        "sent_by": None, "sent_at": None, "message": None, "ended_by": None, "ended_at": None, "end_reason": None, "bank_ref": None,
         "paid_at": None, "parts": None,
         "orders": len({(i.shop, i.order) for i in share.items if i.order}), "items": len(share.items),
     }

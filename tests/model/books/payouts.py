@@ -353,6 +353,7 @@ def move(ledger, at, verb, ids, bank_ref=None):
         if verb != "repoint":
             payout.moves[payout.state] = (at.actor, at.received)
         payout.bank_ref = bank_ref or payout.bank_ref
+        payout.end_reason = None if payout.state in ACTIVE else at.reason or None
         if verb in ("void", "repoint"):
             limits.uncount(ledger, payout)
         if payout.state not in ACTIVE:

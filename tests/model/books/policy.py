@@ -105,6 +105,16 @@ def check_rates(where, row, policy):
     check_tiers(where, "default_tiers", row.get("default_tiers", []), limit)
     for number, rule in enumerate(row["rule"], 1):
         check_rule(f"{where}, rule {number}", rule, limit)
+        factor = rates.parse_factor(rule["rate"])
+        if factor is not None and any(rate.currency is None and rate.value * factor > limit.value for rate in stated_rates(row)):
+            raise Refused(f"{where}, rule {number}: {rule['rate']} is above max_rate")
+
+
+def stated_rates(row):
+    """Every rate that a factor may multiply."""
+    tiers = [*row.get("default_tiers", []), *(tier for rule in row["rule"] for tier in rule.get("tiers", []))]
+    texts = [row["default_rate"], *(rule["rate"] for rule in row["rule"]), *(tier["rate"] for tier in tiers)]
+    return [parse_rate(text) for text in texts if rates.parse_factor(text) is None]
 
 
 def check_rule(where, rule, limit):
@@ -116,7 +126,10 @@ def check_rule(where, rule, limit):
         raise Refused(f"{where}: until is not after from")
     if rule.get("customer") not in (None, "new", "returning"):
         raise Refused(f"{where}: customer is new or returning")
-    check_rate(where, "rate", rule["rate"], limit)
+    if rates.parse_factor(rule["rate"]) is None:
+        check_rate(where, "rate", rule["rate"], limit)
+    elif rule.get("tiers"):
+        raise Refused(f"{where}: tiers beside a factor")
     check_tiers(where, "tiers", rule.get("tiers", []), limit)
 
 

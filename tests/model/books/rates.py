@@ -7,9 +7,10 @@ from fractions import Fraction
 from model.books.state import FrozenLine, Rate, ascii_lower
 from model.values import digits, half_even, instant, time_text
 
-LEVELS = ("variant_sku", "sku", "product", "collection", "brand", "tag")
+LEVELS = ("variant_sku", "sku", "sku_pattern", "product", "collection", "brand", "tag")
 QUALIFIERS = ("creator", "group", "customer", "from", "until", "min_order_amount")
 _RATE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ([A-Z]{3})( per order)?")
+_FACTOR = re.compile(r"x(\d{1,3}(?:\.\d{1,2})?)")
 _PERCENT = re.compile(r"(\d{1,15}(?:\.\d{1,4})?)%")
 
 
@@ -21,6 +22,12 @@ def parse_rate(text):
     if not found:
         raise ValueError(text)
     return Rate(Fraction(found.group(1)), found.group(2), found.group(3) is not None)
+
+
+def parse_factor(text):
+    """"x2" -> 2, or None for a rate."""
+    found = _FACTOR.fullmatch(text)
+    return Fraction(found.group(1)) if found else None
 
 
 def parse_money(text):
@@ -44,20 +51,35 @@ def freeze(ledger, order, position):
 def choose(ledger, order, position, line):
     file = ledger.programs[position.program].file
     values = item_values(ledger, order, line)
-    matching = []
+    matching, factors = [], []
     for place, rule in enumerate(file["rule"]):
         level = LEVELS.index(rule["match"]) if "match" in rule else len(LEVELS)
-        item = "match" not in rule or rule["value"] in values[rule["match"]]
-        if item and qualified(ledger, order, position, rule):
-            matching.append((level, -qualifiers(rule), place, rule))
+        if is_item(rule, values) and qualified(ledger, order, position, rule):
+            factor = parse_factor(rule["rate"])
+            (matching if factor is None else factors).append((level, -qualifiers(rule), place, rule))
     for *_, rule in sorted(matching, key=lambda found: found[:3]):
         rate = tier(position, order, rule.get("tiers", []), rule["rate"])
         if rate.currency in (None, order.currency):
-            return FrozenLine(rate, rule_name(rule), file["base"])
+            return FrozenLine(multiplied(rate, factors), rule_name(rule), file["base"])
     rate = tier(position, order, file.get("default_tiers", []), file["default_rate"])
-    if rate.currency not in (None, order.currency):
-        rate = Rate(Fraction(0))
+    rate = Rate(Fraction(0)) if rate.currency not in (None, order.currency) else multiplied(rate, factors)
     return FrozenLine(rate, ("default",), file["base"])
+
+
+def is_item(rule, values):
+    if rule.get("match") == "sku_pattern":
+        pattern = re.compile(".*".join(map(re.escape, rule["value"].split("*"))), re.DOTALL)
+        return any(sku is not None and pattern.fullmatch(sku) for sku in (*values["variant_sku"], *values["sku"]))
+    return "match" not in rule or rule["value"] in values[rule["match"]]
+
+
+def multiplied(rate, factors):
+    """The most specific factor; of an amount per order only one without an item."""
+    usable = [found for found in factors if not rate.per_order or found[0] == len(LEVELS)]
+    if not usable:
+        return rate
+    *_, rule = min(usable, key=lambda found: found[:3])
+    return Rate(rate.value * parse_factor(rule["rate"]), rate.currency, rate.per_order)
 
 
 def item_values(ledger, order, line):

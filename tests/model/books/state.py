@@ -255,6 +255,7 @@ class Payout:
     repoints: int = 0
     bank_ref: str | None = None
     paid_at: int | None = None
+    end_reason: str | None = None  # of a payout that is void, failed or returned
     moves: dict = field(default_factory=dict)  # state -> (actor, instant)
 
 

@@ -158,6 +158,28 @@ TEST(Programs, TheirWordsAreReadAndWritten) {
     }
     EXPECT_EQ(parse_rule_match("default"), std::nullopt) << "only a program has it";
     EXPECT_EQ(parse_rule_match("sku"), RuleMatch::kSku);
+    EXPECT_EQ(parse_rule_match("sku_pattern"), RuleMatch::kSkuPattern);
+    EXPECT_EQ(parse_rule_match("any item"), std::nullopt);
+}
+
+TEST(Programs, APatternsStarStandsForAnyCharacters) {
+    using Pairs = std::vector<std::pair<const char*, const char*>>;
+    for (const auto& [pattern, text] : Pairs{{"MUG-*", "MUG-"},
+                                             {"MUG-*", "MUG-1"},
+                                             {"*-XL", "A-XL"},
+                                             {"A*B*C", "AxBxBC"},
+                                             {"*", ""},
+                                             {"a**b", "ab"}}) {
+        EXPECT_TRUE(fits_pattern(pattern, text)) << pattern << " " << text;
+    }
+    for (const auto& [pattern, text] : Pairs{{"MUG-*", "MUG"},
+                                             {"MUG-*", "mug-1"},
+                                             {"*-XL", "A-XLL"},
+                                             {"A*B*C", "ACB"},
+                                             {"", "a"},
+                                             {"a*", "ba"}}) {
+        EXPECT_FALSE(fits_pattern(pattern, text)) << pattern << " " << text;
+    }
 }
 
 TEST(Programs, InvalidFilesNameTheirFault) {

@@ -101,8 +101,11 @@ TEST(Commission, R3_ReportsTheEffectOfARefund) {
 TEST(Rates, AreReadExactlyAsWritten) {
     EXPECT_EQ(to_string(parse_rate("12.5%").value()), "12.5%");
     EXPECT_EQ(to_string(parse_rate("1.50 USD").value()), "1.50 USD");
-    for (const char* wrong : {"", "%", "10", "-1%", "1.23456%", "10 %", "1.50USD", "1.50 usd",
-                              "1.50  USD", " 1%", "1e2%", "1.50 XXQ", "1,5%"}) {
+    EXPECT_EQ(to_string(parse_rate("x1.5").value()), "x1.5");
+    for (const char* wrong :
+         {"",         "x",         "x0",  "x-1",  "x1.125",   "x100.01", "x 2",
+          "2x",       "%",         "10",  "-1%",  "1.23456%", "10 %",    "1.50USD",
+          "1.50 usd", "1.50  USD", " 1%", "1e2%", "1.50 XXQ", "1,5%"}) {
         EXPECT_FALSE(parse_rate(wrong).ok()) << wrong;
     }
 }

@@ -111,6 +111,7 @@ Policy policy_of(const json& value, const std::string& account) {
     policy.approve_rates = value.value("approve_rates", false);
     policy.approve_period_close = value.value("approve_period_close", false);
     policy.payee_cooling_days = value.value("payee_cooling_days", 0U);
+    policy.payout_day = value.value("payout_day", 0U);
     policy.approvers = value.value("approvers", std::vector<std::string>{});
     policy.require_payee = value.value("require_payee", false);
     policy.max_rate = percent_at(value, "max_rate", policy.max_rate);

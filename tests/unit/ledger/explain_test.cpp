@@ -263,6 +263,8 @@ TEST_P(Explain, AnAnswerNamesAnAdjustmentByHandAndADebtAfterThePayment) {
         ContainsRegex("^9.25 USD for c1 was paid on [^;]* in payout P[^ ;]+; 2.00 USD will be "
                       "deducted from the next payout\\. 1.25 USD of c1's commission is an "
                       "adjustment by hand\\.$"));
+    EXPECT_EQ(answer("2026-02-02T00:00:00Z").next_step,
+              "2.00 USD is deducted from the next payout");
     books.adjust("o1", "5.00", "more");
     EXPECT_THAT(answer("2026-02-02T00:00:00Z").sentence,
                 HasSubstr(" 3.00 USD more for c1 is open, for the next close."));

@@ -51,6 +51,7 @@ TEST(Differences, H3_EachChangeOfAPolicyIsNamed) {
         [](Policy& p) { p.require_payee = true; },
         [](Policy& p) { p.approve_payee_change = true; },
         [](Policy& p) { p.payee_cooling_days = 7; },
+        [](Policy& p) { p.payout_day = 5; },
         [](Policy& p) { p.max_rate = Decimal(50, 0); },
         [](Policy& p) { p.lines_over = Decimal(1, 0); },
         [](Policy& p) { p.max_share = Decimal(1, 0); },

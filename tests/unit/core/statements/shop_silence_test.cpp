@@ -70,13 +70,13 @@ TEST(ShopSilence, Example10ByNightIsQuietFor16Hours) {
     const auto usual = usual_gap(shop_with_nights(34, last));
     ASSERT_EQ(usual, minutes{8 * kHour});
     EXPECT_EQ(silence_limit(*usual), minutes{16 * kHour});
-    EXPECT_EQ(shop_silence(at(last), usual, at(last + 6 * kHour + 55)), ShopSilence::kQuiet);
+    EXPECT_EQ(shop_silence(at(last), usual, at(last + 6 * kHour + 55)), ShopSilence::kHeard);
 }
 
 TEST(ShopSilence, BeginsOnlyAfterTheLimit) {
     const Timestamp last = at(kFirst);
     const Timestamp limit = last.plus_seconds(40 * 60);
-    EXPECT_EQ(shop_silence(last, minutes{20}, limit), ShopSilence::kQuiet);
+    EXPECT_EQ(shop_silence(last, minutes{20}, limit), ShopSilence::kHeard);
     EXPECT_EQ(shop_silence(last, minutes{20}, {limit.seconds, 1}), ShopSilence::kSilent);
 }
 
@@ -166,15 +166,15 @@ TEST(ShopSilence, SentenceNamesShopElapsedAndUsualTime) {
     EXPECT_EQ(silence_sentence(shop, last, minutes{20}, last.plus_seconds(45 * 60)),
               "shop-1: nothing for 45 min; at this time 20 min is usual.");
     EXPECT_EQ(silence_sentence(shop, last, std::nullopt, last.plus_seconds(120 * 60)),
-              "shop-1: nothing for 2 h; too few events to say what is usual.");
+              "shop-1: heard 2 h ago; too few events to say what is usual.");
 }
 
-TEST(ShopSilence, EventLaterThanTheClockIsNothingFor0Minutes) {
+TEST(ShopSilence, EventLaterThanTheClockWasHeardJustNow) {
     const Timestamp last = at(kFirst);
     const Timestamp now = last.plus_seconds(-300);
     EXPECT_EQ(silence_sentence(ShopId("shop-1"), last, minutes{60}, now),
-              "shop-1: nothing for 0 min; at this time 1 h is usual.");
-    EXPECT_EQ(shop_silence(last, minutes{60}, now), ShopSilence::kQuiet);
+              "shop-1: heard just now; at this time 1 h is usual.");
+    EXPECT_EQ(shop_silence(last, minutes{60}, now), ShopSilence::kHeard);
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+// Payouts that a person has to look after, and how old the unfinished ones are.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/list_rows.hpp"
+#include "core/reports/lists.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/report.hpp"
+#include "serve/read/lists.hpp"
+#include "serve/read/masks.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+
+std::vector<Payout> payouts_in(Read& read, PayoutState state) {
+    std::vector<Payout> payouts;
+    reports::scan_payouts_in(read.ledger, read.grant.account, state, [&](const Payout& payout) {
+        payouts.push_back(payout);
+        return true;
+    });
+    return payouts;
+}
+
+/// Returns the payouts of these creators from the first of each on, by creator. Reads the ids of a
+/// few creators one by one, and those of many in one scan.
+/// @param first  The id of the first payout that is wanted, by creator.
+std::map<CreatorId, std::vector<Payout>> payouts_from(
+    Read& read, const std::map<CreatorId, std::string>& first) {
+    constexpr std::size_t kOneByOne = 16;
+    std::vector<std::string> ids;
+    const auto add = [&](const PayoutByCreator& row) {
+        const auto wanted = first.find(row.creator);
+        if (wanted != first.end() && wanted->second <= row.payout_id) {
+            ids.push_back(row.payout_id);
+        }
+    };
+    if (kOneByOne < first.size()) {
+        read.ledger.scan(PayoutByCreator{read.grant.account, {}, {}}, {1, 1}, add);
+    } else {
+        for (const auto& [creator, id] : first) {
+            read.ledger.scan(PayoutByCreator{read.grant.account, creator, id}, {2, 3}, add);
+        }
+    }
+    std::map<CreatorId, std::vector<Payout>> payouts;
+    constexpr std::size_t kAtOnce = 1000;
+    const std::span<const std::string> all(ids);
+    for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
+        const auto part = all.subspan(at, std::min(kAtOnce, ids.size() - at));
+        for (Payout& payout : reports::payouts_of(read.ledger, part)) {
+            payouts[payout.creator].push_back(std::move(payout));
+        }
+    }
+    return payouts;
+}
+
+/// Since when the payout has its state.
+Timestamp state_since(const Payout& payout) {
+    switch (payout.state) {
+        case PayoutState::kApproved:
+            return payout.approved_at.value_or(payout.closed_at);
+        case PayoutState::kSent:
+            return payout.sent_at.value_or(payout.closed_at);
+        case PayoutState::kClosed:
+            return payout.closed_at;
+        default:
+            return payout.ended_at.value_or(payout.closed_at);
+    }
+}
+
+/// Amounts of one state and currency by age.
+struct Ages {
+    static constexpr std::array<std::int64_t, 3> kDays{7, 14, 30};
+
+    std::uint64_t payouts = 0;
+    Timestamp oldest;
+    std::array<Decimal, kDays.size() + 1> amounts;  ///< The last one is older than all.
+
+    void add(const Payout& payout, Timestamp now) {
+        const Timestamp at = state_since(payout);
+        oldest = payouts == 0 ? at : std::min(oldest, at);
+        ++payouts;
+        const auto bucket = std::ranges::find_if(
+            kDays, [&](std::int64_t days) { return now <= at.plus_days(days); });
+        amounts[static_cast<std::size_t>(bucket - kDays.begin())] += payout.amount;
+    }
+};
+
+}  // namespace
+
+std::vector<Payout> unpaid_payouts(Read& read) {
+    std::vector<Payout> ended = payouts_in(read, PayoutState::kFailed);
+    for (Payout& payout : payouts_in(read, PayoutState::kReturned)) {
+        ended.push_back(std::move(payout));
+    }
+    std::ranges::sort(ended, {}, &Payout::payout_id);
+    std::map<CreatorId, std::string> first;
+    for (const Payout& payout : ended) {
+        first.try_emplace(payout.creator, payout.payout_id);
+    }
+    const auto later = payouts_from(read, first);
+    std::vector<Payout> unpaid;
+    for (Payout& payout : ended) {
+        const auto is_later = [&payout](const Payout& other) {
+            return other.currency == payout.currency && other.state != PayoutState::kVoid &&
+                   payout.ended_at && *payout.ended_at <= other.closed_at;
+        };
+        const bool is_replaced = std::ranges::any_of(later.at(payout.creator), is_later);
+        if (!is_replaced) {
+            unpaid.push_back(std::move(payout));
+        }
+    }
+    return unpaid;
+}
+
+std::vector<Payout> payouts_sent_long_ago(Read& read) {
+    const Timestamp before = read.now.plus_days(-kSentDays);
+    std::vector<Payout> payouts = payouts_in(read, PayoutState::kSent);
+    std::erase_if(payouts,
+                  [before](const Payout& payout) { return before <= state_since(payout); });
+    return payouts;
+}
+
+std::vector<reports::Column> payout_age_columns() {
+    return {{"state"},        {"currency"},      {"payouts"},       {"amount"},      {"oldest_at"},
+            {"up_to_7_days"}, {"up_to_14_days"}, {"up_to_30_days"}, {"over_30_days"}};
+}
+
+/// By state and currency, with the payouts that wait for a person: those that are not paid after a
+/// failure, and those that were sent long ago.
+Page list_payout_ages(Read& read) {
+    constexpr std::size_t kWaitingMax = 1000;
+    std::map<std::pair<PayoutState, Currency>, Ages> ages;
+    std::vector<Payout> waiting = unpaid_payouts(read);
+    std::vector<Payout> open = waiting;
+    for (const PayoutState state :
+         {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
+        for (Payout& payout : payouts_in(read, state)) {
+            open.push_back(std::move(payout));
+        }
+    }
+    for (const Payout& payout : open) {
+        ages[{payout.state, payout.currency}].add(payout, read.now);
+    }
+    Page page;
+    for (const auto& [key, of] : ages) {
+        const Decimal zero = zero_amount(key.second);
+        Decimal total = zero;
+        for (const Decimal& amount : of.amounts) {
+            total += amount;
+        }
+        page.rows.push_back({to_string(key.first), key.second.code(), of.payouts, total.to_string(),
+                             of.oldest.to_string(), (zero + of.amounts[0]).to_string(),
+                             (zero + of.amounts[1]).to_string(), (zero + of.amounts[2]).to_string(),
+                             (zero + of.amounts[3]).to_string()});
+    }
+    for (Payout& payout : payouts_sent_long_ago(read)) {
+        waiting.push_back(std::move(payout));
+    }
+    std::ranges::sort(waiting, {}, state_since);
+    const std::size_t count = waiting.size();
+    waiting.resize(std::min(count, kWaitingMax));
+    Json rows = Json::array();
+    for (const reports::Row& row : payout_rows(read, waiting)) {
+        rows.push_back(object_of(reports::payout_columns(), row));
+    }
+    Masks("payouts", true).mask_members(rows);
+    page.extras.emplace_back("waiting", std::move(rows));
+    page.extras.emplace_back("waiting_count", Json(count));
+    return page;
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,102 @@
+#include "worker/access/waiting_inputs.hpp"
+
+#include <chrono>
+#include <memory>
+
+#include "core/status/report.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/control_page.hpp"
+#include "os/clock/clock.hpp"
+#include "program/cli/output.hpp"
+#include "worker/access/ledger_access.hpp"
+#include "worker/access/receipt_search.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// How long a read waits for a lock of the queue that another process has: it can do without.
+constexpr std::chrono::milliseconds kLockWait{100};
+/// Records of the queue that are looked at.
+constexpr std::size_t kRecordsMax = 100'000;
+
+/// Returns nullptr if this store's queue is not the one that the ledger's snapshot is of, or cannot
+/// be opened at once. Requires: a LockLimit.
+std::unique_ptr<store::Queue> queue_of(const Frame& frame, LedgerReader& ledger) {
+    auto queue = store::Queue::open(frame.paths(), queue_options());
+    const bool is_own =
+        queue.ok() && (ledger.head().node == (*queue)->uuid() || ledger.head().node.empty());
+    return is_own ? std::move(queue).value() : nullptr;
+}
+
+/// Returns whether a worker has published a beat of its heart lately.
+bool is_worker_running(const Frame& frame) {
+    const auto control = store::ControlView::open(frame.paths());
+    return control.ok() && control->worker_state() != store::WorkerState::kUnknown &&
+           control->worker_state() != store::WorkerState::kStopped &&
+           wall_ms() <= control->heartbeat_ms() + kHeartbeatStaleMs;
+}
+
+}  // namespace
+
+std::uint64_t count_waiting(
+    const Frame& frame, LedgerReader& ledger,
+    const std::function<bool(const RecordMeta& meta, std::string_view body)>& is_wanted) {
+    const store::LockLimit limit(kLockWait);
+    const auto queue = queue_of(frame, ledger);
+    if (queue == nullptr) {
+        return 0;
+    }
+    std::uint64_t count = 0;
+    const auto look = [&](std::string_view bytes) {
+        const auto record = decode_record(bytes);
+        if (!record.ok() || !is_order(record->meta.topic)) {
+            return;
+        }
+        std::string bulk;
+        if (record->meta.bulk) {
+            auto body = store::read_bulk(frame.paths(), *record->meta.bulk);
+            bulk = body.ok() ? std::move(body).value() : std::string();
+        }
+        count += is_wanted(record->meta, record->meta.bulk ? bulk : record->body) ? 1U : 0U;
+    };
+    // The lanes first, so that a record that moves meanwhile is not missed.
+    if (auto lanes = queue->read_lanes(kReadLanesBytes); lanes.ok()) {
+        for (const store::LaneRecord& record : *lanes) {
+            look(record.bytes);
+        }
+    }
+    const SequenceNumber next{ledger.head().applied_seq.value + 1};
+    std::size_t seen = 0;
+    static_cast<void>(visit_queue(*queue, next, [&](store::QueuedRecord& record) {
+        look(record.bytes);
+        return ++seen < kRecordsMax;
+    }));
+    return count;
+}
+
+std::string idle_note(const Frame& frame, LedgerReader& ledger) {
+    if (is_worker_running(frame)) {
+        return {};
+    }
+    const store::LockLimit limit(kLockWait);
+    const auto queue = queue_of(frame, ledger);
+    if (queue == nullptr) {
+        return {};
+    }
+    const auto last = queue->last_seq();
+    const std::uint64_t applied = ledger.head().applied_seq.value;
+    const auto lanes = queue->read_lanes(1);
+    const bool in_lanes = lanes.ok() && !lanes->empty();
+    if (!last.ok() || (last->value <= applied && !in_lanes)) {
+        return {};
+    }
+    const std::uint64_t waiting = last->value > applied ? last->value - applied : 0;
+    return "note: " +
+           (waiting == 0 ? "inputs wait"
+                         : grouped(waiting) + (waiting == 1 ? " input waits" : " inputs wait")) +
+           ", and no worker runs on this store: what was sent last is not in this report";
+}
+
+}  // namespace sluice::cli
