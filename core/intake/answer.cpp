@@ -9,11 +9,11 @@ namespace {
 
 // Names of outcomes and reasons: $sluice_result, $sluice_reason, labels of metrics.
 
-constexpr std::array<std::string_view, 14> kOutcomeNames{
-    "accepted",  "replayed",           "dry_run",     "unauthorized", "forbidden",
-    "not_found", "method_not_allowed", "bad_request", "invalid",      "conflict",
-    "limited",   "too_large",          "unavailable", "error"};
-static_assert(kOutcomeNames.size() == static_cast<std::size_t>(Outcome::kError) + 1);
+constexpr std::array<std::string_view, kOutcomes> kOutcomeNames{
+    "accepted",           "replayed",    "dry_run", "unauthorized", "forbidden",   "not_found",
+    "method_not_allowed", "bad_request", "invalid", "conflict",     "limited",     "too_large",
+    "unavailable",        "error",       "ignored", "ping",         "untranslated"};
+static_assert(!kOutcomeNames.back().empty());
 
 constexpr std::array<std::string_view, kReasons> kReasonNames{"",
                                                               "shop_missing",
@@ -46,7 +46,13 @@ constexpr std::array<std::string_view, kReasons> kReasonNames{"",
                                                               "address_limited",
                                                               "body_refused",
                                                               "limited_before",
-                                                              "refused_before"};
+                                                              "refused_before",
+                                                              "signature_hex",
+                                                              "shop_differs",
+                                                              "topic",
+                                                              "test_order",
+                                                              "not_placed",
+                                                              "before_start"};
 static_assert(!kReasonNames.back().empty());
 
 constexpr std::string_view kJson = "application/json";
@@ -95,6 +101,13 @@ std::string_view to_string(Reason reason) noexcept {
 Answer event_success(std::optional<RateVerdict> rate) {
     Answer answer = answer_of(200, Outcome::kAccepted, Reason::kNone, rate, kText);
     answer.static_body = "success";
+    return answer;
+}
+
+Answer webhook_success(Outcome outcome, Reason reason) {
+    Answer answer = event_success(std::nullopt);
+    answer.outcome = outcome;
+    answer.reason = reason;
     return answer;
 }
 
@@ -161,15 +174,17 @@ Answer catalog_success(std::uint32_t processed_count, bool replayed,
     return answer;
 }
 
-// -- Both endpoints -------------------------------------------------------------------------------
+// -- All endpoints --------------------------------------------------------------------------------
 
 std::string_view to_string(Endpoint endpoint) noexcept {
-    return endpoint == Endpoint::kEvents ? "events" : "catalog";
+    constexpr std::array<std::string_view, kEndpoints> kNames{"events", "catalog", "shopify",
+                                                              "woocommerce"};
+    return kNames[static_cast<std::size_t>(endpoint)];
 }
 
 Answer method_not_allowed(Endpoint endpoint) {
     constexpr auto kOutcome = Outcome::kMethodNotAllowed;
-    Answer answer = endpoint == Endpoint::kEvents
+    Answer answer = endpoint != Endpoint::kCatalog
                         ? answer_of(405, kOutcome, Reason::kMethod, std::nullopt)
                         : catalog_error(405, kOutcome, Reason::kMethod,
                                         "Method not allowed: use POST", std::nullopt);
@@ -186,7 +201,7 @@ Answer rate_limited(Endpoint endpoint, const RateVerdict& rate) {
 
 Answer address_limited(Endpoint endpoint, std::uint32_t retry_after) noexcept {
     Answer answer = answer_of(429, Outcome::kLimited, Reason::kAddressLimited, std::nullopt, kJson);
-    answer.static_body = endpoint == Endpoint::kEvents ? kEventLimited : kCatalogLimited;
+    answer.static_body = endpoint != Endpoint::kCatalog ? kEventLimited : kCatalogLimited;
     answer.retry_after = retry_after;
     return answer;
 }

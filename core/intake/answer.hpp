@@ -29,7 +29,12 @@ enum class Outcome : std::uint8_t {
     kTooLarge,
     kUnavailable,
     kError,
+    // Webhooks, answered 200:
+    kIgnored,       ///< Nothing to store, on purpose.
+    kPing,          ///< WooCommerce tries the address.
+    kUntranslated,  ///< Stored as a dead letter.
 };
+inline constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::kUntranslated) + 1;
 [[nodiscard]] std::string_view to_string(Outcome outcome) noexcept;
 
 /// $sluice_reason, as far as it is known at once. core/intake/diagnosis works out the likely
@@ -68,8 +73,19 @@ enum class Reason : std::uint8_t {
     // Refused by nginx or another module before sluice was called.
     kLimitedBefore,  ///< 429 or 503: limit_req, limit_conn.
     kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size.
+    // Webhooks.
+    kSignatureHex,  ///< Hexadecimal instead of base64.
+    kShopDiffers,   ///< URI, header or body name another shop.
+    kOtherTopic,    ///< Ignored, as the next three.
+    kTestOrder,
+    kNotPlaced,
+    kBeforeStart,
 };
-inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kRefusedBefore) + 1;
+inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kBeforeStart) + 1;
+/// Returns true for the reasons of webhooks that are ignored.
+[[nodiscard]] constexpr bool is_ignored(Reason reason) noexcept {
+    return reason >= Reason::kOtherTopic && reason <= Reason::kBeforeStart;
+}
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
 
 /// A complete answer. It owns `body`; common bodies are static, without allocation.
@@ -96,6 +112,8 @@ struct Answer {
 [[nodiscard]] Answer event_bad_request(Reason reason, std::span<const FieldError> errors,
                                        std::optional<RateVerdict> rate);
 [[nodiscard]] Answer event_success(std::optional<RateVerdict> rate);
+/// Returns `success` for a webhook of which nothing is stored.
+[[nodiscard]] Answer webhook_success(Outcome outcome, Reason reason);
 
 // -- Catalog. `message` is for the shop's developer. ----------------------------------------------
 
@@ -107,10 +125,13 @@ struct Answer {
 [[nodiscard]] Answer catalog_error(std::uint16_t status, Outcome outcome, Reason reason,
                                    std::string_view message, std::optional<RateVerdict> rate);
 
-// -- Both endpoints -------------------------------------------------------------------------------
+// -- All endpoints --------------------------------------------------------------------------------
 
-enum class Endpoint : std::uint8_t { kEvents, kCatalog };
-[[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;  // events, catalog
+/// Webhooks are answered as events.
+enum class Endpoint : std::uint8_t { kEvents, kCatalog, kShopify, kWooCommerce };
+inline constexpr std::size_t kEndpoints = 4;
+/// Returns events, catalog, shopify or woocommerce.
+[[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;
 
 [[nodiscard]] Answer method_not_allowed(Endpoint endpoint);
 [[nodiscard]] Answer rate_limited(Endpoint endpoint, const RateVerdict& rate);

@@ -1,47 +1,13 @@
-
+#include "core/intake/check_signature.hpp"
 #include "core/intake/intake.hpp"
 #include "core/json/fault.hpp"
+#include "core/json/slices.hpp"
 
 namespace sluice {
 namespace {
 
 Opened answered(Answer answer) {
     return {std::move(answer), {}};
-}
-
-/// Returns kNone if a usable token of the shop's account signed the body, kStoreUnavailable if one
-/// may have, or else why none did. A check that fails computes the same number of HMACs whatever
-/// the reason, with the dummy key in place of tokens.
-Reason check_signature(const Sender& sender, CheckedBody& body, Timestamp now) {
-    const ShopView* shop = sender.shop.get();
-    const Digest256& signature = sender.signature;
-    Reason reason = shop == nullptr   ? Reason::kShopUnknown
-                    : !shop->active() ? Reason::kShopSuspended
-                                      : Reason::kNoUsableToken;
-    bool unreadable = sender.is_key_outdated;
-    std::uint32_t tried = 0;
-    if (reason == Reason::kNoUsableToken) {
-        for (const std::shared_ptr<const TokenView>& token : shop->account->tokens) {
-            if (!token->may_sign_events(now)) {
-                continue;
-            }
-            unreadable = unreadable || token->unreadable;
-            if (token->signing_key == nullptr) {
-                continue;
-            }
-            ++tried;
-            const std::optional<bool> is_right = body.is_signed_by(*token->signing_key, signature);
-            if (is_right.value_or(false)) {
-                return Reason::kNone;
-            }
-            unreadable = unreadable || !is_right;
-            reason = Reason::kSignatureMismatch;
-        }
-    }
-    for (; tried < sender.signing_tokens_max; ++tried) {
-        static_cast<void>(body.is_signed_by(dummy_signing_key(), signature));
-    }
-    return unreadable ? Reason::kStoreUnavailable : reason;
 }
 
 /// Returns every error of the head, at most one for each header.
@@ -79,6 +45,22 @@ std::optional<Topic> order_topic(const HeaderValue& header) {
     }
     const std::optional<Topic> topic = parse_topic(header.value);
     return topic && is_order(*topic) ? topic : std::nullopt;
+}
+
+/// Returns whether the order names the platform as its source, as those do that `sluice send
+/// orders --source` translates.
+bool comes_from(Platform platform, std::string_view order) {
+    for (const JsonMember& member : json_members(order)) {
+        if (member.key != "source") {
+            continue;
+        }
+        for (const JsonMember& stated : json_members(member.value)) {
+            if (stated.key == "platform") {
+                return json_string(stated.value) == to_string(platform);
+            }
+        }
+    }
+    return false;
 }
 
 RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
@@ -127,7 +109,8 @@ Opened open_event(const RequestHead& head, RegistryView& registry) {
 Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
                        CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
-    const Reason refused = check_signature(sender, body, now);
+    const Reason refused = check_signature(
+        sender, body, [now](const TokenView& token) { return token.may_sign_events(now); });
     if (refused != Reason::kNone) {
         result.answer = refused == Reason::kStoreUnavailable
                             ? failed(Endpoint::kEvents, 503, refused, std::nullopt)
@@ -162,6 +145,13 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
         FieldError placed = errors.front();
         placed.message = explain_json_error(placed.message, text);
         result.answer = event_bad_request(Reason::kBodyNotJson, {&placed, 1}, result.rate);
+        return result;
+    }
+    const Platform platform = sender.shop->source.platform;
+    if (platform != Platform::kNone && !comes_from(platform, text)) [[unlikely]] {
+        const FieldError error{"source", FieldErrorCode::kRequired,
+                               "is required: the orders of this shop come from its platform", 0};
+        result.answer = event_bad_request(Reason::kFields, {&error, 1}, result.rate);
         return result;
     }
     result.accepted.meta = meta_of(*event, *sender.shop);

@@ -14,57 +14,32 @@ struct Written {
     std::string_view mistake;
 };
 
-/// Returns the value of a base64 digit of either alphabet, or 64.
-unsigned base64_digit(char c) noexcept {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char standard = c == '-' ? '+' : c == '_' ? '/' : c;
-    const std::size_t value = kDigits.find(standard);
-    return value == std::string_view::npos ? 64 : static_cast<unsigned>(value);
+/// Reads either alphabet, with or without the `=` that most encoders add.
+std::optional<Digest256> parse_loose_base64(std::string_view text) {
+    std::string standard(text);
+    for (char& c : standard) {
+        c = c == '-' ? '+' : c == '_' ? '/' : c;
+    }
+    if (!standard.ends_with('=')) {
+        standard += '=';
+    }
+    return parse_base64_digest(standard);
 }
 
-/// 32 bytes are 43 digits, and most encoders add one `=`.
-std::optional<Digest256> parse_base64_digest(std::string_view text) noexcept {
-    constexpr std::size_t kDigits = 43;
-    if (text.ends_with('=')) {
-        text.remove_suffix(1);
-    }
-    if (text.size() != kDigits) {
-        return std::nullopt;
-    }
-    Digest256 digest{};
-    unsigned bits = 0;
-    unsigned bits_count = 0;
-    std::size_t filled = 0;
-    for (const char c : text) {
-        const unsigned digit = base64_digit(c);
-        if (digit > 63) {
-            return std::nullopt;
-        }
-        bits = (bits << 6 | digit) & 0xffff;
-        bits_count += 6;
-        if (bits_count >= 8 && filled < digest.size()) {
-            bits_count -= 8;
-            digest[filled++] = static_cast<std::uint8_t>(bits >> bits_count);
-        }
-    }
-    return digest;
-}
-
-Written read_digest(std::string_view text) noexcept {
+Written read_digest(std::string_view text) {
     if (const std::optional<Digest256> right = parse_hex_digest(text, HexCase::kLowerOnly)) {
         return {right, {}};
     }
     if (const std::optional<Digest256> upper = parse_hex_digest(text, HexCase::kEither)) {
         return {upper, "signature_uppercase"};
     }
-    if (const std::optional<Digest256> base64 = parse_base64_digest(text)) {
+    if (const std::optional<Digest256> base64 = parse_loose_base64(text)) {
         return {base64, "signature_base64"};
     }
     return {};
 }
 
-Written read_signature(std::string_view text) noexcept {
+Written read_signature(std::string_view text) {
     const Written bare = read_digest(text);
     const std::size_t separator = text.find_first_of("=: ");
     if (bare.digest || separator == std::string_view::npos) {

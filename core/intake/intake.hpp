@@ -19,6 +19,7 @@
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/record.hpp"
+#include "core/shops/translator.hpp"
 #include "core/values/interface.hpp"
 
 namespace sluice {
@@ -28,6 +29,8 @@ class RateGate : public Interface {
 public:
     /// Returns nothing for an unlimited account, whose answers carry no rate headers.
     [[nodiscard]] virtual std::optional<RateVerdict> count(const AccountView& account) = 0;
+    /// Reports the proven sender of a request that takes no place in the window: a webhook.
+    virtual void recognize(const AccountView& account) = 0;
 };
 
 /// Continues with `sender` if `answer` is empty.
@@ -40,6 +43,9 @@ struct Opened {
 struct Accepted {
     RecordMeta meta;          ///< received_at, request_id and bulk are filled in by the caller.
     Digest256 body_sha256{};  ///< Catalog only (it is the checked signature).
+    /// Webhooks: the body to store, in place of the one that came. In the scratch.
+    std::optional<std::string_view> translated{};
+    Outcome outcome = Outcome::kAccepted;  ///< Once it is stored.
 };
 
 struct Accepting {
@@ -55,6 +61,7 @@ struct Accepting {
 struct IntakeScratch {
     OrderEventParser orders;
     ProductBatchParser products;
+    Translator translator;
 
     /// Frees what a large body left behind. Call this when the views of Accepted are no longer
     /// used, but not between two large bodies, because new memory costs more than a third of a
@@ -72,6 +79,16 @@ struct IntakeScratch {
 [[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
                                      const Sender& sender, CheckedBody& body, RateGate& gate,
                                      Timestamp now, IntakeScratch& scratch);
+
+/// Webhooks of a shop's platform, step 1: 405, or 401 for what can be decided without the body.
+[[nodiscard]] Opened open_webhook(const RequestHead& head, Platform platform,
+                                  RegistryView& registry);
+/// Webhooks, step 2: 401, 400, 200 for a ping and for orders that are ignored, else what to store;
+/// 503 if the body cannot be read. Takes no place in the rate window. Throws std::bad_alloc.
+[[nodiscard]] Accepting accept_webhook(const RequestHead& head, Platform platform,
+                                       std::string_view anon_field, const Sender& sender,
+                                       CheckedBody& body, RateGate& gate, Timestamp now,
+                                       IntakeScratch& scratch);
 
 /// Catalog, step 1: 405, 400, 401, 403, 404, and a malformed signature, in docs/protocol.md's
 /// order.

@@ -11,6 +11,7 @@
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
+#include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/interface.hpp"
 #include "core/values/timestamp.hpp"
@@ -22,7 +23,20 @@ enum Scope : std::uint8_t {
     kWriteProducts = 2,
     kReadOrders = 4,
     kReadLedger = 8,
+    kShopifyWebhooks = 16,
+    kWooCommerceWebhooks = 32,
 };
+/// Tokens with one of these sign webhooks of a platform, and nothing else.
+inline constexpr std::uint8_t kWebhookScopes = kShopifyWebhooks | kWooCommerceWebhooks;
+/// Tokens with one of these have a signing key.
+inline constexpr std::uint8_t kSigningScopes = kWriteOrders | kWebhookScopes;
+
+/// Returns the scope of tokens that sign the orders of a platform; of kNone, our own orders.
+[[nodiscard]] constexpr Scope signing_scope(Platform platform) noexcept {
+    return platform == Platform::kShopify       ? kShopifyWebhooks
+           : platform == Platform::kWooCommerce ? kWooCommerceWebhooks
+                                                : kWriteOrders;
+}
 
 /// A token, which signs events or is sent as a bearer token. Immutable.
 struct TokenView {
@@ -31,10 +45,11 @@ struct TokenView {
     std::uint8_t scopes = 0;  ///< Bits of Scope.
     std::optional<Timestamp> expires_at;
     bool revoked = false;
-    std::unique_ptr<const SigningKey> signing_key;  ///< Set for kWriteOrders only.
+    std::unique_ptr<const SigningKey> signing_key;  ///< Set for kSigningScopes only.
     /// The secret cannot be decrypted now, because the master key was replaced, so that signatures
     /// cannot be checked.
     bool unreadable = false;
+    ShopId shop_id{};  ///< The only shop for which it counts; empty: all shops of the account.
 
     [[nodiscard]] bool active(Timestamp now) const noexcept {
         return !revoked && (!expires_at || now < *expires_at);
@@ -43,6 +58,12 @@ struct TokenView {
     /// question.
     [[nodiscard]] bool may_sign_events(Timestamp now) const noexcept {
         return (scopes & kWriteOrders) != 0 && active(now);
+    }
+    /// Likewise, webhooks of a shop's platform.
+    [[nodiscard]] bool may_sign_webhooks(Platform platform, const ShopId& shop,
+                                         Timestamp now) const noexcept {
+        return (scopes & signing_scope(platform)) != 0 && active(now) &&
+               (shop_id.empty() || shop_id == shop);
     }
 };
 
@@ -62,11 +83,12 @@ struct ShopView {
     ShopNumber number;
     bool suspended = false;
     std::shared_ptr<const AccountView> account;
+    ShopSource source{};
 
     [[nodiscard]] bool active() const noexcept { return !suspended && !account->suspended; }
 };
 
-/// Active tokens of an account with the same scope.
+/// Active tokens of an account with the same scope; of webhooks, those that count for one shop.
 inline constexpr std::uint32_t kActiveTokensMax = 8;
 
 /// A bearer token with its account.
@@ -86,6 +108,10 @@ struct Sender {
     bool is_key_outdated = false;
     /// Events: RegistryView::signing_tokens_max().
     std::uint32_t signing_tokens_max = 1;
+    /// Webhooks: address and header name different shops. Then `shop` is null.
+    bool shop_differs = false;
+    /// Webhooks: unsigned, and maybe a ping, which the body decides.
+    bool may_be_ping = false;
 };
 
 class RegistryView : public Interface {
@@ -93,6 +119,10 @@ public:
     /// Returns nullptr if there is no such shop. Sees every change that was committed before the
     /// call.
     [[nodiscard]] virtual std::shared_ptr<const ShopView> find_shop(std::string_view shop_id) = 0;
+    /// Returns the shop of a domain on a platform, or nullptr. Takes as long for an unknown one.
+    /// @param domain  As platform_domain() returns it.
+    [[nodiscard]] virtual std::shared_ptr<const ShopView> find_platform_shop(
+        Platform platform, std::string_view domain) = 0;
     /// Finds a token by the SHA-256 of its secret, even if it is revoked or expired. An unknown
     /// token is null.
     [[nodiscard]] virtual BearerView find_bearer(std::string_view secret) = 0;

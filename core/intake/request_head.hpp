@@ -27,6 +27,10 @@ struct RequestHead {
     HeaderValue authorization;    ///< Catalog
     HeaderValue idempotency_key;  ///< Catalog
     HeaderValue traceparent;
+    HeaderValue triggered_at;  ///< Webhooks of Shopify.
+    HeaderValue delivery;      ///< Webhooks: the platform's id of this delivery, for logs.
+    /// Webhooks: the shop that the address names, behind the location's prefix.
+    std::string_view shop_of_address;
 };
 
 /// Returns the request's trace context, or nothing if it has none, several or an invalid one: a

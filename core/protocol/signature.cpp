@@ -79,6 +79,34 @@ bool read_hex(std::string_view digits, std::span<std::uint8_t> to, HexCase hex_c
     return seen <= 0xf;
 }
 
+Parsed<Digest256> parse_base64_digest(std::string_view text) noexcept {
+    constexpr std::string_view kAlphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    constexpr std::size_t kCharacters = 44;
+    Digest256 digest{};
+    if (text.size() != kCharacters || text.back() != '=') {
+        return std::nullopt;
+    }
+    text.remove_suffix(1);
+    std::uint32_t bits = 0;
+    unsigned held = 0;
+    std::size_t filled = 0;
+    for (const char c : text) {
+        const std::size_t value = kAlphabet.find(c);
+        if (value == std::string_view::npos) {
+            return std::nullopt;
+        }
+        bits = bits << 6 | static_cast<std::uint32_t>(value);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            digest[filled++] = static_cast<std::uint8_t>(bits >> held);
+        }
+    }
+    const bool has_more = (bits & ((1U << held) - 1)) != 0;  // bits beyond the 32 bytes
+    return has_more ? std::nullopt : Parsed<Digest256>(digest);
+}
+
 Parsed<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept {
     Digest256 digest;
     return read_hex(text, digest, hex_case) ? std::optional(digest) : std::nullopt;

@@ -22,6 +22,8 @@ enum class HexCase : std::uint8_t { kLowerOnly, kEither };
                             HexCase hex_case) noexcept;
 /// Parses exactly 64 hex digits.
 [[nodiscard]] Parsed<Digest256> parse_hex_digest(std::string_view text, HexCase hex_case) noexcept;
+/// Parses exactly 44 characters of base64 (RFC 4648, section 4) that end with one `=`.
+[[nodiscard]] Parsed<Digest256> parse_base64_digest(std::string_view text) noexcept;
 [[nodiscard]] Digest256 sha256(std::string_view bytes) noexcept;
 /// Compares in constant time.
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;

@@ -22,6 +22,22 @@ Parsed<Platform> parse_platform(std::string_view text) noexcept {
     return std::nullopt;
 }
 
+std::string platform_domain(std::string_view text) {
+    std::string host;
+    for (const char c : text) {
+        host += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    for (const std::string_view scheme : {"https://", "http://"}) {
+        if (host.starts_with(scheme)) {
+            host.erase(0, scheme.size());
+        }
+    }
+    if (host.ends_with('/')) {
+        host.pop_back();
+    }
+    return host;
+}
+
 std::string_view to_string(SourceNote note) noexcept {
     switch (note) {
         case SourceNote::kRefundNotByLine:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/values/parsed.hpp"
@@ -31,6 +32,18 @@ struct SourceSettings {
     bool counts_gift_cards = false;
     friend bool operator==(const SourceSettings&, const SourceSettings&) = default;
 };
+
+/// A shop's platform, as the registry has it.
+struct ShopSource {
+    Platform platform = Platform::kNone;
+    std::string domain;  ///< As platform_domain() returns it; empty: requests must name the shop.
+    SourceSettings settings;
+    friend bool operator==(const ShopSource&, const ShopSource&) = default;
+};
+
+/// Returns the host as which a platform's header names a shop: in ASCII lower case, without scheme
+/// and final `/`.
+[[nodiscard]] std::string platform_domain(std::string_view text);
 
 /// Notes about an order whose amounts are not stated by the platform as the ledger needs them. The
 /// worker records each as an anomaly of that kind. The values are bits of a set.

@@ -21,28 +21,40 @@ std::uint64_t failed(const EndpointValues& values) noexcept {
 
 std::uint64_t refused(const EndpointValues& values) noexcept {
     return values.requests() - failed(values) - values.of(Outcome::kAccepted) -
-           values.of(Outcome::kReplayed) - values.of(Outcome::kDryRun);
+           values.of(Outcome::kReplayed) - values.of(Outcome::kDryRun) -
+           values.of(Outcome::kIgnored) - values.of(Outcome::kPing) -
+           values.of(Outcome::kUntranslated);
 }
 
 }  // namespace
 
 HistoryPoint SharedHistory::since_last(const MetricsSnapshot& metrics) noexcept {
-    const EndpointValues& events = metrics.of(Endpoint::kEvents);
     const EndpointValues& catalog = metrics.of(Endpoint::kCatalog);
+    const auto of_all = [&metrics](auto count) {
+        std::uint64_t sum = 0;
+        for (const EndpointValues& values : metrics.endpoints) {
+            sum += count(values);
+        }
+        return sum;
+    };
+    const auto of_reason = [&of_all](Reason reason) {
+        return of_all([reason](const EndpointValues& values) { return values.of(reason); });
+    };
+    const std::uint64_t accepted =
+        of_all([](const EndpointValues& values) { return values.of(Outcome::kAccepted); });
     HistoryPoint point;
-    point.accepted_events =
-        exchange_for_difference(totals_.requests[0], events.of(Outcome::kAccepted));
+    point.accepted_events = exchange_for_difference(
+        totals_.requests[0], accepted - catalog.of(Outcome::kAccepted));  // webhooks are orders
     point.accepted_catalog =
         exchange_for_difference(totals_.requests[1], catalog.of(Outcome::kAccepted));
-    point.refused =
-        exchange_for_difference(totals_.requests[2], refused(events) + refused(catalog));
-    point.failed = exchange_for_difference(totals_.requests[3], failed(events) + failed(catalog));
+    point.refused = exchange_for_difference(
+        totals_.requests[2], of_all([](const EndpointValues& values) { return refused(values); }));
+    point.failed = exchange_for_difference(
+        totals_.requests[3], of_all([](const EndpointValues& values) { return failed(values); }));
     point.address_limited =
-        exchange_for_difference(totals_.requests[4], events.of(Reason::kAddressLimited) +
-                                                         catalog.of(Reason::kAddressLimited));
+        exchange_for_difference(totals_.requests[4], of_reason(Reason::kAddressLimited));
     point.limited_before =
-        exchange_for_difference(totals_.requests[5], events.of(Reason::kLimitedBefore) +
-                                                         catalog.of(Reason::kLimitedBefore));
+        exchange_for_difference(totals_.requests[5], of_reason(Reason::kLimitedBefore));
 
     HistogramValues commits = metrics.commit_us;
     commits.count = 0;

@@ -189,7 +189,8 @@ std::string render_status_json(const StatusReport& report) {
     json.field("ready", !report.not_ready);
     json.field("not_ready_reason", report.not_ready ? to_string(*report.not_ready) : "");
     write_problems(json, report);
-    for (const Endpoint endpoint : {Endpoint::kEvents, Endpoint::kCatalog}) {
+    for (const Endpoint endpoint :
+         {Endpoint::kEvents, Endpoint::kCatalog, Endpoint::kShopify, Endpoint::kWooCommerce}) {
         json.key(to_string(endpoint)).begin_object();
         write_endpoint(json, report.metrics.of(endpoint));
         json.end_object();

@@ -18,13 +18,11 @@
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 2;
+inline constexpr std::uint32_t kMetricsLayout = 3;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-inline constexpr std::size_t kEndpoints = 2;
-inline constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::kError) + 1;
 /// Includes space for future reasons, so that a new one does not change the layout.
 inline constexpr std::size_t kReasonsMax = 48;
 

@@ -67,11 +67,25 @@ std::string label(std::string_view name, std::string_view value) {
     return text;
 }
 
-constexpr std::array<Endpoint, kEndpoints> kBoth{Endpoint::kEvents, Endpoint::kCatalog};
+constexpr std::array<Endpoint, kEndpoints> kAllEndpoints{
+    Endpoint::kEvents, Endpoint::kCatalog, Endpoint::kShopify, Endpoint::kWooCommerce};
+
+/// @param ignored  Of webhooks that are ignored, or else of requests that are refused.
+void write_reasons(MetricsText& text, Endpoint endpoint, const EndpointValues& values,
+                   bool ignored) {
+    for (std::size_t i = 1; i < kReasons; ++i) {
+        const auto reason = static_cast<Reason>(i);
+        if (is_ignored(reason) == ignored) {
+            text.sample(
+                label("endpoint", to_string(endpoint)) + ',' + label("reason", to_string(reason)),
+                values.reasons[i]);
+        }
+    }
+}
 
 void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
     text.family("sluice_requests_total", "counter", "Answered requests by endpoint and result.");
-    for (const Endpoint endpoint : kBoth) {
+    for (const Endpoint endpoint : kAllEndpoints) {
         for (std::size_t i = 0; i < kOutcomes; ++i) {
             text.sample(label("endpoint", to_string(endpoint)) + ',' +
                             label("result", to_string(static_cast<Outcome>(i))),
@@ -80,20 +94,21 @@ void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
     }
     text.family("sluice_refusals_total", "counter",
                 "Requests that were not accepted, by endpoint and reason.");
-    for (const Endpoint endpoint : kBoth) {
-        for (std::size_t i = 1; i < kReasons; ++i) {
-            text.sample(label("endpoint", to_string(endpoint)) + ',' +
-                            label("reason", to_string(static_cast<Reason>(i))),
-                        metrics.of(endpoint).reasons[i]);
-        }
+    for (const Endpoint endpoint : kAllEndpoints) {
+        write_reasons(text, endpoint, metrics.of(endpoint), false);
+    }
+    text.family("sluice_source_ignored_total", "counter",
+                "Webhooks that were answered 200 and ignored, by endpoint and reason.");
+    for (const Endpoint endpoint : {Endpoint::kShopify, Endpoint::kWooCommerce}) {
+        write_reasons(text, endpoint, metrics.of(endpoint), true);
     }
     text.family("sluice_records_accepted_total", "counter",
                 "Orders (events) and products (catalog) that were accepted.");
-    for (const Endpoint endpoint : kBoth) {
+    for (const Endpoint endpoint : kAllEndpoints) {
         text.sample(label("endpoint", to_string(endpoint)), metrics.of(endpoint).records);
     }
     text.family("sluice_request_body_bytes_total", "counter", "Bytes of request bodies read.");
-    for (const Endpoint endpoint : kBoth) {
+    for (const Endpoint endpoint : kAllEndpoints) {
         text.sample(label("endpoint", to_string(endpoint)), metrics.of(endpoint).body_bytes);
     }
 }
@@ -101,13 +116,13 @@ void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
 void write_times(MetricsText& text, const MetricsSnapshot& metrics) {
     text.family("sluice_request_duration_seconds", "histogram",
                 "From the first byte of a request to its answer.");
-    for (const Endpoint endpoint : kBoth) {
+    for (const Endpoint endpoint : kAllEndpoints) {
         text.histogram(label("endpoint", to_string(endpoint)), metrics.of(endpoint).request_ms,
                        1e-3);
     }
     text.family("sluice_check_duration_seconds", "histogram",
                 "Signature, rate limit and validation of one request.");
-    for (const Endpoint endpoint : kBoth) {
+    for (const Endpoint endpoint : kAllEndpoints) {
         text.histogram(label("endpoint", to_string(endpoint)), metrics.of(endpoint).check_us, 1e-6);
     }
     text.family("sluice_commit_duration_seconds", "histogram",

@@ -32,16 +32,22 @@ auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std:
 
 }  // namespace
 
-Status RegistryAccess::write(const std::string& what,
-                             const std::function<void(WriteTxn&)>& change) {
+Status RegistryAccess::write(const std::function<std::string(WriteTxn&)>& change) {
     is_unpublished_ = false;
     return attempt([&]() -> Status {
         WriteTxn txn;
         begin(txn);
-        change(txn);
-        log(txn, what);
+        log(txn, change(txn));
         commit(txn);
         return Status::success();
+    });
+}
+
+Status RegistryAccess::write(const std::string& what,
+                             const std::function<void(WriteTxn&)>& change) {
+    return write([&](WriteTxn& txn) {
+        change(txn);
+        return what;
     });
 }
 
@@ -141,6 +147,26 @@ std::vector<StoredToken> RegistryAccess::tokens(const Txn& txn) const {
 StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) const {
     const auto bytes = find(txn, tables_.tokens, id);
     return tables_.sound(bytes ? decode_token(id, *bytes) : std::nullopt, "token");
+}
+
+void RegistryAccess::store_shop(const WriteTxn& txn, const ShopRow& row) const {
+    const std::optional<ShopRow> before = load_shop(txn, row.shop_id);
+    if (before && !before->source.domain.empty()) {
+        const std::string key = domain_key(before->source.platform, before->source.domain);
+        if (find(txn, tables_.main, key) == row.shop_id.view()) {  // a merge may have moved it
+            erase(txn, tables_.main, key);
+        }
+    }
+    if (!row.source.domain.empty()) {
+        const std::string key = domain_key(row.source.platform, row.source.domain);
+        if (const auto taken = find(txn, tables_.main, key)) {
+            throw StoreFailure({ErrorCode::kConflict, "shop \"" + std::string(*taken) +
+                                                          "\" has the domain \"" +
+                                                          row.source.domain + "\" already"});
+        }
+        put(txn, tables_.main, key, row.shop_id.view());
+    }
+    put(txn, tables_.shops, row.shop_id.view(), encode_shop(row));
 }
 
 void RegistryAccess::store_token(const WriteTxn& txn, const StoredToken& token) const {

@@ -35,8 +35,10 @@ public:
 
     /// Names who makes the changes that follow.
     void set_author(Author author) { author_ = std::move(author); }
-    /// Runs `change` in one durable transaction, and logs it as `what`. Aborts it if `change`
+    /// Runs `change` in one durable transaction, and logs what it returns. Aborts it if `change`
     /// throws.
+    [[nodiscard]] Status write(const std::function<std::string(WriteTxn&)>& change);
+    /// The same, and logs `what`.
     [[nodiscard]] Status write(const std::string& what,
                                const std::function<void(WriteTxn&)>& change);
     /// The same, after check_independent().
@@ -84,6 +86,8 @@ public:
                                              const std::optional<AccountId>& account = {}) const;
     [[nodiscard]] std::vector<StoredToken> tokens(const Txn& txn) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
+    /// Stores the row, and its domain. Throws kConflict if another shop has the domain.
+    void store_shop(const WriteTxn& txn, const ShopRow& row) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
     /// Visits the users whose name and account begin so, by name and account, removed ones as well.
     void scan_users(const Txn& txn, std::string_view prefix,

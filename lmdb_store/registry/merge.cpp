@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/intake/registry_view.hpp"
 #include "lmdb_store/registry/access.hpp"
 #include "lmdb_store/registry/exchange.hpp"
 #include "lmdb_store/registry/registry.hpp"
@@ -197,6 +198,12 @@ void RegistryMerge::merge_shops() {
         }
         return true;
     });
+    for (const ShopRow& row : from_.shops) {  // two shops may have exchanged their domains
+        const std::optional<ShopRow> here = access_.load_shop(txn_, row.shop_id);
+        if (here && here->source != row.source && !here->source.domain.empty()) {
+            erase(txn_, tables_.main, domain_key(here->source.platform, here->source.domain));
+        }
+    }
     for (const ShopRow& row : from_.shops) {
         const std::optional<ShopRow> here = access_.load_shop(txn_, row.shop_id);
         const auto taken = numbers.find(row.number.value);
@@ -216,14 +223,20 @@ void RegistryMerge::merge_shops() {
                 {ErrorCode::kConflict, "shop \"" + row.shop_id.str() + "\" belongs to account \"" +
                                            here->account_id.str() + "\" in this store"});
         }
-        if (here && here->suspended == row.suspended) {
+        const bool keeps_source = here && here->source == row.source;
+        if (keeps_source && here->suspended == row.suspended) {
             continue;
         }
-        put(txn_, tables_.shops, row.shop_id.view(), encode_shop(row));
+        access_.store_shop(txn_, row);
         access_.reserve_number(txn_, kNextShopKey, row.number.value);
         numbers.emplace(row.number.value, row.shop_id.str());
-        note("shop", row.shop_id.str(),
-             !here ? "added" : (row.suspended ? "suspended" : "resumed"));
+        if (!here || here->suspended != row.suspended) {
+            note("shop", row.shop_id.str(),
+                 !here ? "added" : (row.suspended ? "suspended" : "resumed"));
+        }
+        if (here && !keeps_source) {
+            note("shop", row.shop_id.str(), source_changes(here->source, row.source));
+        }
     }
 }
 
@@ -234,14 +247,17 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
     }
     StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret};
     OPENSSL_cleanse(secret->data(), secret->size());
-    if (find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
+    const bool is_borne = (row.row.scopes & kWebhookScopes) == 0;
+    if (is_borne && find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
         throw StoreFailure({ErrorCode::kConflict,
                             "another token of this store has the secret of "
                             "token \"" +
                                 token.row.token_id.str() + "\""});
     }
     access_.store_token(txn_, row);
-    put(txn_, tables_.bearers, to_view(row.secret_sha256), token.row.token_id.view());
+    if (is_borne) {
+        put(txn_, tables_.bearers, to_view(row.secret_sha256), token.row.token_id.view());
+    }
     if (token.row.revoked_at) {
         access_.retire(txn_, row, token.row.revoked_at->seconds);
     } else {

@@ -30,14 +30,16 @@ std::uint64_t bytes_of(const Environment& registry) noexcept {
 }
 
 /// Returns how many tokens that sign an account has at most, for the registry's reader. Counts
-/// expired tokens too, because the copy outlives them.
+/// expired tokens too, because the copy outlives them, and all shops of an account together.
 std::uint32_t count_signing_tokens(const RegistryTables& tables, const Txn& txn) {
-    std::unordered_map<std::uint32_t, std::uint32_t> counts;
+    std::unordered_map<std::uint64_t, std::uint32_t> counts;  // by account and scope
     std::uint32_t most = 1;
     scan(txn, tables.tokens, "", [&](std::string_view id, std::string_view bytes) {
         const std::optional<StoredToken> token = decode_token(id, bytes);
-        if (token && (token->row.scopes & kWriteOrders) != 0 && !token->row.revoked_at) {
-            most = std::max(most, ++counts[token->account_number.value]);
+        const unsigned signs = token ? token->row.scopes & unsigned{kSigningScopes} : 0;
+        if (signs != 0 && !token->row.revoked_at) {
+            const std::uint64_t key = std::uint64_t{token->account_number.value} << 8 | signs;
+            most = std::max(most, ++counts[key]);
         }
         return true;
     });

@@ -116,14 +116,16 @@ public:
         }
         const Snapshot snapshot = take_snapshot();
         check_key_once();
-        ShopEntry* cached = shops_.find(shop_id);
-        if (cached != nullptr && cached->seen == now()) {
-            return cached->view;
-        }
-        if (cached == nullptr && is_known_missing(shop_id)) {
-            return nullptr;
-        }
-        return refresh_shop(shop_id, cached);
+        return current_shop(shop_id);
+    }
+
+    ShopPtr find_platform_shop(Platform platform, std::string_view domain) override {
+        const Snapshot snapshot = take_snapshot();
+        check_key_once();
+        const std::string key = domain_key(platform, domain.substr(0, kDomainBytesMax));
+        const auto id = find(txn_, tables_.main, key);
+        // No shop has an id with a space, and looking for it takes as long as for a shop.
+        return current_shop(id ? std::string(*id) : "no shop " + key);
     }
 
     BearerView find_bearer(std::string_view secret) override {
@@ -210,8 +212,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kUnknownShopsMax = 1024;
-    static constexpr std::size_t kDecoysMax = 16;
+    static constexpr std::size_t kUnknownShopsMax = 1024, kDecoysMax = 16;
+    static constexpr std::size_t kDomainBytesMax = 254;  ///< One more than a domain has.
 
     /// Opens the published registry if it is another one than before.
     [[nodiscard]] Snapshot take_snapshot() {
@@ -232,6 +234,18 @@ private:
             checked_snapshot_ = current_.opened();
             is_key_outdated_ = !tables_.key_in_force(txn_, key_).ok();
         }
+    }
+
+    /// Requires: a snapshot.
+    ShopPtr current_shop(std::string_view shop_id) {
+        ShopEntry* cached = shops_.find(shop_id);
+        if (cached != nullptr && cached->seen == now()) {
+            return cached->view;
+        }
+        if (cached == nullptr && is_known_missing(shop_id)) {
+            return nullptr;
+        }
+        return refresh_shop(shop_id, cached);
     }
 
     /// Returns true if the shop is known not to exist, which costs as much as an existing one.
@@ -301,6 +315,7 @@ private:
         view->shop_id = row.shop_id;
         view->number = row.number;
         view->suspended = row.suspended;
+        view->source = row.source;
         view->account = std::move(account);
         return shops_.put(shop_id, {now(), std::string(*bytes), std::move(view)}).view;
     }
@@ -379,7 +394,7 @@ private:
     TokenPtr prepare_token(std::string_view id, std::string_view bytes) {
         const StoredToken stored = tables_.sound(decode_token(id, bytes), "token");
         std::shared_ptr<TokenView> view = view_of(stored);
-        if ((view->scopes & kWriteOrders) != 0 && !view->revoked) {
+        if ((view->scopes & kSigningScopes) != 0 && !view->revoked) {
             view->signing_key = open_key(stored);
             view->unreadable = view->signing_key == nullptr;
         }
@@ -400,6 +415,7 @@ private:
         view->scopes = stored.row.scopes;
         view->expires_at = stored.row.expires_at;
         view->revoked = stored.row.revoked_at.has_value();
+        view->shop_id = stored.row.shop_id;
         return view;
     }
 

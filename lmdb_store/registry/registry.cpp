@@ -56,6 +56,51 @@ Result<std::unique_ptr<RegistryAccess>> open_registry_copy(const StorePaths& pat
                                             OpenedCopy{std::move(*page), generation});
 }
 
+/// Logs what `change` returns, behind `shop `.
+Status change_shop(RegistryAccess& access, const ShopId& id,
+                   const std::function<std::string(ShopRow&)>& change) {
+    return access.write([&](WriteTxn& txn) {
+        access.check_independent(txn);
+        std::optional<ShopRow> row = access.load_shop(txn, id);
+        if (!row) {
+            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
+        }
+        const std::string what = change(*row);
+        access.store_shop(txn, *row);
+        return "shop " + what;
+    });
+}
+
+/// Whether a text is a host as platform_domain() returns it, maybe with a port and a path.
+bool is_host(std::string_view text) noexcept {
+    constexpr std::size_t kHostBytesMax = 253;
+    return text.size() <= kHostBytesMax &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-:/_~%") ==
+               std::string_view::npos;
+}
+
+/// Throws kInvalid for settings that the shop's platform does not have: an operator may rely on one
+/// that has no effect.
+void check_source(const ShopSource& source) {
+    SourceSettings of_shopify = source.settings;
+    of_shopify.from.reset();
+    if (source.platform == Platform::kNone && source != ShopSource()) {
+        throw StoreFailure({ErrorCode::kInvalid,
+                            "the shop has no platform, and no settings of one: choose it with "
+                            "--platform"});
+    }
+    if (source.platform == Platform::kWooCommerce && of_shopify != SourceSettings()) {
+        throw StoreFailure({ErrorCode::kInvalid,
+                            "--platform-shop, --money, --test-orders and --gift-cards are settings "
+                            "of Shopify: WooCommerce has none of them"});
+    }
+    if (!source.domain.empty() && !is_host(source.domain)) {
+        throw StoreFailure({ErrorCode::kInvalid,
+                            "a domain is a host of 253 characters at most, such as shop.example, "
+                            "without blanks and query"});
+    }
+}
+
 /// Opens the registry, and publishes it if the copy is behind. A process that may not write to it,
 /// such as the worker in its unit, reads the copy.
 Result<std::unique_ptr<RegistryAccess>> open_access(const StorePaths& paths, Registry::Mode mode) {
@@ -177,19 +222,23 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
             }
             const ShopRow row{
                 id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
-            put(txn, access_->tables().shops, id.view(), encode_shop(row));
+            access_->store_shop(txn, row);
         });
 }
 
 Status Registry::suspend_shop(const ShopId& id, bool suspended) {
-    const std::string what = (suspended ? "shop suspend " : "shop resume ") + id.str();
-    return access_->write_own(what, [&](WriteTxn& txn) {
-        std::optional<ShopRow> row = access_->load_shop(txn, id);
-        if (!row) {
-            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
-        }
-        row->suspended = suspended;
-        put(txn, access_->tables().shops, id.view(), encode_shop(*row));
+    return change_shop(*access_, id, [&](ShopRow& row) {
+        row.suspended = suspended;
+        return (suspended ? "suspend " : "resume ") + id.str();
+    });
+}
+
+Status Registry::set_shop_source(const ShopId& id, const std::function<void(ShopSource&)>& change) {
+    return change_shop(*access_, id, [&](ShopRow& row) {
+        const ShopSource before = row.source;
+        change(row.source);
+        check_source(row.source);
+        return "set " + id.str() + ": " + source_changes(before, row.source);
     });
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ struct TokenRequest {
     std::uint8_t scopes = 0;
     std::optional<Timestamp> expires_at;
     std::optional<std::string> secret;  ///< At least 16 bytes. Empty means random.
+    ShopId shop_id{};                   ///< Webhooks: the only shop for which it counts.
 };
 
 /// A bearer token with its account.
@@ -89,7 +91,12 @@ public:
     [[nodiscard]] Status suspend_account(const AccountId& id, bool suspended);
     [[nodiscard]] Status create_shop(const ShopId& id, const AccountId& account, Timestamp now);
     [[nodiscard]] Status suspend_shop(const ShopId& id, bool suspended);
-    /// Returns kLimit if 8 active tokens of the account have one of the scopes.
+    /// Sets what `change` makes of the shop's platform and its settings. kConflict if another shop
+    /// has the domain; kInvalid for a domain that is no host.
+    [[nodiscard]] Status set_shop_source(const ShopId& id,
+                                         const std::function<void(ShopSource&)>& change);
+    /// Returns kLimit if 8 active tokens of the account have one of the scopes; of webhooks, if 8
+    /// count for one shop.
     [[nodiscard]] Result<NewToken> create_token(const TokenRequest& request, const MasterKey& key,
                                                 Timestamp now);
     [[nodiscard]] Status revoke_token(const TokenId& id, Timestamp now);

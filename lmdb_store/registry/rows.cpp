@@ -12,6 +12,18 @@ namespace {
 
 namespace fbs = registry_fbs;
 
+// Bits of Shop.source_flags.
+constexpr std::uint8_t kPresentmentMoney = 1;
+constexpr std::uint8_t kCountsTestOrders = 2;
+constexpr std::uint8_t kCountsGiftCards = 4;
+
+std::uint8_t flags_of(const SourceSettings& settings) noexcept {
+    const int flags = (settings.presentment_money ? kPresentmentMoney : 0) |
+                      (settings.counts_test_orders ? kCountsTestOrders : 0) |
+                      (settings.counts_gift_cards ? kCountsGiftCards : 0);
+    return static_cast<std::uint8_t>(flags);
+}
+
 fbs::Instant to_instant(Timestamp time) {
     return {time.seconds, time.nanos};
 }
@@ -56,6 +68,17 @@ std::string_view view_of(const flatbuffers::String& text) {
     return {text.c_str(), text.size()};
 }
 
+/// Returns "" without a text.
+std::string_view view_of(const flatbuffers::String* text) {
+    return text != nullptr ? view_of(*text) : std::string_view();
+}
+
+/// Omits an empty text, because an absent field takes no space.
+flatbuffers::Offset<flatbuffers::String> add_text(flatbuffers::FlatBufferBuilder& builder,
+                                                  std::string_view text) {
+    return text.empty() ? 0 : builder.CreateString(text.data(), text.size());
+}
+
 std::string_view view_of(const flatbuffers::Vector<std::uint8_t>& bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -79,9 +102,15 @@ std::string encode_account(const AccountRow& row) {
 std::string encode_shop(const ShopRow& row) {
     flatbuffers::FlatBufferBuilder builder(256);
     const auto account_id = builder.CreateString(row.account_id.str());
+    const ShopSource& source = row.source;
+    const auto domain = add_text(builder, source.domain);
     const fbs::Instant created = to_instant(row.created_at);
-    return finish(builder, fbs::CreateShop(builder, row.number.value, row.account_number.value,
-                                           account_id, row.suspended, &created));
+    const fbs::Instant from = to_instant(source.settings.from.value_or(Timestamp{}));
+    return finish(builder, fbs::CreateShop(
+                               builder, row.number.value, row.account_number.value, account_id,
+                               row.suspended, &created, static_cast<std::uint8_t>(source.platform),
+                               domain, source.settings.from ? &from : nullptr,
+                               source.settings.platform_shop, flags_of(source.settings)));
 }
 
 std::string encode_token(const StoredToken& token) {
@@ -91,13 +120,15 @@ std::string encode_token(const StoredToken& token) {
     const auto secret_sha256 =
         builder.CreateVector(token.secret_sha256.data(), token.secret_sha256.size());
     const auto sealed = add_bytes(builder, token.sealed_secret);
+    const auto shop_id = add_text(builder, row.shop_id.view());
     const fbs::Instant created = to_instant(row.created_at);
     const fbs::Instant expires = to_instant(row.expires_at.value_or(Timestamp{}));
     const fbs::Instant revoked = to_instant(row.revoked_at.value_or(Timestamp{}));
-    return finish(builder,
-                  fbs::CreateToken(builder, token.account_number.value, account_id, row.scopes,
-                                   &created, row.expires_at ? &expires : nullptr,
-                                   row.revoked_at ? &revoked : nullptr, secret_sha256, sealed));
+    return finish(
+        builder,
+        fbs::CreateToken(builder, token.account_number.value, account_id, row.scopes, &created,
+                         row.expires_at ? &expires : nullptr, row.revoked_at ? &revoked : nullptr,
+                         secret_sha256, sealed, shop_id));
 }
 
 std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes) {
@@ -119,7 +150,8 @@ std::optional<AccountRow> decode_account(std::string_view id, std::string_view b
 
 std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes) {
     const Row<fbs::Shop> stored(bytes);
-    if (!stored.ok() || stored->number() == 0) {
+    if (!stored.ok() || stored->number() == 0 ||
+        stored->platform() > static_cast<std::uint8_t>(Platform::kWooCommerce)) {
         return std::nullopt;
     }
     ShopRow row;
@@ -129,6 +161,14 @@ std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes) 
     row.account_number = {stored->account_number()};
     row.suspended = stored->suspended();
     row.created_at = from_instant(*stored->created_at());
+    row.source.platform = static_cast<Platform>(stored->platform());
+    row.source.domain = view_of(stored->domain());
+    SourceSettings& settings = row.source.settings;
+    settings.from = from_instant(stored->orders_from());
+    settings.platform_shop = stored->platform_shop();
+    settings.presentment_money = (stored->source_flags() & kPresentmentMoney) != 0;
+    settings.counts_test_orders = (stored->source_flags() & kCountsTestOrders) != 0;
+    settings.counts_gift_cards = (stored->source_flags() & kCountsGiftCards) != 0;
     return row;
 }
 
@@ -144,6 +184,7 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
     token.row.created_at = from_instant(*stored->created_at());
     token.row.expires_at = from_instant(stored->expires_at());
     token.row.revoked_at = from_instant(stored->revoked_at());
+    token.row.shop_id = ShopId(view_of(stored->shop_id()));
     token.account_number = {stored->account_number()};
     std::copy(stored->secret_sha256()->begin(), stored->secret_sha256()->end(),
               token.secret_sha256.begin());
@@ -205,6 +246,28 @@ std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes
 std::string limit_text(const std::optional<RateLimit>& limit) {
     return limit ? std::to_string(limit->requests) + "/" + std::to_string(limit->window_seconds)
                  : "default";
+}
+
+std::string source_changes(const ShopSource& before, const ShopSource& after) {
+    const SourceSettings& was = before.settings;
+    const SourceSettings& is = after.settings;
+    std::string text;
+    const auto add = [&text](bool differs, std::string_view name, std::string_view value) {
+        if (differs) {
+            text.append(text.empty() ? "" : ", ").append(name).append(" ").append(value);
+        }
+    };
+    const auto choice = [](bool counts) { return counts ? "count" : "ignore"; };
+    add(before.platform != after.platform, "platform", to_string(after.platform));
+    add(before.domain != after.domain, "domain", after.domain.empty() ? "none" : after.domain);
+    add(was.from != is.from, "from", is.from ? is.from->to_string() : "none");
+    add(was.platform_shop != is.platform_shop, "platform-shop", std::to_string(is.platform_shop));
+    add(was.presentment_money != is.presentment_money, "money",
+        is.presentment_money ? "presentment" : "shop");
+    add(was.counts_test_orders != is.counts_test_orders, "test-orders",
+        choice(is.counts_test_orders));
+    add(was.counts_gift_cards != is.counts_gift_cards, "gift-cards", choice(is.counts_gift_cards));
+    return text.empty() ? "no change" : text;
 }
 
 std::string encode_change(const ChangeRow& row) {

@@ -10,6 +10,7 @@
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -31,6 +32,7 @@ struct ShopRow {
     AccountNumber account_number;
     bool suspended = false;
     Timestamp created_at;
+    ShopSource source{};
 };
 
 struct TokenRow {
@@ -40,6 +42,7 @@ struct TokenRow {
     Timestamp created_at;
     std::optional<Timestamp> expires_at;
     std::optional<Timestamp> revoked_at;
+    ShopId shop_id{};  ///< The only shop for which it counts; empty: all shops of the account.
 };
 
 enum class Role : std::uint8_t { kViewer = 1, kManager = 2, kSupport = 3 };
@@ -93,6 +96,9 @@ struct StoredToken {
 [[nodiscard]] std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes);
 /// @param key  Store, `/`, and the number as u64 BE.
 [[nodiscard]] std::optional<ChangeRow> decode_change(std::string_view key, std::string_view bytes);
+
+/// Returns what differs, for people: `platform shopify, domain mugs.myshopify.com`.
+[[nodiscard]] std::string source_changes(const ShopSource& before, const ShopSource& after);
 
 /// Returns `100/60`, or `default`.
 [[nodiscard]] std::string limit_text(const std::optional<RateLimit>& limit);

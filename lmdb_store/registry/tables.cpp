@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array<const char*, 6> kTables = {"accounts", "account_ids",    "shops",
                                                 "tokens",   "account_tokens", "bearers"};
-constexpr std::string_view kFormat("\1\0\0\0", 4);
+constexpr std::string_view kFormat("\2\0\0\0", 4);
+constexpr std::string_view kFormatOfPreReleases("\1\0\0\0", 4);
 constexpr unsigned kDatabasesMax = 16;
 constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account has this number.
 
@@ -104,7 +105,10 @@ Result<RegistryTables> RegistryTables::of(const StorePaths& paths,
         if (*format != kFormat) {
             return Error{ErrorCode::kUnsupported,
                          "\"" + paths.registry.string() +
-                             "\" has another format: use a newer release of sluice"};
+                             (*format == kFormatOfPreReleases
+                                  ? "\" has format 1, which only a pre-release of sluice read: "
+                                    "create a new store with \"sluice init\""
+                                  : "\" has another format: use a newer release of sluice")};
         }
         return tables;
     });
@@ -136,6 +140,10 @@ Error RegistryTables::damaged(std::string_view row_kind) const {
     return {ErrorCode::kCorrupt, "\"" + environment->folder().string() +
                                      "\" is damaged (unreadable " + std::string(row_kind) +
                                      "): restore it from a backup"};
+}
+
+std::string domain_key(Platform platform, std::string_view domain) {
+    return std::string(kDomainKey).append(to_string(platform)).append("/").append(domain);
 }
 
 std::string retired_tokens_key(AccountNumber number) {

@@ -6,6 +6,7 @@
 //                   "history/" u64 BE revision -> digest, u64 BE id of the transaction
 //                   "user/" name, 0x00, account id -> User
 //                   "change/" UUID of a store, "/", u64 BE number -> Change | "next_change" u32 BE
+//                   "domain/" platform, "/", host -> shop id
 //   accounts        account id -> Account            account_ids  number u32 BE -> account id
 //   shops           shop id -> Shop
 //   tokens          token id -> Token
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/published.hpp"
@@ -37,6 +39,7 @@ inline constexpr std::string_view kNextShopKey = "next_shop";
 inline constexpr std::string_view kUserKey = "user/";
 inline constexpr std::string_view kChangeKey = "change/";
 inline constexpr std::string_view kNextChangeKey = "next_change";
+inline constexpr std::string_view kDomainKey = "domain/";
 /// A known text under the master key. Reveals a wrong key before every token is refused.
 inline constexpr std::string_view kKeyCheckKey = "key_check";
 inline constexpr std::string_view kKeyCheckText = "sluice";
@@ -108,6 +111,8 @@ inline constexpr std::size_t kRetiredTokensKept = 16;
 [[nodiscard]] inline std::string account_number_key(AccountNumber number) {
     return big_endian(number.value);
 }
+/// Returns the key in the main table of a shop's domain on its platform.
+[[nodiscard]] std::string domain_key(Platform platform, std::string_view domain);
 /// Returns the prefix of an account's retired tokens, the latest first.
 [[nodiscard]] std::string retired_tokens_key(AccountNumber number);
 /// Returns the key of a retired token.

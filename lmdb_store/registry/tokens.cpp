@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <map>
 
 #include "core/intake/registry_view.hpp"
 #include "lmdb_store/registry/access.hpp"
@@ -18,13 +20,16 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<std::pair<Scope, const char*>, 4> kScopes{{
+constexpr std::array<std::pair<Scope, const char*>, 6> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},
     {kReadLedger, "read_ledger"},
+    {kShopifyWebhooks, "shopify_webhooks"},
+    {kWooCommerceWebhooks, "woocommerce_webhooks"},
 }};
-constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger;
+constexpr std::uint8_t kAllScopes =
+    kWriteOrders | kWriteProducts | kReadOrders | kReadLedger | kWebhookScopes;
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
@@ -49,7 +54,7 @@ Status check_secret(const TokenRequest& request) {
         return Error{ErrorCode::kInvalid, "a secret has " + std::to_string(kSecretBytesMin) +
                                               " to " + std::to_string(kSecretBytesMax) + " bytes"};
     }
-    const bool is_borne = (request.scopes & ~unsigned{kWriteOrders}) != 0;
+    const bool is_borne = (request.scopes & ~unsigned{kSigningScopes}) != 0;
     if (is_borne && std::any_of(secret.begin(), secret.end(), is_control)) {
         return Error{ErrorCode::kInvalid,
                      "a secret with control characters cannot be sent in an Authorization header, "
@@ -62,20 +67,49 @@ Status check_request(const TokenRequest& request) {
     if (request.scopes == 0 || (request.scopes & ~unsigned{kAllScopes}) != 0) {
         return Error{ErrorCode::kInvalid,
                      "a token needs at least one scope of write_orders, "
-                     "write_products, read_orders, read_ledger"};
+                     "write_products, read_orders, read_ledger, shopify_webhooks, "
+                     "woocommerce_webhooks"};
+    }
+    const bool signs_webhooks = (request.scopes & kWebhookScopes) != 0;
+    if (signs_webhooks && !std::has_single_bit(request.scopes)) {
+        return Error{ErrorCode::kInvalid,
+                     "a token for webhooks has that scope alone, because it signs nothing else"};
+    }
+    if (!signs_webhooks && !request.shop_id.empty()) {
+        return Error{ErrorCode::kInvalid,
+                     "only a token for webhooks can be limited to a shop: a shop that signs its "
+                     "own orders belongs to the account"};
     }
     return request.secret ? check_secret(request) : Status::success();
 }
 
+/// Returns how many active tokens with a scope count for `shop`; if it is empty, for the shop that
+/// has most.
+std::size_t count_active(const std::vector<StoredToken>& tokens, Scope scope, const ShopId& shop,
+                         Timestamp now) {
+    std::size_t of_account = 0;
+    std::map<std::string, std::size_t> of_shops;
+    for (const StoredToken& token : tokens) {
+        if ((token.row.scopes & scope) == 0 || !is_active(token.row, now)) {
+            continue;
+        }
+        std::size_t& counted =
+            token.row.shop_id.empty() ? of_account : of_shops[token.row.shop_id.str()];
+        ++counted;
+    }
+    std::size_t most = 0;
+    for (const auto& [id, count] : of_shops) {
+        most = std::max(most, shop.empty() || shop.view() == id ? count : 0);
+    }
+    return of_account + most;
+}
+
 void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const AccountRow& account,
-                       std::uint8_t scopes, Timestamp now) {
+                       const TokenRequest& request, Timestamp now) {
     const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
     for (const auto& [scope, name] : kScopes) {
-        const auto count =
-            std::count_if(tokens.begin(), tokens.end(), [&, bit = scope](const StoredToken& t) {
-                return (t.row.scopes & bit) != 0 && is_active(t.row, now);
-            });
-        if ((scopes & scope) != 0 && static_cast<std::size_t>(count) >= kActiveTokensMax) {
+        const std::size_t count = count_active(tokens, scope, request.shop_id, now);
+        if ((request.scopes & scope) != 0 && count >= kActiveTokensMax) {
             throw StoreFailure({ErrorCode::kLimit, "account \"" + account.account_id.str() +
                                                        "\" has " + std::to_string(count) +
                                                        " active tokens with the scope " + name +
@@ -86,6 +120,31 @@ void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const 
         if (token.row.expires_at && token.row.expires_at->plus_seconds(kExpiredKeptSeconds) < now) {
             access.retire(txn, token, token.row.expires_at->seconds);
         }
+    }
+}
+
+/// A second token with the secret of an active one would keep it valid when one is revoked. Tokens
+/// for webhooks of other accounts may have it: one secret of an app signs for all of its shops.
+void check_webhook_secret(const RegistryAccess& access, const WriteTxn& txn,
+                          const AccountRow& account, const StoredToken& token, Timestamp now) {
+    for (const StoredToken& other : access.open_tokens(txn, account.number)) {
+        if (other.row.scopes == token.row.scopes && other.row.shop_id == token.row.shop_id &&
+            other.secret_sha256 == token.secret_sha256 && is_active(other.row, now)) {
+            throw StoreFailure({ErrorCode::kConflict, "token \"" + other.row.token_id.str() +
+                                                          "\" has this secret already"});
+        }
+    }
+}
+
+void check_shop(const RegistryAccess& access, const Txn& txn, const TokenRequest& request) {
+    if (request.shop_id.empty()) {
+        return;
+    }
+    const std::optional<ShopRow> shop = access.load_shop(txn, request.shop_id);
+    if (!shop || shop->account_id != request.account_id) {
+        throw StoreFailure({ErrorCode::kNotFound, "account \"" + request.account_id.str() +
+                                                      "\" has no shop \"" + request.shop_id.str() +
+                                                      "\""});
     }
 }
 
@@ -103,26 +162,35 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
     NewToken created{TokenId("tok_" + random_hex(8)),
                      request.secret ? *request.secret : random_secret()};
     const std::string what = "token create " + created.token_id.str() + " of " +
-                             request.account_id.str() + ": " + scopes_text(request.scopes);
+                             request.account_id.str() + ": " + scopes_text(request.scopes) +
+                             (request.shop_id.empty() ? "" : " for shop " + request.shop_id.str());
     const Status stored = access_->write(what, [&](WriteTxn& txn) {
         const AccountRow account = access_->known_account(txn, request.account_id);
         access_->check_independent(txn);
         const MasterKey in_force = checked(access_->tables().key_in_force(txn, key));
-        check_token_count(*access_, txn, account, request.scopes, now);
+        check_shop(*access_, txn, request);
+        check_token_count(*access_, txn, account, request, now);
         StoredToken token;
         token.row = {created.token_id,   request.account_id, request.scopes, now,
-                     request.expires_at, std::nullopt};
+                     request.expires_at, std::nullopt,       request.shop_id};
         token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = in_force.seal(created.secret, created.token_id.view());
-        if (find(txn, access_->tables().bearers, to_view(token.secret_sha256)) ||
+        const bool is_borne = (request.scopes & kWebhookScopes) == 0;
+        if ((is_borne && find(txn, access_->tables().bearers, to_view(token.secret_sha256))) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
             throw StoreFailure({ErrorCode::kConflict,
                                 "another token has or had this secret: every token "
                                 "needs its own"});
         }
+        if (!is_borne) {
+            check_webhook_secret(*access_, txn, account, token, now);
+        }
         access_->store_token(txn, token);
-        put(txn, access_->tables().bearers, to_view(token.secret_sha256), created.token_id.view());
+        if (is_borne) {
+            put(txn, access_->tables().bearers, to_view(token.secret_sha256),
+                created.token_id.view());
+        }
         put(txn, access_->tables().account_tokens,
             account_number_key(account.number) + created.token_id.str(), "");
     });

@@ -77,14 +77,31 @@ struct MainConf {
     ngx_uint_t status_locations;  ///< Without one, nothing is sampled.
 };
 
-enum Ingest : ngx_uint_t { kIngestNone, kIngestEvents, kIngestCatalog };
+enum Ingest : ngx_uint_t {
+    kIngestNone,
+    kIngestEvents,
+    kIngestCatalog,
+    kIngestShopify,
+    kIngestWooCommerce,
+};
 
-/// Header names of one prefix, as scan_headers() compares them.
+/// Returns the platform whose webhooks a location takes, or kNone.
+[[nodiscard]] constexpr Platform platform_of(ngx_uint_t ingest) noexcept {
+    return ingest == kIngestShopify       ? Platform::kShopify
+           : ingest == kIngestWooCommerce ? Platform::kWooCommerce
+                                          : Platform::kNone;
+}
+
+/// Header names of one prefix or platform, as scan_headers() compares them.
 struct ScanNames {
-    explicit ScanNames(std::string_view prefix)
-        : names(prefix), shop_lower(lower(names.shop)), topic_lower(lower(names.topic)) {}
+    explicit ScanNames(std::string_view prefix, Platform of = Platform::kNone)
+        : names(prefix),
+          platform(of),
+          shop_lower(lower(names.shop)),
+          topic_lower(lower(names.topic)) {}
 
     HeaderNames names;
+    Platform platform;  ///< If it is not kNone, the names of its headers apply.
     std::string shop_lower;
     std::string topic_lower;
 

@@ -99,7 +99,8 @@ bool reads_early(const Server& server) noexcept {
     }
 }
 
-/// Warns of bodies that nginx reads by the limits of the server, and refuses those without a limit.
+/// Warns of bodies that nginx reads by the limits of the server. Refuses those without a limit, and
+/// webhooks.
 bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
     const ngx_http_core_srv_conf_t& server = core_server_conf(cf);
     if (!reads_early(server)) {
@@ -112,10 +113,34 @@ bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
                "who sends it; add \"client_body_early_read 0;\" or a limit to the server block");
         return false;
     }
+    if (platform_of(conf.ingest) != Platform::kNone) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest of webhooks with client_body_early_read: nginx would write long "
+               "bodies, which have names and addresses, to client_body_temp_path; add "
+               "\"client_body_early_read 0;\" to the server block");
+        return false;
+    }
     log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,
            "sluice_ingest with client_body_early_read: nginx reads each body before it knows the "
            "location and the sender, by the limits of the server block, and writes long ones to "
            "client_body_temp_path; add \"client_body_early_read 0;\" to the server block");
+    return true;
+}
+
+/// Refuses a location of webhooks where nginx would write a body to a file: it names persons.
+bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
+                    const ngx_http_core_loc_conf_t& core) noexcept {
+    if (platform_of(conf.ingest) == Platform::kNone) {
+        return true;
+    }
+    const bool fits = static_cast<off_t>(core.client_body_buffer_size) >= core.client_max_body_size;
+    if (!fits || core.client_body_in_file_only != 0) {
+        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
+               "sluice_ingest of webhooks: the body must stay in memory, because it has names and "
+               "addresses; set client_body_buffer_size to client_max_body_size (1m, for example) "
+               "and leave client_body_in_file_only off");
+        return false;
+    }
     return true;
 }
 
@@ -158,7 +183,7 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                "client_max_body_size is above sluice_large_memory: bodies between the two are "
                "always answered with 503");
     }
-    return check_early_read(cf, conf);
+    return check_webhooks(cf, conf, core) && check_early_read(cf, conf);
 }
 
 }  // namespace sluice::ngx

@@ -267,8 +267,13 @@ char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
         conf.ingest = kIngestEvents;
     } else if (to_view(value) == "catalog") {
         conf.ingest = kIngestCatalog;
+    } else if (to_view(value) == "shopify") {
+        conf.ingest = kIngestShopify;
+    } else if (to_view(value) == "woocommerce") {
+        conf.ingest = kIngestWooCommerce;
     } else {
-        return refuse(cf, value, "expected \"events\" or \"catalog\"");
+        return refuse(cf, value,
+                      "expected \"events\", \"catalog\", \"shopify\" or \"woocommerce\"");
     }
     conf.ingest_line = here(cf);
     return take_location(cf, main_conf(cf).handlers.ingest);

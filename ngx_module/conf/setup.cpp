@@ -155,8 +155,9 @@ void merge_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     if (conf.header_prefix.data == nullptr) {
         conf.header_prefix = to_ngx(kDefaultPrefix);
     }
-    if (conf.scan == nullptr) {
-        conf.scan = make_in_pool<ScanNames>(cf->pool, to_view(conf.header_prefix));
+    const Platform platform = platform_of(conf.ingest);
+    if (conf.scan == nullptr || conf.scan->platform != platform) {
+        conf.scan = make_in_pool<ScanNames>(cf->pool, to_view(conf.header_prefix), platform);
     }
     ngx_conf_merge_size_value(conf.offload_threshold, parent.offload_threshold, 64 * 1024);
     ngx_conf_merge_sec_value(conf.retry_after, parent.retry_after, 1);
@@ -171,6 +172,7 @@ void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
         return;
     }
     conf.ingest = parent.ingest;
+    conf.scan = parent.scan;
     conf.ingest_line = parent.ingest_line;
     conf.status = parent.status;
     if (core.lmt_excpt && conf.ingest != kIngestNone) {

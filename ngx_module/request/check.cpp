@@ -19,10 +19,9 @@ public:
         : request_(request), now_second_(now_second) {}
 
     std::optional<RateVerdict> count(const AccountView& account) override {
-        request_.authenticated = true;
+        recognize(account);
         const MainConf& main = request_.tools.conf;
         const RateLimit limit = limit_here(main, account.rate_limit);
-        request_.cell = main.zone_view.cell_of(account.slot);
         if (limit.requests == 0) {
             return std::nullopt;
         }
@@ -36,6 +35,11 @@ public:
             request_.cell->limited.fetch_add(1, std::memory_order_relaxed);
         }
         return verdict;
+    }
+
+    void recognize(const AccountView& account) override {
+        request_.authenticated = true;
+        request_.cell = request_.tools.conf.zone_view.cell_of(account.slot);
     }
 
     /// Returns true if the account should have been counted and has no cell.
@@ -53,6 +57,19 @@ bool is_streamed(const IngestRequest& request) noexcept {
     return request.stream != nullptr && request.stream->pieces().was_given();
 }
 
+Accepting accept_body(const IngestRequest& request, CheckedBody& body, RateGate& gate,
+                      Timestamp now, IntakeScratch& scratch) {
+    const HeaderNames& names = request.conf->scan->names;
+    if (request.is_events()) {
+        return accept_event(request.head, names, request.sender, body, gate, now, scratch);
+    }
+    if (request.is_catalog()) {
+        return accept_catalog(request.head, request.sender, body, gate, scratch);
+    }
+    return accept_webhook(request.head, request.platform(), names.anon_field, request.sender, body,
+                          gate, now, scratch);
+}
+
 Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) {
     ZoneGate gate(request, now.seconds);
     WholeBody whole(request.body.view());
@@ -61,10 +78,7 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
         streamed.emplace(*request.stream, request.body);
     }
     CheckedBody& body = streamed ? static_cast<CheckedBody&>(*streamed) : whole;
-    Accepting accepting = request.is_events()
-                              ? accept_event(request.head, request.conf->scan->names,
-                                             request.sender, body, gate, now, scratch)
-                              : accept_catalog(request.head, request.sender, body, gate, scratch);
+    Accepting accepting = accept_body(request, body, gate, now, scratch);
     if (gate.is_beyond_zone()) {
         // The account's limit cannot be held, so that none of its requests is accepted.
         settle_unavailable(request, Reason::kZoneTooSmall);
@@ -90,8 +104,8 @@ bool is_replay(IngestRequest& request) noexcept {
 /// Returns the file that the record will name, written and synced.
 Result<store::BulkFile> bulk_file_of(IngestRequest& request, const Accepted& accepted) {
     if (!is_streamed(request)) {
-        const std::string_view body = request.body.view();
-        const Digest256 digest = request.is_events() ? sha256(body) : accepted.body_sha256;
+        const std::string_view body = request.stored_body();
+        const Digest256 digest = request.is_catalog() ? accepted.body_sha256 : sha256(body);
         return store::BulkFile::write(request.tools.paths, body, digest);
     }
     std::optional<store::BulkFile> file = request.stream->seal();
@@ -121,7 +135,7 @@ bool write_bulk(IngestRequest& request, Accepted& accepted) {
 
 void claim_key(IngestRequest& request, const Accepted& accepted, Timestamp now) noexcept {
     request.job.item.received_at = now;
-    if (!request.is_events()) {
+    if (request.is_catalog()) {
         request.job.item.claim = store::IdempotencyClaim{
             accepted.meta.shop_number, accepted.meta.idempotency_key, accepted.meta.topic,
             accepted.body_sha256, accepted.meta.records_count};
@@ -146,6 +160,10 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.request_id = request.request_id;
     accepted.meta.traceparent = trace_of(request.head);
     request.records_count = accepted.meta.records_count;
+    request.stored_as = accepted.outcome;
+    if (accepted.translated) {
+        request.translated.emplace(*accepted.translated);  // the next request uses the scratch
+    }
     claim_key(request, accepted, now);
     if (request.conf->dry_run != 0) {
         if (!is_replay(request)) {
@@ -153,10 +171,13 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
         }
         return;
     }
-    if (request.body.bytes() > store::kInlineBodyBytesMax && !write_bulk(request, accepted)) {
+    const std::uint64_t bytes =
+        request.translated ? request.translated->size() : request.body.bytes();
+    if (bytes > store::kInlineBodyBytesMax && !write_bulk(request, accepted)) {
         return;
     }
-    request.envelope.encode(accepted.meta, request.body.view());
+    request.envelope.encode(accepted.meta,
+                            request.job.bulk ? std::string_view() : request.stored_body());
 }
 
 /// Settles the request, or sets what the commit needs (envelope, claim, bulk file). May wait for
@@ -174,9 +195,12 @@ void check_request(IngestRequest& request, IntakeScratch& scratch, Timestamp now
     request.rate = accepting.rate;
     if (accepting.is_body_gone) {
         request.tools.notes.store_error(*request.stream->error());
-        if (!request.is_events() && is_known_batch(request, accepting.accepted, now)) {
+        if (request.is_catalog() && is_known_batch(request, accepting.accepted, now)) {
             return;
         }
+    }
+    if (accepting.answer && accepting.answer->reason == Reason::kOtherTopic) {
+        request.tools.notes.ignored_topic(request.platform(), request.head.topic.value);
     }
     if (accepting.answer) {
         settle(request, std::move(*accepting.answer));
@@ -203,7 +227,7 @@ std::string_view request_id_of(ngx_http_request_t* r, ngx_int_t index) noexcept 
 /// Returns false for small bodies in memory, which are checked at once. Others may wait for the
 /// disk or take long.
 bool is_offloaded(const IngestRequest& request) noexcept {
-    const bool looks_up_key = request.conf->dry_run != 0 && !request.is_events();
+    const bool looks_up_key = request.conf->dry_run != 0 && request.is_catalog();
     return looks_up_key || request.body.spooled() ||
            request.body.bytes() > request.conf->offload_threshold ||
            request.body.bytes() > store::kInlineBodyBytesMax;

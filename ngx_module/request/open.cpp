@@ -1,3 +1,4 @@
+#include <array>
 #include <exception>
 #include <memory>
 #include <string_view>
@@ -133,6 +134,58 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
 }
 
+/// Likewise, of a platform's webhooks.
+HeaderValue* webhook_field_of(std::string_view name, Platform platform,
+                              RequestHead& head) noexcept {
+    struct Field {
+        std::string_view name;
+        HeaderValue RequestHead::*value;
+    };
+    static constexpr std::array<Field, 5> kShopify{{
+        {"x-shopify-shop-domain", &RequestHead::shop},
+        {"x-shopify-topic", &RequestHead::topic},
+        {"x-shopify-hmac-sha256", &RequestHead::signature},
+        {"x-shopify-triggered-at", &RequestHead::triggered_at},
+        {"x-shopify-webhook-id", &RequestHead::delivery},
+    }};
+    static constexpr std::array<Field, 5> kWooCommerce{{
+        {"x-wc-webhook-source", &RequestHead::shop},
+        {"x-wc-webhook-topic", &RequestHead::topic},
+        {"x-wc-webhook-signature", &RequestHead::signature},
+        {"x-wc-webhook-delivery-id", &RequestHead::delivery},
+        {"traceparent", &RequestHead::traceparent},
+    }};
+    for (const Field& field : platform == Platform::kShopify ? kShopify : kWooCommerce) {
+        if (field.name == name) {
+            return &(head.*field.value);
+        }
+    }
+    return name == "content-type"       ? &head.content_type
+           : name == "content-encoding" ? &head.content_encoding
+                                        : nullptr;
+}
+
+/// Returns the address behind the prefix of the location, without a `/` before it; empty if the
+/// location has no prefix.
+std::string_view shop_of_address(const ngx_http_request_t* r) noexcept {
+    const ngx_http_core_loc_conf_t& core = core_conf(r);
+    const std::string_view prefix = to_view(core.name);
+    std::string_view rest = to_view(r->uri);
+#if defined(NGX_PCRE) && NGX_PCRE
+    if (core.regex != nullptr) {
+        return {};
+    }
+#endif
+    if (core.exact_match || prefix.empty() || !rest.starts_with(prefix)) {
+        return {};
+    }
+    rest.remove_prefix(prefix.size());
+    if (rest.starts_with('/')) {
+        rest.remove_prefix(1);
+    }
+    return rest;
+}
+
 void on_store_opened(StoreWaiter& waiter) noexcept {
     wake(*static_cast<IngestRequest*>(waiter.owner), Step::kOpen);
 }
@@ -157,8 +210,20 @@ struct StoreClosed : std::exception {};
 class NoRegistry final : public RegistryView {
 public:
     std::shared_ptr<const ShopView> find_shop(std::string_view) override { throw StoreClosed(); }
+    std::shared_ptr<const ShopView> find_platform_shop(Platform, std::string_view) override {
+        throw StoreClosed();
+    }
     BearerView find_bearer(std::string_view) override { throw StoreClosed(); }
 };
+
+Opened open_request(const IngestRequest& request, RegistryView& registry) {
+    if (request.is_events()) {
+        return open_event(request.head, registry);
+    }
+    return request.is_catalog()
+               ? open_catalog(request.head, request.conf->scan->names, registry, loop_time())
+               : open_webhook(request.head, request.platform(), registry);
+}
 
 /// Sets request.sender to the sender as the registry knows it now, or settles the request.
 void look_up_sender(IngestRequest& request) {
@@ -167,9 +232,7 @@ void look_up_sender(IngestRequest& request) {
         store::RegistryReader* open_registry = request.tools.store.registry();
         RegistryView& registry =
             open_registry != nullptr ? *open_registry : static_cast<RegistryView&>(none);
-        Opened opened = request.is_events() ? open_event(request.head, registry)
-                                            : open_catalog(request.head, request.conf->scan->names,
-                                                           registry, loop_time());
+        Opened opened = open_request(request, registry);
         request.sender = std::move(opened.sender);
         if (opened.answer) {
             settle(request, std::move(*opened.answer));
@@ -191,7 +254,10 @@ void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHea
         for (ngx_uint_t i = 0; i < part->nelts; ++i) {
             const ngx_table_elt_t& header = headers[i];
             const auto* name = reinterpret_cast<const char*>(header.lowcase_key);
-            HeaderValue* field = field_of({name, header.key.len}, scan, head);
+            const std::string_view key(name, header.key.len);
+            HeaderValue* field = scan.platform == Platform::kNone
+                                     ? field_of(key, scan, head)
+                                     : webhook_field_of(key, scan.platform, head);
             if (field == nullptr) {
                 continue;
             }
@@ -219,6 +285,9 @@ Step open(IngestRequest& request) {
     }
     request.head.is_post = r->method == NGX_HTTP_POST;
     scan_headers(r, *request.conf->scan, request.head);
+    if (request.platform() != Platform::kNone) {
+        request.head.shop_of_address = shop_of_address(r);
+    }
     look_up_sender(request);
     return request.answer ? Step::kAnswerEarly : Step::kReadBody;
 }

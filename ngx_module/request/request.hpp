@@ -79,10 +79,12 @@ struct IngestRequest {
 
     // Set by the check.
     std::optional<RateVerdict> rate;
-    AccountCell* cell = nullptr;  ///< The authenticated account's counters.
-    bool authenticated = false;   ///< The sender is proven; logs may name its account.
-    RecordEnvelope& envelope;     ///< Encoded for each record; the pool keeps its buffer.
-    CommitJob job;                ///< The record to store, and its outcome.
+    AccountCell* cell = nullptr;            ///< The authenticated account's counters.
+    bool authenticated = false;             ///< The sender is proven; logs may name its account.
+    RecordEnvelope& envelope;               ///< Encoded for each record; the pool keeps its buffer.
+    std::optional<std::string> translated;  ///< Webhooks: stored in place of the body.
+    Outcome stored_as = Outcome::kAccepted;  ///< The outcome, once the record is stored.
+    CommitJob job;                           ///< The record to store, and its outcome.
     std::uint32_t records_count = 0;
 
     std::optional<Answer> answer;  ///< Set once the request is settled.
@@ -99,8 +101,24 @@ struct IngestRequest {
     store::Queue* queue = nullptr;  ///< The open queue while the thread runs; nullptr if closed.
 
     [[nodiscard]] bool is_events() const noexcept { return conf->ingest == kIngestEvents; }
+    [[nodiscard]] bool is_catalog() const noexcept { return conf->ingest == kIngestCatalog; }
+    /// Returns the platform of a webhook, or kNone.
+    [[nodiscard]] Platform platform() const noexcept { return platform_of(conf->ingest); }
     [[nodiscard]] Endpoint endpoint() const noexcept {
-        return is_events() ? Endpoint::kEvents : Endpoint::kCatalog;
+        switch (conf->ingest) {
+            case kIngestCatalog:
+                return Endpoint::kCatalog;
+            case kIngestShopify:
+                return Endpoint::kShopify;
+            case kIngestWooCommerce:
+                return Endpoint::kWooCommerce;
+            default:
+                return Endpoint::kEvents;
+        }
+    }
+    /// Returns the bytes that the record contains or names.
+    [[nodiscard]] std::string_view stored_body() const noexcept {
+        return translated ? std::string_view(*translated) : body.view();
     }
 };
 

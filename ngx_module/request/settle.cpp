@@ -92,9 +92,12 @@ void settle(IngestRequest& request, Answer answer) noexcept {
 }
 
 void settle_success(IngestRequest& request, bool replayed) {
-    Answer answer = request.is_events()
-                        ? event_success(request.rate)
-                        : catalog_success(request.records_count, replayed, request.rate);
+    Answer answer = request.is_catalog()
+                        ? catalog_success(request.records_count, replayed, request.rate)
+                        : event_success(request.rate);
+    if (request.stored_as != Outcome::kAccepted) {
+        answer.outcome = request.stored_as;
+    }
     if (request.conf->dry_run != 0) {
         answer.outcome = Outcome::kDryRun;
     }
@@ -142,7 +145,7 @@ Step commit(IngestRequest& request) {
         request.tools.offload.release_memory(request.offload_job);
     }
     job.item.prefix = request.envelope.prefix();
-    job.item.body = job.bulk ? std::string_view() : request.body.view();
+    job.item.body = job.bulk ? std::string_view() : request.stored_body();
     job.owner = &request;
     job.completed = on_committed;
     if (request.tools.commits.join(job)) {

@@ -1,5 +1,6 @@
 #include "ngx_module/request/tools.hpp"
 
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -64,6 +65,18 @@ void Notes::slot_beyond_zone() noexcept {
         ngx_log_error(NGX_LOG_ERR, log_, 0,
                       "sluice: an account lies beyond the shared zone, so that its limit cannot be "
                       "held: its requests get 503. Set a larger \"sluice_zone\" and reload nginx");
+    }
+}
+
+void Notes::ignored_topic(Platform platform, std::string_view topic) noexcept {
+    const std::string_view shown = is_admin_id(topic) ? topic : "(unreadable)";
+    if (topics_[std::hash<std::string_view>()(shown) % topics_.size()].allow()) {
+        const ngx_str_t of = to_ngx(to_string(platform));
+        const ngx_str_t name = to_ngx(shown);
+        ngx_log_error(NGX_LOG_NOTICE, log_, 0,
+                      "sluice: webhooks of %V with the topic \"%V\" are ignored, because they have "
+                      "no whole order",
+                      &of, &name);
     }
 }
 

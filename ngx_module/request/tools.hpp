@@ -1,7 +1,9 @@
 // RequestTools: what the stages of all requests of one worker process share.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "core/intake/intake.hpp"
 #include "core/status/metrics.hpp"
@@ -29,6 +31,8 @@ public:
     /// Reports an account slot without a cell, whose limit cannot be held; once a minute at most.
     /// Any thread.
     void slot_beyond_zone() noexcept;
+    /// Reports a webhook that is ignored for its topic; once a minute for each topic. Any thread.
+    void ignored_topic(Platform platform, std::string_view topic) noexcept;
     /// Reports an error of the store; once a second at most. Any thread.
     void store_error(const Error& error) noexcept;
     /// Reports when orders begin to get 503, and when they are accepted again: one line for all
@@ -41,6 +45,10 @@ private:
     LogLimit not_servable_{60};
     LogLimit beyond_zone_{60};
     LogLimit store_error_{1};
+    struct TopicLimit : LogLimit {
+        TopicLimit() noexcept : LogLimit(60) {}
+    };
+    std::array<TopicLimit, 32> topics_;  ///< By a hash of the topic.
 };
 
 /// A request that waits for the master key. Its owner keeps it in place until `renewed` is called.

@@ -31,6 +31,9 @@ enum Variable : uintptr_t {
     kRecords,
     kLimitRemaining,
     kTrace,
+    kSource,
+    kSourceTopic,
+    kSourceDelivery,
 };
 
 using Text = std::optional<std::string_view>;
@@ -85,6 +88,23 @@ Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
     return is_cut
                ? copy(pool, std::string(name.substr(0, std::min(kShownBytes, address_at))) + "...")
                : Text(name);
+}
+
+/// Returns the shop of a webhook once its sender is proven, and before that as it was named.
+std::string_view named_shop(const IngestRequest& request) noexcept {
+    if (request.platform() == Platform::kNone) {
+        return request.head.shop.value;
+    }
+    if (request.authenticated) {
+        return request.sender.shop->shop_id.view();
+    }
+    return request.head.shop_of_address.empty() ? request.head.shop.value
+                                                : request.head.shop_of_address;
+}
+
+/// Returns a header that a platform sends, if it has the characters of an id.
+Text platform_text(const HeaderValue& header) noexcept {
+    return is_admin_id(header.value) ? Text(header.value) : std::nullopt;
 }
 
 Text topic(const RequestHead& head) noexcept {
@@ -180,7 +200,7 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
         case kAccount:
             return account(request);
         case kShop:
-            return shop(request.head.shop.value, request.sender.shop != nullptr, pool);
+            return shop(named_shop(request), request.sender.shop != nullptr, pool);
         case kTopic:
             return topic(request.head);
         case kResult:
@@ -202,6 +222,14 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
             return request.rate ? number(pool, request.rate->remaining) : std::nullopt;
         case kTrace:
             return trace(request.head, pool);
+        case kSource:
+            return request.platform() != Platform::kNone ? Text(to_string(request.platform()))
+                                                         : std::nullopt;
+        case kSourceTopic:
+            return request.platform() != Platform::kNone ? platform_text(request.head.topic)
+                                                         : std::nullopt;
+        case kSourceDelivery:
+            return platform_text(request.head.delivery);
         default:
             return std::nullopt;
     }
@@ -276,12 +304,20 @@ struct Definition {
 };
 
 constexpr Definition kDefinitions[] = {
-    {"sluice_account", kAccount}, {"sluice_shop", kShop},
-    {"sluice_topic", kTopic},     {"sluice_result", kResult},
-    {"sluice_reason", kReason},   {"sluice_seq", kSeq},
-    {"sluice_receipt", kReceipt}, {"sluice_commit_time", kCommitTime},
-    {"sluice_records", kRecords}, {"sluice_limit_remaining", kLimitRemaining},
+    {"sluice_account", kAccount},
+    {"sluice_shop", kShop},
+    {"sluice_topic", kTopic},
+    {"sluice_result", kResult},
+    {"sluice_reason", kReason},
+    {"sluice_seq", kSeq},
+    {"sluice_receipt", kReceipt},
+    {"sluice_commit_time", kCommitTime},
+    {"sluice_records", kRecords},
+    {"sluice_limit_remaining", kLimitRemaining},
     {"sluice_trace", kTrace},
+    {"sluice_source", kSource},
+    {"sluice_source_topic", kSourceTopic},
+    {"sluice_source_delivery", kSourceDelivery},
 };
 
 }  // namespace

@@ -22,11 +22,13 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
 
-constexpr std::array<std::pair<Scope, std::string_view>, 4> kScopes{{
+constexpr std::array<std::pair<Scope, std::string_view>, 6> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},
     {kReadLedger, "read_ledger"},
+    {kShopifyWebhooks, "shopify_webhooks"},
+    {kWooCommerceWebhooks, "woocommerce_webhooks"},
 }};
 
 Error invalid(std::string message) {
@@ -134,7 +136,7 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
         if (scope == kScopes.end()) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
-                "read_ledger");
+                "read_ledger, shopify_webhooks, woocommerce_webhooks");
         }
         scopes |= scope->first;
         begin = comma + 1;

@@ -28,6 +28,10 @@ def test_k13_each_change_of_the_registry_has_an_actor_and_a_reason(sluice):
     token = eve.json("token", "create", "--account", "acme", "--scope", "write_orders", "--reason", "ticket 41")["token_id"]
     eve("user", "add", "Ann@example.org", "--account", "acme", "--role", "viewer")
     eve("user", "remove", "ann@example.org", "--account", "acme")
+    eve("shop", "set", "shop-1", "--platform", "shopify", "--domain", "HTTPS://Mugs.example/", "--from",
+        "2026-01-01T00:00:00Z", "--reason", "ticket 42")
+    eve("shop", "set", "shop-1", "--platform-shop", "548380009", "--money", "presentment")
+    hook = eve.json("token", "create", "--account", "acme", "--scope", "shopify_webhooks", "--shop", "shop-1")["token_id"]
     eve("shop", "suspend", "shop-1")
     eve("token", "revoke", token, "--reason", "leaked")
     assert eve.run("shop", "create", "shop-1", "--account", "acme").returncode == 1, "nothing is logged of a refusal"
@@ -38,6 +42,9 @@ def test_k13_each_change_of_the_registry_has_an_actor_and_a_reason(sluice):
         (EVE, f"token create {token} of acme: write_orders", "ticket 41"),
         (EVE, "user add ann@example.org of acme: viewer", None),
         (EVE, "user remove ann@example.org of acme", None),
+        (EVE, "shop set shop-1: platform shopify, domain mugs.example, from 2026-01-01T00:00:00Z", "ticket 42"),
+        (EVE, "shop set shop-1: platform-shop 548380009, money presentment", None),
+        (EVE, f"token create {hook} of acme: shopify_webhooks for shop shop-1", None),
         (EVE, "shop suspend shop-1", None),
         (EVE, f"token revoke {token}", "leaked"),
     ]
@@ -53,6 +60,8 @@ def test_k13_an_actor_without_a_login_is_marked(sluice):
 
 def test_k13_a_follower_has_the_log_of_its_source(sluice, tmp_path):
     sluice("account", "create", "acme", "--reason", "a customer")
+    sluice("shop", "create", "mugs", "--account", "acme")
+    sluice("shop", "set", "mugs", "--platform", "woocommerce", "--domain", "mugs.example")
     sluice("registry", "export", tmp_path / "registry")
     other = Sluice(tmp_path / "other")
     other("init")
@@ -60,6 +69,8 @@ def test_k13_a_follower_has_the_log_of_its_source(sluice, tmp_path):
     other("registry", "import", tmp_path / "registry")
     mine = [row for row in changes(other) if not row[1].startswith("registry merge")]
     assert mine == changes(sluice)
+    assert other.json("shop", "list") == sluice.json("shop", "list")
+    assert other.json("shop", "list")[0]["domain"] == "mugs.example"
 
 
 def test_k13_destinations_of_notifications_are_logged(sluice):

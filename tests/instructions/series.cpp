@@ -27,6 +27,7 @@ public:
     std::optional<RateVerdict> count(const AccountView&) override {
         return RateVerdict{true, 600, 599, 1'700'000'060, 60};
     }
+    void recognize(const AccountView&) override {}
 };
 
 HeaderValue header(std::string_view value) {

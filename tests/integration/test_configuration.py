@@ -287,6 +287,14 @@ def test_bodies_that_nginx_reads_early_are_told(edge, http, server, level):
     assert [f"[{level}]" in line and str(edge.conf) + ":" in line for line in told] == ([True] if level else []), said
 
 
+@pytest.mark.skipif(not NGINX_HAS_EARLY, reason="nginx before 1.31.5")
+@pytest.mark.parametrize("server, code", [(EARLY + " 1;", 1), (EARLY + " 0;", 0)])
+def test_webhooks_that_nginx_reads_early_are_refused(edge, server, code):
+    location = "location / { client_max_body_size 1m; client_body_buffer_size 1m; sluice_ingest shopify; }"
+    ended, said, _ = check(edge, f"{STORE} server {{ listen 127.0.0.1:@PORT@; {server} {location} }}")
+    assert ended == code and (EARLY in said) == bool(code), said
+
+
 def test_without_the_module_in_use_nothing_is_needed(edge):
     code, said, _ = check(edge, "server { listen 127.0.0.1:@PORT@; }")
     assert code == 0, said

@@ -8,6 +8,7 @@ the program <room>_test) or the id of a pytest test.
 from mutation.books import BOOKS
 from mutation.mutant import Mutant, fault
 from mutation.records import RECORDS
+from mutation.webhooks import WEBHOOKS
 
 SIGNATURE = [
     fault("compare leaves the last byte out", "core/protocol/signature.cpp",
@@ -18,7 +19,7 @@ SIGNATURE = [
           "for (std::size_t i = 0; i < a.size(); ++i) {\n"
           "        if (a[i] != b[i]) {\n            return false;\n        }\n    }\n    return true;",
           "core:TimingRules.ACompareTakesAsLongWhereverTheDigestsDiffer"),
-    fault("an unknown shop costs no signature check", "core/intake/check_events.cpp",
+    fault("an unknown shop costs no signature check", "core/intake/check_signature.hpp",
           "static_cast<void>(body.is_signed_by(dummy_signing_key(), signature));", "static_cast<void>(dummy_signing_key());",
           "core:TimingRules.AnUnknownShopCostsAsMuchAsAWrongSignature"),
     fault("upper case hex passes on events", "core/intake/check_events.cpp",
@@ -126,7 +127,7 @@ REQUESTS = [
     fault("a broken body does not wait for the thread", "core/intake/body.cpp",
           "return is_given_ ? Next::kWait : Next::kBroken;", "return Next::kBroken;",
           "core:BodyPiecesRules.ABrokenBodyWaitsForThePool"),
-    fault("a token made while the body came is not asked", "core/intake/check_events.cpp",
+    fault("a token made while the body came is not asked", "core/intake/check_signature.hpp",
           "unreadable = unreadable || !is_right;", "",
           "core:StreamedBodyRules.ATokenThatWasMadeMeanwhileIsAskedWithTheBytes"),
     fault("a sweep takes the file of a body that comes", "lmdb_store/queue/bulk_sweep.cpp",
@@ -153,7 +154,7 @@ REQUESTS = [
     fault("an unknown shop costs less than a known one", "lmdb_store/registry/reader.cpp",
           "            prepare_decoy(shop_id);\n", "",
           "lmdb_store:RegistryTimingTest.TheFirstLookUpOfAShopCostsAsMuchAsAnUnknownOne"),
-    fault("an unknown shop is 401 while the master key is not known", "core/intake/check_events.cpp",
+    fault("an unknown shop is 401 while the master key is not known", "core/intake/check_signature.hpp",
           "bool unreadable = sender.is_key_outdated;", "bool unreadable = false;",
           "core:EventIntakeRules.WithoutTheMasterKeyEveryWrongSignatureIs503"),
     fault("a condition of the client answers an event", "ngx_module/request/handler.cpp",
@@ -593,4 +594,4 @@ FLEET = [
            "tests/integration/test_postgres.py::test_killed_in_the_middle_of_commit"),
 ]
 
-MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + BOOKS + FLEET + LANES + LIFE + RECORDS
+MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + BOOKS + FLEET + LANES + LIFE + RECORDS + WEBHOOKS

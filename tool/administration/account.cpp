@@ -1,4 +1,5 @@
-// sluice account create|set|list|suspend|resume, shop create|list|silence|suspend|resume
+// sluice account create|set|list|suspend|resume, shop create|set|list|silence|suspend|resume
+#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -40,6 +41,113 @@ Status set_account(const Frame& frame, const AccountCommand& command) {
                            [&](Registry& registry) {
                                return registry.set_rate_limit(command.id, command.rate_limit);
                            });
+}
+
+struct SourceCommand {
+    ShopId id;
+    std::optional<Platform> platform;
+    std::optional<std::string> domain;
+    std::optional<Timestamp> from;
+    std::optional<std::uint64_t> platform_shop;
+    std::optional<bool> presentment_money, counts_test_orders, counts_gift_cards;
+};
+
+/// Options that are left out keep their value. Orders count from the moment on at which the shop
+/// got its platform, unless the command says otherwise: earlier ones came under other ids.
+void change_source(const SourceCommand& command, ShopSource& source) {
+    const auto set = [](auto& to, const auto& given) {
+        if (given) {
+            to = *given;
+        }
+    };
+    const Platform before = source.platform;
+    set(source.platform, command.platform);
+    if (source.platform != before) {
+        source = {source.platform, {}, {}};
+        if (source.platform != Platform::kNone) {
+            source.settings.from = now_ms();
+        }
+    }
+    if (command.domain) {
+        source.domain = platform_domain(*command.domain);
+    }
+    if (command.from) {
+        source.settings.from = command.from;
+    }
+    set(source.settings.platform_shop, command.platform_shop);
+    set(source.settings.presentment_money, command.presentment_money);
+    set(source.settings.counts_test_orders, command.counts_test_orders);
+    set(source.settings.counts_gift_cards, command.counts_gift_cards);
+}
+
+Status set_shop(const Frame& frame, const SourceCommand& command) {
+    const bool has_option = command.platform || command.domain || command.from ||
+                            command.platform_shop || command.presentment_money ||
+                            command.counts_test_orders || command.counts_gift_cards;
+    if (!has_option) {
+        return Error{ErrorCode::kInvalid, "nothing to set: name at least one setting"};
+    }
+    return change_registry(frame, "changed shop " + command.id.str(), [&](Registry& registry) {
+        return registry.set_shop_source(
+            command.id, [&](ShopSource& source) { change_source(command, source); });
+    });
+}
+
+Result<Platform> parse_platform_name(std::string_view text) {
+    return parsed<Platform>(parse_platform(text), "expected shopify, woocommerce or none");
+}
+
+Result<std::string> parse_domain(std::string_view text) {
+    if (text.empty()) {
+        return Error{ErrorCode::kInvalid, "expected a host, such as shop.example"};
+    }
+    return std::string(text);
+}
+
+Result<std::uint64_t> parse_platform_shop(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end) {
+        return Error{ErrorCode::kInvalid, "expected a number; 0 checks nothing"};
+    }
+    return number;
+}
+
+Result<bool> parse_money_choice(std::string_view text) {
+    if (text != "shop" && text != "presentment") {
+        return Error{ErrorCode::kInvalid, "expected shop or presentment"};
+    }
+    return text == "presentment";
+}
+
+Result<bool> parse_count_choice(std::string_view text) {
+    if (text != "ignore" && text != "count") {
+        return Error{ErrorCode::kInvalid, "expected ignore or count"};
+    }
+    return text == "count";
+}
+
+void declare_set_shop(Subcommand group) {
+    auto [set, command] = add_command(
+        group, "set", "Set the platform whose webhooks a shop sends, and how they are read",
+        set_shop);
+    add_id(set, "ID", "ID", command.id, "Shop").required();
+    add_value(set, "--platform", "shopify|woocommerce|none", command.platform, parse_platform_name,
+              "Platform of the shop; none: it sends orders in our own format");
+    add_value(set, "--domain", "HOST", command.domain, parse_domain,
+              "Host as which the platform's webhooks name the shop");
+    add_value(set, "--from", "TIME", command.from, parse_time,
+              "Ignore orders placed before this time (default: when the platform is set)");
+    add_value(set, "--platform-shop", "N", command.platform_shop, parse_platform_shop,
+              "Shopify's number of the shop: refuse orders of others that share the secret");
+    add_value(set, "--money", "shop|presentment", command.presentment_money, parse_money_choice,
+              "Shopify: amounts in the shop's currency (default) or in the customer's");
+    add_value(set, "--test-orders", "ignore|count", command.counts_test_orders, parse_count_choice,
+              "Shopify: orders marked as tests (default: ignore)");
+    add_value(set, "--gift-cards", "ignore|count", command.counts_gift_cards, parse_count_choice,
+              "Shopify: lines that sell gift cards (default: ignore)");
+    set.takes_reason();
 }
 
 Status create_shop(const Frame& frame, const ShopCommand& command) {
@@ -107,11 +215,24 @@ Status list_accounts(const Frame& frame, const Format& format) {
 
 Status list_shops(const Frame& frame, const RegistryListOptions& command) {
     return list_registry(
-        frame, command.format, {{"shop_id"}, {"account_id"}, {"suspended"}, {"created_at"}},
+        frame, command.format,
+        {{"shop_id"},
+         {"account_id"},
+         {"suspended"},
+         {"created_at"},
+         {"platform"},
+         {"domain"},
+         {"orders_from"}},
         [&](Registry& registry) { return registry.shops(command.account); },
         [](const store::ShopRow& row) -> Row {
-            return {row.shop_id.str(), row.account_id.str(), row.suspended,
-                    row.created_at.to_string()};
+            const ShopSource& source = row.source;
+            return {row.shop_id.str(),
+                    row.account_id.str(),
+                    row.suspended,
+                    row.created_at.to_string(),
+                    std::string(to_string(source.platform)),
+                    source.domain.empty() ? Json() : Json(source.domain),
+                    source.settings.from};
         });
 }
 
@@ -179,6 +300,8 @@ void declare_shop(Subcommand app) {
     add_id(create, "ID", "ID", created.id, "Id of the shop, as senders state it").required();
     add_id(create, "--account", "A", created.account, "Account that owns the shop").required();
     create.takes_reason();
+
+    declare_set_shop(group);
 
     auto [list, listed] = add_command(group, "list", "List shops", list_shops);
     add_id(list, "--account", "A", listed.account, "Only shops of this account");

@@ -38,6 +38,11 @@ struct LimitText {
     static std::string text(const RateLimit& limit) { return to_string(limit); }
 };
 
+struct PlatformName {
+    std::optional<Platform> operator()(std::string_view name) const { return parse_platform(name); }
+    static std::string_view text(Platform platform) { return to_string(platform); }
+};
+
 struct RoleName {
     Result<store::Role> operator()(std::string_view name) const { return parse_role(name); }
     static std::string_view text(store::Role role) { return role_name(role); }
@@ -140,6 +145,13 @@ void line_members(auto& members, Is<store::ShopRow> auto& row) {
     members("account", row.account_id, parse_admin_id);
     members("suspended", row.suspended);
     members("created_at", row.created_at);
+    members.unless_default("platform", row.source.platform, PlatformName());
+    members.unless_default("domain", row.source.domain);
+    members("orders_from", row.source.settings.from);
+    members.unless_default("platform_shop", row.source.settings.platform_shop);
+    members.unless_default("presentment_money", row.source.settings.presentment_money);
+    members.unless_default("counts_test_orders", row.source.settings.counts_test_orders);
+    members.unless_default("counts_gift_cards", row.source.settings.counts_gift_cards);
 }
 
 template <class Members>
@@ -157,6 +169,7 @@ void line_members(Members& members, Is<store::SealedToken> auto& token) {
     members.or_null("expires_at", token.row.expires_at);
     members.or_null("revoked_at", token.row.revoked_at);
     members("sealed_secret", token.sealed_secret, HexBytes());
+    members.unless_default("shop", token.row.shop_id);
 }
 
 void line_members(auto& members, Is<store::UserRow> auto& row) {

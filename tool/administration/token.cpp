@@ -87,11 +87,22 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
 Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
     return list_registry(
         frame, command.format,
-        {{"token_id"}, {"account_id"}, {"scopes"}, {"created_at"}, {"expires_at"}, {"revoked_at"}},
+        {{"token_id"},
+         {"account_id"},
+         {"scopes"},
+         {"created_at"},
+         {"expires_at"},
+         {"revoked_at"},
+         {"shop_id"}},
         [&](Registry& registry) { return registry.tokens(command.account); },
         [](const store::TokenRow& row) -> Row {
-            return {row.token_id.str(),         row.account_id.str(), scope_names(row.scopes),
-                    row.created_at.to_string(), row.expires_at,       row.revoked_at};
+            return {row.token_id.str(),
+                    row.account_id.str(),
+                    scope_names(row.scopes),
+                    row.created_at.to_string(),
+                    row.expires_at,
+                    row.revoked_at,
+                    row.shop_id.empty() ? Json() : Json(row.shop_id.str())};
         });
 }
 
@@ -118,8 +129,11 @@ void declare_token(Subcommand app) {
         .required();
     add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
               "Scopes: write_orders (sign events), write_products (send batches), read_orders and "
-              "read_ledger (the API of `sluice serve`)")
+              "read_ledger (the API of `sluice serve`); or alone shopify_webhooks or "
+              "woocommerce_webhooks (sign a platform's webhooks)")
         .required();
+    add_id(create, "--shop", "S", created.request.shop_id,
+           "Webhooks: the only shop for which the secret counts (default: all of the account)");
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
     add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,

@@ -38,12 +38,23 @@ public:
         token->account_number = account->number;
         token->scopes = static_cast<std::uint8_t>(scopes);
         token->revoked = revoked;
-        if ((scopes & kWriteOrders) != 0) {
+        if ((scopes & kSigningScopes) != 0) {
             token->signing_key = std::make_unique<SigningKey>(secret);
         }
         (revoked ? retired : account->tokens).push_back(token);
         bearers[secret] = {token, account};
         return token;
+    }
+
+    std::shared_ptr<const ShopView> find_platform_shop(Platform platform,
+                                                       std::string_view domain) override {
+        ++lookups;
+        for (const auto& [id, shop] : shops) {
+            if (shop->source.platform == platform && shop->source.domain == domain) {
+                return shop;
+            }
+        }
+        return nullptr;
     }
 
     std::shared_ptr<ShopView> add_shop(const std::string& id, std::uint32_t number,
@@ -80,8 +91,12 @@ public:
         return verdict;
     }
 
+    void recognize(const AccountView& account) override {
+        recognized.push_back(account.account_id.str());
+    }
+
     std::optional<RateVerdict> verdict = RateVerdict{true, 600, 599, 1'706'702'460, 60};
-    std::vector<std::string> counted;
+    std::vector<std::string> counted, recognized;
 };
 
 /// One account with a shop and a token of every scope, and a second account.

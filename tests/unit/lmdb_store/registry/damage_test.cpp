@@ -200,7 +200,8 @@ TEST_F(RegistryDamageTest, TheFormat) {
     };
     EXPECT_EQ(refused_with(std::nullopt), ErrorCode::kCorrupt);
     EXPECT_EQ(refused_with("x"), ErrorCode::kCorrupt);
-    EXPECT_EQ(refused_with(std::string_view("\2\0\0\0", 4)), ErrorCode::kUnsupported);
+    EXPECT_EQ(refused_with(std::string_view("\1\0\0\0", 4)), ErrorCode::kUnsupported);
+    EXPECT_EQ(refused_with(std::string_view("\3\0\0\0", 4)), ErrorCode::kUnsupported);
 }
 
 TEST_F(RegistryDamageTest, AStoreWithoutItsFormatIsNotOpened) {

@@ -8,6 +8,7 @@
 #include "core/intake/registry_view.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/exchange.hpp"
+#include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/registry/tables.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
@@ -321,6 +322,63 @@ TEST_F(RegistryMergeTest, OwnRegistryIsNothingNewOrRefused) {
     ASSERT_TRUE(source_->suspend_account(AccountId("acme"), true).ok());
     EXPECT_FALSE(source_->merge(own, key_, MergeFrom::kSameSource).ok());
     EXPECT_TRUE((*source_->account(AccountId("acme")))->suspended);
+}
+
+TEST_F(RegistryMergeTest, PlatformsArriveAndShopsMayExchangeTheirDomains) {
+    const auto set = [&](const std::string& id, const std::string& domain) {
+        ASSERT_TRUE(source_
+                        ->set_shop_source(ShopId(id),
+                                          [&](ShopSource& to) {
+                                              to = {Platform::kShopify, domain, {kNow, 7}};
+                                          })
+                        .ok());
+    };
+    const auto named = [&](const std::string& domain) {
+        auto reader = RegistryReader::open(edge_store_.paths(), key_);
+        EXPECT_TRUE(reader.ok());
+        const auto shop = (*reader)->find_platform_shop(Platform::kShopify, domain);
+        return shop != nullptr ? shop->shop_id.str() : "";
+    };
+    ASSERT_TRUE(source_->create_shop(ShopId("shop-2"), AccountId("beta"), kNow).ok());
+    ASSERT_TRUE(merge().ok());
+    set("shop-1", "one.example");
+    set("shop-2", "two.example");
+    const std::string seven = ", from " + kNow.to_string() + ", platform-shop 7";
+    EXPECT_EQ(words(merge()), (std::vector<std::string>{
+                                  "shop shop-1 platform shopify, domain one.example" + seven,
+                                  "shop shop-2 platform shopify, domain two.example" + seven}));
+    EXPECT_EQ((*edge_->shop(ShopId("shop-2")))->source, (*source_->shop(ShopId("shop-2")))->source);
+    ASSERT_TRUE(key_.save(edge_store_.paths().master_key).ok());
+    EXPECT_EQ(named("one.example"), "shop-1");
+    set("shop-1", "three.example");
+    set("shop-2", "one.example");
+    set("shop-1", "two.example");
+    EXPECT_EQ(words(merge()), (std::vector<std::string>{"shop shop-1 domain two.example",
+                                                        "shop shop-2 domain one.example"}));
+    EXPECT_EQ(named("two.example"), "shop-1");
+    EXPECT_EQ(named("one.example"), "shop-2");
+    EXPECT_EQ(named("three.example"), "");
+}
+
+TEST_F(RegistryMergeTest, TokensForWebhooksArriveWithTheirShopAndMayShareASecret) {
+    const std::string secret = "the secret of an app";
+    ASSERT_TRUE(
+        source_
+            ->create_token({AccountId("acme"), kShopifyWebhooks, {}, secret, ShopId("shop-1")},
+                           key_, kNow)
+            .ok());
+    ASSERT_TRUE(
+        source_->create_token({AccountId("beta"), kShopifyWebhooks, {}, secret}, key_, kNow).ok());
+    ASSERT_TRUE(merge().ok());
+    EXPECT_FALSE(edge_->bearer(secret)->has_value());
+    std::vector<std::string> shops;
+    const auto tokens = edge_->tokens(std::nullopt);
+    for (const TokenRow& row : *tokens) {
+        if (row.scopes == kShopifyWebhooks) {
+            shops.push_back(row.account_id.str() + " " + row.shop_id.str());
+        }
+    }
+    EXPECT_THAT(shops, testing::UnorderedElementsAre("acme shop-1", "beta "));
 }
 
 TEST_F(RegistryMergeTest, AGivenKeyRotatesEveryNodeToTheSameOne) {

@@ -38,6 +38,9 @@ protected:
     Status shop(const std::string& id, const std::string& account) {
         return registry_->create_shop(ShopId(id), AccountId(account), kNow);
     }
+    Status set_source(const std::string& id, const ShopSource& source) {
+        return registry_->set_shop_source(ShopId(id), [&](ShopSource& row) { row = source; });
+    }
     Result<NewToken> token(const std::string& account, unsigned scopes,
                            std::optional<Timestamp> expires = std::nullopt,
                            std::optional<std::string> secret = std::nullopt, Timestamp now = kNow) {
@@ -252,6 +255,141 @@ TEST_F(RegistryTest, ASecretThatIsBorneHasNoControlCharactersAndNoneIsTooLong) {
     EXPECT_EQ(token("a", kWriteOrders, {}, std::string(1025, 'x')).error().code,
               ErrorCode::kInvalid);
     EXPECT_TRUE(token("a", kWriteOrders, {}, std::string(1024, 'x')).ok());
+}
+
+TEST_F(RegistryTest, ShopsKeepTheirPlatformAndItsSettings) {
+    ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok() && shop("tea", "a").ok());
+    const ShopSource source{Platform::kShopify, "mugs.example", {kNow, 7, true, true, true}};
+    ASSERT_TRUE(set_source("mugs", source).ok());
+    ASSERT_TRUE(registry_->suspend_shop(ShopId("mugs"), true).ok());
+    open();
+    EXPECT_EQ((*registry_->shop(ShopId("mugs")))->source, source);
+    EXPECT_EQ((*registry_->shop(ShopId("tea")))->source, ShopSource());
+    ASSERT_TRUE(set_source("mugs", {}).ok());
+    EXPECT_EQ((*registry_->shop(ShopId("mugs")))->source, ShopSource());
+    EXPECT_EQ(set_source("no-such-shop", {}).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, AChangeOfAPlatformIsLoggedWithItsSettings) {
+    ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok());
+    ShopSource source{Platform::kShopify, "mugs.example", {kNow, 7, true, true, true}};
+    ASSERT_TRUE(set_source("mugs", source).ok());
+    source.settings.platform_shop = 0;
+    ASSERT_TRUE(set_source("mugs", source).ok());
+    ASSERT_TRUE(set_source("mugs", source).ok());
+    ASSERT_TRUE(set_source("mugs", {}).ok());
+    ASSERT_TRUE(
+        registry_
+            ->create_token({AccountId("a"), kShopifyWebhooks, {}, {}, ShopId("mugs")}, key_, kNow)
+            .ok());
+    std::vector<std::string> logged;
+    const auto changes = registry_->changes();
+    for (const ChangeRow& row : *changes) {
+        logged.push_back(row.change);
+    }
+    EXPECT_THAT(
+        logged,
+        ElementsAre("account create a", "shop create mugs of a",
+                    "shop set mugs: platform shopify, domain mugs.example, from " +
+                        kNow.to_string() +
+                        ", platform-shop 7, money presentment, test-orders count, gift-cards count",
+                    "shop set mugs: platform-shop 0", "shop set mugs: no change",
+                    "shop set mugs: platform none, domain none, from none, money shop, "
+                    "test-orders ignore, gift-cards ignore",
+                    MatchesRegex("token create tok_.* of a: shopify_webhooks for shop mugs")));
+}
+
+TEST_F(RegistryTest, SettingsThatThePlatformDoesNotHaveAreRefused) {
+    ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok());
+    for (const ShopSource& wrong : {
+             ShopSource{Platform::kNone, "mugs.example", {}},
+             ShopSource{Platform::kNone, "", {kNow, 0, false, false, false}},
+             ShopSource{Platform::kNone, "", {{}, 0, false, false, true}},
+             ShopSource{Platform::kWooCommerce, "", {{}, 7, false, false, false}},
+             ShopSource{Platform::kWooCommerce, "", {{}, 0, true, false, false}},
+             ShopSource{Platform::kWooCommerce, "", {{}, 0, false, true, false}},
+             ShopSource{Platform::kShopify, "mugs example", {}},
+             ShopSource{Platform::kShopify, "mugs.example?x", {}},
+             ShopSource{Platform::kShopify, std::string(254, 'a'), {}},
+         }) {
+        EXPECT_EQ(set_source("mugs", wrong).error().code, ErrorCode::kInvalid) << wrong.domain;
+    }
+    EXPECT_EQ((*registry_->shop(ShopId("mugs")))->source, ShopSource());
+    EXPECT_TRUE(set_source("mugs", {Platform::kShopify, std::string(253, 'a'), {}}).ok());
+}
+
+TEST_F(RegistryTest, ADomainBelongsToOneShopOfAPlatform) {
+    ASSERT_TRUE(account("a").ok() && account("b").ok());
+    ASSERT_TRUE(shop("mugs", "a").ok() && shop("cups", "b").ok());
+    const ShopSource source{Platform::kShopify, "mugs.example", {}};
+    ASSERT_TRUE(set_source("mugs", source).ok());
+    ASSERT_TRUE(set_source("mugs", source).ok()) << "its own";
+    const Status taken = set_source("cups", source);
+    EXPECT_EQ(taken.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(taken.error().message, HasSubstr("mugs"));
+    EXPECT_TRUE(set_source("cups", {Platform::kWooCommerce, "mugs.example", {}}).ok());
+    ASSERT_TRUE(set_source("mugs", {Platform::kShopify, "other.example", {}}).ok());
+    EXPECT_TRUE(set_source("cups", source).ok()) << "given up";
+    auto reader = RegistryReader::open(store_.paths(), key_);
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ((*reader)->find_platform_shop(Platform::kShopify, "mugs.example")->shop_id.view(),
+              "cups");
+    EXPECT_EQ((*reader)->find_platform_shop(Platform::kWooCommerce, "mugs.example"), nullptr);
+    EXPECT_EQ((*reader)->find_platform_shop(Platform::kShopify, std::string(300, 'x')), nullptr);
+    EXPECT_EQ((*reader)->find_platform_shop(Platform::kShopify, ""), nullptr);
+}
+
+TEST_F(RegistryTest, OneSecretSignsWebhooksOfSeveralAccountsAndIsNoBearerToken) {
+    ASSERT_TRUE(account("a").ok() && account("b").ok() && shop("mugs", "a").ok());
+    const std::string secret = "the secret of an app";
+    const auto made = token("a", kShopifyWebhooks, {}, secret);
+    ASSERT_TRUE(made.ok());
+    EXPECT_TRUE(token("b", kShopifyWebhooks, {}, secret).ok());
+    EXPECT_FALSE(registry_->bearer(secret)->has_value());
+    const auto again = token("a", kShopifyWebhooks, {}, secret);
+    EXPECT_EQ(again.error().code, ErrorCode::kConflict) << "a revocation would leave it valid";
+    EXPECT_THAT(again.error().message, HasSubstr(made->token_id.str()));
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
+    EXPECT_TRUE(token("a", kShopifyWebhooks, {}, secret).ok()) << "no one can change an app's";
+}
+
+TEST_F(RegistryTest, ATokenForWebhooksHasThatScopeAloneAndAShopOfItsAccount) {
+    ASSERT_TRUE(account("a").ok() && account("b").ok());
+    ASSERT_TRUE(shop("mugs", "a").ok() && shop("cups", "b").ok());
+    const auto made = [&](unsigned scopes, const std::string& shop) {
+        return registry_
+            ->create_token(
+                {AccountId("a"), static_cast<std::uint8_t>(scopes), {}, {}, ShopId(shop)}, key_,
+                kNow)
+            .ok();
+    };
+    EXPECT_TRUE(made(kShopifyWebhooks, "mugs"));
+    EXPECT_FALSE(made(kShopifyWebhooks, "cups")) << "of another account";
+    EXPECT_FALSE(made(kShopifyWebhooks, "none"));
+    EXPECT_FALSE(made(kShopifyWebhooks | kWriteOrders, ""));
+    EXPECT_FALSE(made(kShopifyWebhooks | kWooCommerceWebhooks, ""));
+    EXPECT_FALSE(made(kWriteOrders, "mugs"));
+}
+
+TEST_F(RegistryTest, AtMost8TokensForWebhooksCountForAShop) {
+    ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok() && shop("cups", "a").ok());
+    const auto made = [&](const std::string& shop) {
+        const auto token = registry_->create_token(
+            {AccountId("a"), kShopifyWebhooks, {}, {}, ShopId(shop)}, key_, kNow);
+        return token.ok() ? ErrorCode{} : token.error().code;
+    };
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(made("mugs"), ErrorCode{});
+        EXPECT_EQ(made("cups"), ErrorCode{});
+    }
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(made(""), ErrorCode{});
+    }
+    EXPECT_EQ(made(""), ErrorCode::kLimit);
+    EXPECT_EQ(made("cups"), ErrorCode::kLimit);
+    auto reader = RegistryReader::open(store_.paths(), key_);
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ((*reader)->signing_tokens_max(), kActiveTokensMax);
 }
 
 TEST_F(RegistryTest, TheLimitOfActiveTokensNamesItsScope) {

@@ -23,13 +23,23 @@ store::RegistrySnapshot sample(const store::MasterKey& key) {
     all.key_check = key.seal("sluice", "key_check");
     all.accounts = {{AccountId("acme"), {1}, {0}, std::nullopt, false, kTime},
                     {AccountId("beta+2"), {7}, {6}, RateLimit{5, 60}, true, kTime}};
-    all.shops = {{ShopId("shop@1"), {3}, AccountId("beta+2"), {7}, true, kTime}};
+    const SourceSettings settings{kTime, 548'380'009, true, true, true};
+    all.shops = {{ShopId("shop@1"), {3}, AccountId("beta+2"), {7}, true, kTime},
+                 {ShopId("mugs"),
+                  {4},
+                  AccountId("acme"),
+                  {1},
+                  false,
+                  kTime,
+                  {Platform::kShopify, "mugs.myshopify.com", settings}}};
     const auto token = [&](const std::string& id, std::uint8_t scopes, auto expires, auto revoked) {
         return store::SealedToken{{TokenId(id), AccountId("acme"), scopes, kTime, expires, revoked},
                                   key.seal("the secret of " + id, id)};
     };
     all.tokens = {token("tok_1", kWriteOrders | kReadOrders, std::optional(kTime), std::nullopt),
-                  token("tok_2", kWriteProducts, std::nullopt, std::optional(kTime))};
+                  token("tok_2", kWriteProducts, std::nullopt, std::optional(kTime)),
+                  token("tok_3", kShopifyWebhooks, std::nullopt, std::nullopt)};
+    all.tokens[2].row.shop_id = ShopId("mugs");
     all.changes = {{all.revision.source, 9, kTime, {"eve", "a new shop"}, "shop create shop@1"}};
     return all;
 }
@@ -49,9 +59,14 @@ TEST(RegistryFile, WrittenRegistryIsReadBack) {
     EXPECT_EQ(read->accounts[1].rate_limit, (RateLimit{5, 60}));
     EXPECT_TRUE(read->accounts[1].suspended);
     EXPECT_FALSE(read->accounts[0].rate_limit.has_value());
-    ASSERT_EQ(read->shops.size(), 1U);
+    ASSERT_EQ(read->shops.size(), 2U);
     EXPECT_EQ(read->shops[0].account_number.value, 7U);
-    ASSERT_EQ(read->tokens.size(), 2U);
+    EXPECT_EQ(read->shops[0].source, ShopSource());
+    EXPECT_EQ(read->shops[1].source, all.shops[1].source);
+    ASSERT_EQ(read->tokens.size(), 3U);
+    EXPECT_EQ(read->tokens[2].row.scopes, kShopifyWebhooks);
+    EXPECT_EQ(read->tokens[2].row.shop_id.view(), "mugs");
+    EXPECT_TRUE(read->tokens[0].row.shop_id.empty());
     EXPECT_EQ(read->tokens[0].row.scopes, kWriteOrders | kReadOrders);
     EXPECT_EQ(read->tokens[0].row.expires_at, kTime);
     EXPECT_EQ(read->tokens[1].row.revoked_at, kTime);
@@ -118,9 +133,9 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
 
 TEST(RegistryFile, ANewerVersionAndOtherFilesAreNamed) {
     const store::MasterKey key = store::MasterKey::random();
-    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":4}\n", key);
+    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":5}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
-    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":2}\n", key);
+    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
     EXPECT_EQ(older.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(older.error().message.find("export the registry again"), std::string::npos);
     for (const char* text : {"", "\n", "[]\n", "{}\n", "hello", "{\"format\":\"other\"}\n"}) {

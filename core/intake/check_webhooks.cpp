@@ -1,0 +1,198 @@
+#include "core/intake/check_signature.hpp"
+#include "core/intake/intake.hpp"
+
+namespace sluice {
+namespace {
+
+Opened refused(Reason reason) {
+    Opened opened;
+    opened.answer = event_unauthorized(reason);
+    return opened;
+}
+
+Endpoint endpoint_of(Platform platform) noexcept {
+    return platform == Platform::kShopify ? Endpoint::kShopify : Endpoint::kWooCommerce;
+}
+
+/// WooCommerce activates a webhook if an unsigned form is answered 200.
+bool may_be_ping(const RequestHead& head, Platform platform) noexcept {
+    constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+    const std::string_view type =
+        trimmed(head.content_type.value.substr(0, head.content_type.value.find(';')));
+    return platform == Platform::kWooCommerce && head.signature.count == 0 &&
+           state_of(head.content_type) == HeaderState::kOnce && type == kForm;
+}
+
+bool is_ping(std::string_view body) noexcept {
+    constexpr std::string_view kField = "webhook_id=";
+    constexpr std::size_t kDigitsMax = 20;
+    if (!body.starts_with(kField)) {
+        return false;
+    }
+    const std::string_view id = body.substr(kField.size());
+    return !id.empty() && id.size() <= kDigitsMax &&
+           id.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Looks the shop up by the address, or else by the header. Leaves it null if they do not agree.
+void find_sender(const RequestHead& head, Platform platform, RegistryView& registry,
+                 Sender& sender) {
+    const std::string domain = platform_domain(head.shop.value);
+    sender.shop = head.shop_of_address.empty() ? registry.find_platform_shop(platform, domain)
+                                               : registry.find_shop(head.shop_of_address);
+    if (sender.shop != nullptr && sender.shop->source.platform != platform) {
+        sender.shop = nullptr;
+    }
+    const bool may_differ = sender.shop != nullptr && !head.shop_of_address.empty() &&
+                            !domain.empty() && !sender.shop->source.domain.empty();
+    if (may_differ && sender.shop->source.domain != domain) {
+        sender.shop = nullptr;
+        sender.shop_differs = true;
+    }
+    sender.is_key_outdated = registry.is_key_outdated();
+}
+
+/// Returns what is wrong with the set-up of the whole webhook, or nothing.
+std::vector<FieldError> check_format(const RequestHead& head) {
+    std::vector<FieldError> errors;
+    if (state_of(head.content_type) != HeaderState::kOnce ||
+        !is_json_media_type(head.content_type.value)) {
+        errors.push_back({"Content-Type", FieldErrorCode::kInvalidFormat,
+                          "must be application/json: choose JSON as the format of the webhook", 0});
+    }
+    if (!is_identity_encoded(head.content_encoding)) {
+        errors.push_back({"Content-Encoding", FieldErrorCode::kInvalidFormat,
+                          "must be absent or identity: the body is signed as it is sent", 0});
+    }
+    return errors;
+}
+
+Reason reason_of(IgnoredReason ignored) noexcept {
+    switch (ignored) {
+        case IgnoredReason::kTopic:
+            return Reason::kOtherTopic;
+        case IgnoredReason::kTestOrder:
+            return Reason::kTestOrder;
+        case IgnoredReason::kNotPlaced:
+            return Reason::kNotPlaced;
+        case IgnoredReason::kBeforeStart:
+            break;
+    }
+    return Reason::kBeforeStart;
+}
+
+/// Turns a translation into the record to store, or into the answer.
+void accept(const Translation& translation, const Sender& sender, Accepting& result) {
+    switch (translation.kind) {
+        case TranslationKind::kIgnored:
+            result.answer = webhook_success(Outcome::kIgnored, reason_of(translation.ignored));
+            return;
+        case TranslationKind::kOtherShop:
+            result.answer = event_unauthorized(Reason::kShopDiffers);
+            return;
+        case TranslationKind::kUnreadable: {
+            const FieldError error{
+                {}, FieldErrorCode::kInvalidFormat, std::string(translation.error), 0};
+            result.answer = event_bad_request(Reason::kBodyNotJson, {&error, 1}, std::nullopt);
+            return;
+        }
+        case TranslationKind::kDeletion:
+        case TranslationKind::kPrivacy:
+            result.answer = webhook_success(Outcome::kIgnored, Reason::kOtherTopic);
+            return;
+        case TranslationKind::kFaults:
+            result.accepted.outcome = Outcome::kUntranslated;
+            break;
+        case TranslationKind::kOrder:
+            break;
+    }
+    const ShopView& shop = *sender.shop;
+    RecordMeta& meta = result.accepted.meta;
+    meta.topic = Topic::kOrderUpdate;
+    meta.account_number = shop.account->number;
+    meta.account_id = shop.account->account_id.view();
+    meta.shop_number = shop.number;
+    meta.shop_id = shop.shop_id.view();
+    meta.anon_id = translation.anon_id;
+    result.accepted.translated = translation.body;
+}
+
+}  // namespace
+
+Opened open_webhook(const RequestHead& head, Platform platform, RegistryView& registry) {
+    Opened opened;
+    if (!head.is_post) {
+        opened.answer = method_not_allowed(endpoint_of(platform));
+        return opened;
+    }
+    Sender& sender = opened.sender;
+    if (may_be_ping(head, platform)) {
+        sender.may_be_ping = true;
+        return opened;
+    }
+    if (state_of(head.signature) == HeaderState::kMissing) {
+        return refused(Reason::kSignatureMissing);
+    }
+    const auto digest = state_of(head.signature) == HeaderState::kOnce
+                            ? parse_base64_digest(head.signature.value)
+                            : std::nullopt;
+    if (!digest) {
+        const bool is_hex = head.signature.count == 1 &&
+                            parse_hex_digest(head.signature.value, HexCase::kEither).has_value();
+        return refused(is_hex ? Reason::kSignatureHex : Reason::kSignatureMalformed);
+    }
+    if (state_of(head.shop) == HeaderState::kRepeated) {
+        return refused(Reason::kShopMalformed);
+    }
+    if (state_of(head.shop) == HeaderState::kMissing && head.shop_of_address.empty()) {
+        return refused(Reason::kShopMissing);
+    }
+    sender.signature = *digest;
+    find_sender(head, platform, registry, sender);
+    sender.signing_tokens_max = registry.signing_tokens_max();
+    return opened;
+}
+
+Accepting accept_webhook(const RequestHead& head, Platform platform, std::string_view anon_field,
+                         const Sender& sender, CheckedBody& body, RateGate& gate, Timestamp now,
+                         IntakeScratch& scratch) {
+    Accepting result;
+    std::string_view text;
+    if (sender.may_be_ping) {
+        result.answer = body.read(text) == Reason::kNone && is_ping(text)
+                            ? webhook_success(Outcome::kPing, Reason::kNone)
+                            : event_unauthorized(Reason::kSignatureMissing);
+        return result;
+    }
+    const Reason wrong = check_signature(sender, body, [&](const TokenView& token) {
+        return token.may_sign_webhooks(platform, sender.shop->shop_id, now);
+    });
+    if (wrong != Reason::kNone) {
+        result.answer =
+            wrong == Reason::kStoreUnavailable
+                ? failed(endpoint_of(platform), 503, wrong, std::nullopt)
+                : event_unauthorized(sender.shop_differs ? Reason::kShopDiffers : wrong);
+        return result;
+    }
+    gate.recognize(*sender.shop->account);
+    const std::vector<FieldError> errors = check_format(head);
+    if (!errors.empty()) {
+        result.answer = event_bad_request(Reason::kHeader, errors, std::nullopt);
+        return result;
+    }
+    if (const Reason gone = body.read(text); gone != Reason::kNone) {
+        result.answer = failed(endpoint_of(platform), 503, gone, std::nullopt);
+        result.is_body_gone = true;
+        return result;
+    }
+    SourceRequest request;
+    request.platform = platform;
+    request.topic = state_of(head.topic) == HeaderState::kOnce ? head.topic.value : "";
+    request.body = text;
+    request.anon_field = anon_field;
+    request.triggered_at = Timestamp::parse(head.triggered_at.value);
+    accept(scratch.translator.translate(request, sender.shop->source.settings), sender, result);
+    return result;
+}
+
+}  // namespace sluice
