@@ -53,8 +53,10 @@ using CopyCheck = std::function<Status(const StorePaths& copy, const Backup& bac
 /// of the store that was backed up, if it exists here.
 [[nodiscard]] std::optional<std::string> group_for(const Backup& backup, const std::string& given);
 
-/// Makes a store of a backup for the user who runs it, with the modes of `sluice init`. Leaves
-/// nothing behind after an error.
+/// Makes a store of a backup for the user who runs it, with the modes of `sluice init`. Retires the
+/// key that sealed the backup's commands, so that commands of the time which the restore undoes are
+/// not applied again. Leaves nothing behind after an error. A process that is killed leaves the
+/// whole store, or a folder that no program opens.
 /// Returns kConflict if the target exists and is not an empty folder.
 [[nodiscard]] Status restore_backup(const std::filesystem::path& folder, const Backup& backup,
                                     const StorePaths& target, std::optional<std::string> group,

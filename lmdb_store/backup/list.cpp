@@ -185,7 +185,9 @@ Result<NewFolder> NewFolder::create(const fs::path& folder) {
     if (error || !is_empty) {
         return Error{ErrorCode::kConflict, "\"" + folder.string() +
                                                "\" is not an empty folder; nothing was changed: "
-                                               "name a new one"};
+                                               "name a new one. If an interrupted \"sluice "
+                                               "backup\" or \"sluice restore\" left it, remove it: "
+                                               "it may hold keys"};
     }
     return NewFolder(folder, false);
 }

@@ -10,14 +10,19 @@
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
+#include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/published.hpp"
+#include "lmdb_store/store/command_key.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kFormatBytesMax = 4096;
 
 /// Returns the owner of a file that `sluice init` made.
 Result<FileOwner> owner_of(const fs::path& path) {
@@ -45,9 +50,33 @@ Status place(const fs::path& folder, const BackupFile& file, const StorePaths& t
                  : Status(owner.error());
 }
 
-/// Puts the backup's key in place of the one that `sluice init` made. The worker cannot start
-/// without a command key, so that one stays if the backup has none.
-Status place_command_key(const fs::path& folder, const StorePaths& target) {
+/// Returns the last input of the queue, or the one before the first that it lacks after `applied`.
+Result<SequenceNumber> last_without_gap(const StorePaths& target, SequenceNumber applied) {
+    const auto queue = Environment::open({.folder = target.queue, .read_only = true});
+    if (!queue) {
+        return queue.error();
+    }
+    return attempt([&]() -> Result<SequenceNumber> {
+        ReadTxn txn;
+        check(txn.begin(**queue), **queue, "read");
+        MDB_dbi records = 0;
+        check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), **queue, "read");
+        const auto next = find(txn, kMainTable, kNextSeqKey);
+        if (!next || next->size() != sizeof(std::uint64_t)) {
+            return Error{ErrorCode::kCorrupt,
+                         "\"" + target.queue.string() + "\" is not what sluice wrote"};
+        }
+        const SequenceNumber last{get_big_endian<std::uint64_t>(next->data()) - 1};
+        std::optional<SequenceRange> gap;
+        check(find_gap(txn.get(), records, applied, last, gap), **queue, "read");
+        return gap ? SequenceNumber{gap->first.value - 1} : last;
+    });
+}
+
+/// Puts the backup's key in place of the one that `sluice init` made, and retires it: it seals no
+/// number after the backup's. The worker cannot start without a command key, so that one stays if
+/// the backup has none.
+Status place_command_key(const fs::path& folder, const Backup& backup, const StorePaths& target) {
     const fs::path key = folder / "command.key";
     if (::access(key.c_str(), F_OK) != 0) {
         return Status::success();
@@ -59,7 +88,17 @@ Status place_command_key(const fs::path& folder, const StorePaths& target) {
     if (::unlink(target.command_key.c_str()) != 0) {
         return system_error(errno, "remove", target.command_key);
     }
-    return copy_file(key, target.command_key, kWholeFile, *owner);
+    Status ok = copy_file(key, target.command_key, kWholeFile, *owner);
+    // Numbers after a gap are not the backup's: nginx can set the queue's numbers ahead.
+    return ok ? rotate_command_key(target.command_key, *owner,
+                                   [&] { return last_without_gap(target, backup.applied); })
+              : ok;
+}
+
+/// Makes a store of the folder. Requires: all else is durable.
+Status place_format(const fs::path& folder, const StorePaths& target, const FileOwner& owner) {
+    const auto format = read_plain_file(folder / "format", kFormatBytesMax);
+    return format ? replace_file(target.format, *format, owner) : Status(format.error());
 }
 
 Status sync_folders(const StorePaths& target) {
@@ -75,7 +114,7 @@ Status sync_folders(const StorePaths& target) {
 }
 
 /// Replaces the contents of an empty store. The folder is no store until its format file, the last
-/// one, is written.
+/// one, is written: whatever opens it then finds the retired key.
 Status fill(const fs::path& folder, const Backup& backup, const StorePaths& target,
             const CopyCheck& check) {
     const auto format_owner = owner_of(generation_file(target));
@@ -96,7 +135,7 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
             return placed;
         }
     }
-    Status ok = place_command_key(folder, target);
+    Status ok = place_command_key(folder, backup, target);
     if (ok && ::access((folder / "master.key").c_str(), F_OK) == 0) {
         ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
     }
@@ -110,8 +149,7 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
     }
     ok = ok ? sync_folders(target) : ok;
     ok = ok ? publish_registry(target) : ok;
-    ok = ok ? copy_file(folder / "format", target.format, kWholeFile, *format_owner) : ok;
-    ok = ok ? sync_folder(target.root) : ok;
+    ok = ok ? place_format(folder, target, *format_owner) : ok;
     return ok ? check(target, backup) : ok;
 }
 

@@ -118,7 +118,7 @@ private:
                 is_store ? "\"" + paths_.root.string() + "\" already is a store"
                          : "\"" + paths_.root.string() +
                                "\" is neither empty nor a store, as after an interrupted \"sluice "
-                               "init\": remove it first"};
+                               "init\" or \"sluice restore\": remove it first"};
     }
 
     [[nodiscard]] Status folder(const fs::path& path, mode_t mode) {

@@ -259,26 +259,7 @@ Result<SequenceNumber> LmdbQueue::last_seq() {
 int LmdbQueue::find_gap(const Txn& txn, SequenceNumber after,
                         std::optional<SequenceRange>& gap) const noexcept {
     const auto last = last_assigned(txn.get());
-    Cursor cursor;
-    int rc = last ? cursor.open(txn, records_) : MDB_CORRUPTED;
-    std::uint64_t next = after.value + 1;
-    KeyBytes<8> first = seq_key(next);
-    MDB_val key = to_val(first);
-    MDB_val value{};
-    for (MDB_cursor_op move = MDB_SET_RANGE; rc == 0 && !gap; move = MDB_NEXT) {
-        rc = cursor.read(key, value, move);
-        if (rc == 0 && key.mv_size == sizeof(std::uint64_t)) {
-            const auto seq = get_big_endian<std::uint64_t>(key.mv_data);
-            if (seq != next) {
-                gap = SequenceRange{{next}, {seq - 1}};
-            }
-            next = seq + 1;
-        }
-    }
-    if (rc == MDB_NOTFOUND && next <= last->value) {
-        gap = SequenceRange{{next}, *last};
-    }
-    return rc == MDB_NOTFOUND ? 0 : rc;
+    return last ? store::find_gap(txn.get(), records_, after, *last, gap) : MDB_CORRUPTED;
 }
 
 Result<std::optional<SequenceRange>> LmdbQueue::first_gap(SequenceNumber after) {

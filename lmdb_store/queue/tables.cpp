@@ -54,6 +54,30 @@ int create_queue_tables(MDB_txn* txn, std::string_view uuid) noexcept {
     return rc == 0 ? put_main(txn, kNextSeqKey, to_view(seq_key(1))) : rc;
 }
 
+int find_gap(MDB_txn* txn, MDB_dbi records, SequenceNumber after, SequenceNumber last,
+             std::optional<SequenceRange>& gap) noexcept {
+    Cursor cursor;
+    int rc = cursor.open(txn, records);
+    std::uint64_t next = after.value + 1;
+    KeyBytes<8> first = seq_key(next);
+    MDB_val key = to_val(first);
+    MDB_val value{};
+    for (MDB_cursor_op move = MDB_SET_RANGE; rc == 0 && !gap; move = MDB_NEXT) {
+        rc = cursor.read(key, value, move);
+        if (rc == 0 && key.mv_size == sizeof(std::uint64_t)) {
+            const auto seq = get_big_endian<std::uint64_t>(key.mv_data);
+            if (seq != next) {
+                gap = SequenceRange{{next}, {seq - 1}};
+            }
+            next = seq + 1;
+        }
+    }
+    if (rc == MDB_NOTFOUND && next <= last.value) {
+        gap = SequenceRange{{next}, last};
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
 IdempotencyKey IdempotencyTable::key_of(const IdempotencyClaim& claim) noexcept {
     std::array<char, 4 + 255> bytes;
     put_big_endian(reinterpret_cast<unsigned char*>(bytes.data()), claim.shop.value);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "lmdb_store/environment/environment.hpp"
@@ -31,6 +32,11 @@ inline constexpr std::string_view kNextSeqKey = "next_seq";
 
 /// Fills a new environment. Returns 0 or LMDB's code.
 [[nodiscard]] int create_queue_tables(MDB_txn* txn, std::string_view uuid) noexcept;
+
+/// Finds the first numbers after `after`, up to `last`, that have no record. Leaves `gap` alone if
+/// there are none. Returns 0 or LMDB's code.
+[[nodiscard]] int find_gap(MDB_txn* txn, MDB_dbi records, SequenceNumber after, SequenceNumber last,
+                           std::optional<SequenceRange>& gap) noexcept;
 
 /// One key of a shop, so that a retry gets the first answer again.
 struct IdempotencyRow {

@@ -1,6 +1,7 @@
 #include "lmdb_store/store/format.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,19 @@ constexpr std::size_t kFormatBytesMax = 4096;
 Error damaged(const fs::path& path, const char* what) {
     return {ErrorCode::kCorrupt, "\"" + path.string() + "\" is damaged (" + what +
                                      "): restore it from a backup of this store"};
+}
+
+/// The format file is written last, so a folder that has the rest of a store is not complete.
+Error no_format(const StorePaths& paths) {
+    const bool has_more = ::access(paths.registry.c_str(), F_OK) == 0;
+    return {
+        ErrorCode::kNotFound,
+        "\"" + paths.root.string() +
+            (has_more ? "\" is not a complete store (no file \"format\"): if \"sluice init\" or "
+                        "\"sluice restore\" was interrupted, remove the folder and run that "
+                        "command again; else put the file back from a backup"
+                      : "\" is not a store (no file \"format\"): create one with \"sluice "
+                        "init\"")};
 }
 
 /// The numbers of the file, in its order.
@@ -108,9 +122,7 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
     Result<std::string> text = read_plain_file(paths.format, kFormatBytesMax);
     if (!text) {
         if (text.error().code == ErrorCode::kNotFound) {
-            return Error{ErrorCode::kNotFound, "\"" + paths.root.string() +
-                                                   "\" is not a store (no file \"format\"): "
-                                                   "create one with \"sluice init\""};
+            return no_format(paths);
         }
         return text.error();
     }

@@ -31,7 +31,7 @@
 /* shim.py reads these two lists. A point: process (N nginx, W the sluice worker), then where. */
 /* clang-format off */
 #define CALLS(X) X(WRITE) X(META) X(SYNC) X(READ) X(OPEN) X(MMAP) X(SEEK) X(TRUNCATE) X(RENAME) \
-    X(UNLINK) X(ATTRIBUTE) X(MALLOC)
+    X(UNLINK) X(ATTRIBUTE) X(MALLOC) X(MAKE) X(MODE)
 #define POINTS(X) X(N_BEGIN) X(N_BEGUN) X(N_PUT) X(N_WRITE) X(N_SYNC) X(N_SYNCED) X(N_META) \
     X(N_META_DONE) X(N_COMMITTED) X(N_POST) X(N_POSTED) X(N_SEND) X(N_SENT) X(N_BULK_OPEN) \
     X(N_BULK_WRITE) X(N_BULK_SYNC) X(N_BULK_SYNCED) X(N_LANE_WRITE) X(N_LANE_WRITTEN) X(W_BEGIN) X(W_BEGUN) X(W_PUT) X(W_WRITE) \
@@ -436,6 +436,54 @@ int rename(const char* from, const char* to) {
     int rc = page == &off || place_of(from) == ELSEWHERE ? 0 : fault(CALL_RENAME);
     FAIL_IF(rc, -1)
     return REAL(rename)(from, to);
+}
+
+static enum place place_at(int at, const char* path) {
+    char link[64], whole[8192];
+    if (page == &off || *path == '/' || at == AT_FDCWD)
+        return page == &off ? ELSEWHERE : place_of(path);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
+    ssize_t n = readlink(link, whole, 4096);
+    if (n <= 0)
+        return ELSEWHERE;
+    snprintf(whole + n, sizeof(whole) - (size_t)n, "/%s", path);
+    return place_of(whole);
+}
+
+/* A name of a folder: `at` is its descriptor. */
+#define ON_NAME(kind, at, path, call)                                  \
+    int saved = errno;                                                 \
+    int rc = place_at(at, path) == ELSEWHERE ? 0 : fault(CALL_##kind); \
+    errno = saved;                                                     \
+    FAIL_IF(rc, -1)                                                    \
+    return call
+
+int renameat2(int from_at, const char* from, int to_at, const char* to, unsigned flags) {
+    ON_NAME(RENAME, from_at, from, REAL(renameat2)(from_at, from, to_at, to, flags));
+}
+int unlinkat(int at, const char* path, int flags) {
+    ON_NAME(UNLINK, at, path, REAL(unlinkat)(at, path, flags));
+}
+int rmdir(const char* path) {
+    ON_NAME(UNLINK, AT_FDCWD, path, REAL(rmdir)(path));
+}
+int mkdir(const char* path, mode_t mode) {
+    ON_NAME(MAKE, AT_FDCWD, path, REAL(mkdir)(path, mode));
+}
+int mkdirat(int at, const char* path, mode_t mode) {
+    ON_NAME(MAKE, at, path, REAL(mkdirat)(at, path, mode));
+}
+int link(const char* from, const char* to) {
+    ON_NAME(MAKE, AT_FDCWD, to, REAL(link)(from, to));
+}
+int linkat(int from_at, const char* from, int at, const char* to, int flags) {
+    ON_NAME(MAKE, at, to, REAL(linkat)(from_at, from, at, to, flags));
+}
+int chmod(const char* path, mode_t mode) {
+    ON_NAME(MODE, AT_FDCWD, path, REAL(chmod)(path, mode));
+}
+int lchown(const char* path, uid_t user, gid_t group) {
+    ON_NAME(MODE, AT_FDCWD, path, REAL(lchown)(path, user, group));
 }
 
 int unlink(const char* path) {

@@ -1,17 +1,14 @@
 // sluice backup, sluice restore
 #include "lmdb_store/backup/backup.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/registry/registry.hpp"
-#include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/files/file_io.hpp"
 #include "program/commands.hpp"
@@ -166,28 +163,6 @@ Status run_backup(const Frame& frame, const std::string& folder) {
     return report_faults(checker.faults(), "the backup is complete");
 }
 
-/// Retires the key that sealed the commands of the backup: those that it has are applied, and none
-/// of the time that the restore undoes (controls K14). Numbers beyond a gap are not the backup's.
-Status begin_epoch(const store::StorePaths& paths, SequenceNumber applied) {
-    const auto queue = store::Queue::open(paths, queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    struct stat ledger {};
-    if (::stat(paths.ledger.c_str(), &ledger) != 0) {
-        return system_error(errno, "look at", paths.ledger);
-    }
-    return store::rotate_command_key(
-        paths.command_key, {ledger.st_uid, ledger.st_gid, 0400}, [&]() -> Result<SequenceNumber> {
-            const auto gap = (*queue)->first_gap(applied);
-            const auto last = (*queue)->last_seq();
-            if (!gap.ok() || !last.ok()) {
-                return gap.ok() ? last.error() : gap.error();
-            }
-            return *gap ? SequenceNumber{(*gap)->first.value - 1} : *last;
-        });
-}
-
 Status run_restore(const Frame& frame, const RestoreCommand& command) {
     const auto backup = store::read_backup(command.folder);
     if (!backup.ok()) {
@@ -202,9 +177,6 @@ Status run_restore(const Frame& frame, const RestoreCommand& command) {
             store::restore_backup(command.folder, *backup, frame.paths(), group, std::ref(checker));
         !restored.ok()) {
         return restored;
-    }
-    if (Status begun = begin_epoch(frame.paths(), backup->applied); !begun.ok()) {
-        return begun;
     }
     print_backup(*backup, frame.store, "restored");
     if (!backup->has_ledger) {

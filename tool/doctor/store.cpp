@@ -41,7 +41,7 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
     if (!format.ok()) {
         findings.push_back({"store", Health::kProblem, format.error().message,
                             format.error().code == ErrorCode::kNotFound
-                                ? "make one with `sluice init`, or name it with --store"
+                                ? "see the message, or name another store with --store"
                             : format.error().code == ErrorCode::kPermission
                                 ? "run doctor as root, or as the user that owns the store"
                                 : "see the message"});

@@ -126,7 +126,10 @@ TEST(StoreFormatRules, AStoreThatIsRestoredIsNoneUntilItsFormatFileIsThere) {
     InitOptions options;
     options.is_complete = false;
     EXPECT_TRUE(init_store(StorePaths(folder.path()), options).ok());
-    EXPECT_EQ(read_store_format(StorePaths(folder.path())).error().code, ErrorCode::kNotFound);
+    const auto format = read_store_format(StorePaths(folder.path()));
+    ASSERT_FALSE(format.ok());
+    EXPECT_EQ(format.error().code, ErrorCode::kNotFound);
+    EXPECT_THAT(format.error().message, HasSubstr("\"sluice restore\" was interrupted"));
     EXPECT_FALSE(Queue::open(StorePaths(folder.path()), {}).ok());
 }
 
