@@ -18,6 +18,9 @@ namespace {
 constexpr std::string_view kSuffix = ".sla";
 /// The name of replace_file()'s temporary file contains it, before the process id.
 constexpr std::string_view kUnfinished = ".sla.new";
+/// The same of a batch order.
+constexpr std::string_view kOrder = "order.";
+constexpr std::string_view kNew = ".new.";
 constexpr std::size_t kOrdinalDigits = 12;
 
 std::optional<std::uint64_t> ordinal_of(const std::string& name) {
@@ -111,8 +114,10 @@ Status remove_unfinished(const std::filesystem::path& folder) {
     }
     for (const std::string& name : *names) {
         const std::filesystem::path path = folder / name;
-        if (name.find(kUnfinished) != std::string::npos && ::unlink(path.c_str()) != 0 &&
-            errno != ENOENT) {
+        const bool is_unfinished =
+            name.find(kUnfinished) != std::string::npos ||
+            (name.starts_with(kOrder) && name.find(kNew) != std::string::npos);
+        if (is_unfinished && ::unlink(path.c_str()) != 0 && errno != ENOENT) {
             return system_error(errno, "remove", path);
         }
     }

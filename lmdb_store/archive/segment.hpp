@@ -29,7 +29,8 @@ struct Segment {
 /// Opens a segment and reads its head.
 [[nodiscard]] Result<Segment> open_segment(const std::filesystem::path& path,
                                            OpenFile::Mode mode = OpenFile::Mode::kRead);
-/// Removes the temporary files that a killed process left of segments.
+/// Removes the temporary files that a killed process left of segments and batch orders. Requires:
+/// the worker's lock.
 [[nodiscard]] Status remove_unfinished(const std::filesystem::path& folder);
 
 /// Reads the blocks of a segment in order. Borrows the file.

@@ -10,6 +10,7 @@
 
 #include "lmdb_store/destinations/codec.hpp"
 #include "lmdb_store/environment/table_access.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -37,8 +38,7 @@ int fill(MDB_txn* txn, const std::string& store, const MasterKey& key) {
     return rc == 0 ? put_main(txn, kKeyCheck, key.seal(kKeyCheckText, kKeyCheck)) : rc;
 }
 
-/// Creates the environment under another name, which a killed process leaves behind, and renames
-/// it.
+/// Creates the environment under another name, and renames it. Requires: hold_temporary_files().
 Status create_folder(const StorePaths& store, const DestinationPaths& paths, const MasterKey& key) {
     const auto format = read_store_format(store);
     if (!format) {
@@ -209,6 +209,10 @@ Status DestinationStore::create(const StorePaths& store) {
     struct stat info {};
     if (::stat(paths.folder.c_str(), &info) == 0) {
         return Status::success();
+    }
+    const auto held = hold_temporary_files(store);
+    if (!held) {
+        return held.error();
     }
     if (::stat(paths.key.c_str(), &info) != 0) {
         if (Status saved = MasterKey::random().save(paths.key); !saved.ok()) {

@@ -82,9 +82,10 @@ public:
         ok = ok ? folder(paths_.archive, kPrivateFolder) : ok;
         ok = ok ? environments() : ok;
         ok = ok ? files() : ok;
-        ok = ok && options.is_complete ? format_file(options.max_accounts) : ok;
-        // Last, so that no member of the group meets a folder or file that is not complete.
+        // Now that no member of the group meets a folder or file that is not complete, and before
+        // the format file, which makes it a store.
         ok = ok ? set_owner(paths_.root, owners_.with(owners_.modes.folder)) : ok;
+        ok = ok && options.is_complete ? format_file(options.max_accounts) : ok;
         ok = ok ? sync_folder(fs::absolute(paths_.root).parent_path()) : ok;
         if (ok) {
             made_.clear();
@@ -166,9 +167,7 @@ private:
         format.max_accounts = max_accounts;
         made_.push_back(paths_.format);
         Status ok = sync_folder(paths_.root);
-        ok = ok ? write_store_format(paths_, format) : ok;
-        ok = ok ? set_owner(paths_.format, owners_.with(owners_.modes.read_file)) : ok;
-        return ok;
+        return ok ? write_store_format(paths_, format, owners_.with(owners_.modes.read_file)) : ok;
     }
 
     const StorePaths& paths_;

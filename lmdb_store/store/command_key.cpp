@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "lmdb_store/store/master_key.hpp"
 #include "os/random/random_bytes.hpp"
@@ -23,38 +22,6 @@ Digest256 random_key() {
     Digest256 key{};
     fill_random(key);
     return key;
-}
-
-/// Removes the temporary files of rotations that were killed, because they hold keys. Requires: the
-/// lock of the key's file, which a rotation has while it writes one.
-void sweep_unfinished(const std::filesystem::path& path) {
-    const std::filesystem::path folder = path.parent_path();
-    const Result<std::vector<std::string>> names = names_in(folder.empty() ? "." : folder);
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
-        if (name.starts_with(path.filename().string() + ".new.")) {
-            ::unlink((folder / name).c_str());
-        }
-    }
-}
-
-/// Opens the file and locks it. A rotation puts another file in its place.
-Result<Fd> open_locked(const std::filesystem::path& path, int lock) {
-    for (;;) {
-        Fd fd(open_retrying(path.c_str(), O_RDONLY));
-        if (!fd.ok()) {
-            return system_error(errno, "read", path);
-        }
-        if (::flock(fd.get(), lock) != 0) {
-            return system_error(errno, "lock", path);
-        }
-        struct stat opened {};
-        struct stat named {};
-        if (::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
-            sweep_unfinished(path);
-            return fd;
-        }
-    }
 }
 
 Result<CommandKeys> read_keys(int fd, const std::filesystem::path& path) {
@@ -82,8 +49,29 @@ Status write_keys(const std::filesystem::path& path, const CommandKeys& keys,
 
 }  // namespace
 
+Result<Fd> lock_command_key(const std::filesystem::path& path, int how) {
+    for (;;) {
+        Fd fd(open_retrying(path.c_str(), O_RDONLY));
+        if (!fd.ok()) {
+            return system_error(errno, "read", path);
+        }
+        if (::flock(fd.get(), how) != 0) {
+            return system_error(errno, "lock", path);
+        }
+        struct stat opened {};
+        struct stat named {};
+        if (::fstat(fd.get(), &opened) != 0 ||
+            (::stat(path.c_str(), &named) != 0 && errno != ENOENT)) {
+            return system_error(errno, "inspect", path);
+        }
+        if (opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+            return fd;
+        }
+    }
+}
+
 Result<HeldCommandKeys> HeldCommandKeys::load(const std::filesystem::path& path) {
-    auto fd = open_locked(path, LOCK_SH);
+    auto fd = lock_command_key(path, LOCK_SH);
     if (!fd) {
         return fd.error();
     }
@@ -108,7 +96,7 @@ Status rotate_command_key(const std::filesystem::path& path, const FileOwner& ow
         return errno == ENOENT ? create_command_key(path, owner)
                                : Status(system_error(errno, "read", path));
     }
-    const auto fd = open_locked(path, LOCK_EX);
+    const auto fd = lock_command_key(path, LOCK_EX);
     if (!fd) {
         return fd.error();
     }

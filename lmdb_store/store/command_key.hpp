@@ -13,6 +13,10 @@
 
 namespace sluice::store {
 
+/// Locks the file until the descriptor closes: LOCK_SH, against rotations and the removal of
+/// leftovers, or LOCK_EX; with LOCK_NB, kBusy instead of waiting.
+[[nodiscard]] Result<Fd> lock_command_key(const std::filesystem::path& path, int how);
+
 /// The keys, and a lock that keeps the first of them in front: no rotation happens while it lives.
 class HeldCommandKeys {
 public:

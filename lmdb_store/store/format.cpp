@@ -151,8 +151,9 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
     return *std::move(format);
 }
 
-Status write_store_format(const StorePaths& paths, const StoreFormat& format) {
-    FileOwner owner;
+Status write_store_format(const StorePaths& paths, const StoreFormat& format,
+                          const FileOwner& new_owner) {
+    FileOwner owner = new_owner;
     struct stat info {};
     if (::stat(paths.format.c_str(), &info) == 0) {
         owner = {info.st_uid, info.st_gid, info.st_mode & 07777U};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/values/result.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 
@@ -37,8 +38,9 @@ struct StorePaths {
 /// Reads the format file. Returns kNotFound, kPermission, kCorrupt or kUnsupported, with a message
 /// that names path and remedy. Refuses a store of an older release.
 [[nodiscard]] Result<StoreFormat> read_store_format(const StorePaths& paths);
-/// Replaces the file atomically and durably. Keeps its owner and mode.
-[[nodiscard]] Status write_store_format(const StorePaths& paths, const StoreFormat& format);
+/// Replaces the file atomically and durably. Keeps its owner and mode; a new one gets `new_owner`.
+[[nodiscard]] Status write_store_format(const StorePaths& paths, const StoreFormat& format,
+                                        const FileOwner& new_owner = {});
 /// Returns kUnsupported if this release may read the store but not write it.
 [[nodiscard]] Status check_writable_format(const StoreFormat& format);
 

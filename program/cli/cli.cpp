@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/values/unicode.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "program/cli/printable.hpp"
 #include "program/cli/spelling.hpp"
 #include "program/system/identity.hpp"
@@ -128,6 +129,9 @@ void print_error(std::string_view prefix, std::string_view message) {
 int run_action(const CLI::App& command, const Frame& frame) {
     const bool keeps_user = std::ranges::count(frame.keepers, &command) != 0;
     Status status = keeps_user ? Status::success() : become_store_owner(frame);
+    if (status && !keeps_user) {
+        store::remove_leftovers(frame.paths());
+    }
     status = status ? frame.action() : status;
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (!status.ok() && status.error().code == ErrorCode::kPending) {

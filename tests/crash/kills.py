@@ -7,6 +7,7 @@ lies outside the files of keys. test_command_kills.py kills at many calls, test_
 SLUICE_FAULT_STRIDE: at every how many calls (make torture: 1, all of them).
 """
 
+import grp
 import hashlib
 import hmac
 import os
@@ -14,11 +15,12 @@ import random
 import re
 import shutil
 import signal
+import stat
 
 from crash.site import SEED
 from faults.shim import KILL, SLUICE, Shim
 from harness import queue_edit
-from harness.cli import Sluice
+from harness.cli import Sluice, now
 
 CHANGING = ["WRITE", "META", "SYNC", "RENAME", "UNLINK", "TRUNCATE", "ATTRIBUTE", "MAKE", "MODE"]
 STRIDE = int(os.environ.get("SLUICE_FAULT_STRIDE", "5"))
@@ -26,6 +28,7 @@ BODY = '{"platform_order_id":"o1"}'
 SECRET = "a secret of sixteen bytes or more"
 PROGRAM = "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '10%'\n"
 CREATORS = "creator_id,program_id,payee\nann,spring,ref-ann\n"
+PAYEES = "payee,name,iban,bic\nref-ann,Ann & Co,DE89370400440532013000,\n"
 KEY_FILES = {"master.key", "command.key", "notify.key"}
 KEY_LINE = re.compile(rb"^[0-9a-f]{64}( \d+)?$", re.M)
 
@@ -80,6 +83,7 @@ class Scene:
         self.other_key = folder / "other" / "master.key"
         (folder / "program.toml").write_text(PROGRAM)
         (folder / "creators.csv").write_text(CREATORS)
+        (folder / "payees.csv").write_text(PAYEES)
         sluice = Sluice(self.store)
         sluice("program", "apply", folder / "program.toml")
         sluice("creator", "import", folder / "creators.csv")
@@ -215,6 +219,191 @@ def token_revoke(kills, scene):
         assert not leftovers(sluice.store)
 
 
+def registry_import(kills, scene):
+    """A new node of a fleet: the registry, and the copy that nginx reads."""
+    exported = scene.folder / "registry.ndjson"
+    exported.write_text(Sluice(scene.store)("registry", "export", "-"))
+    shutil.rmtree(scene.folder / "node", ignore_errors=True)
+    node = Sluice(scene.folder / "node")
+    node("init")
+    (node.store / "master.key").unlink()
+    shutil.copy(scene.store / "master.key", node.store / "master.key")
+    states = set()
+    for sluice in kills.each(lambda: scene.copy(node.store), ["registry", "import", exported]):
+        accounts = [row["account_id"] for row in sluice.json("account", "list")]
+        states.add(tuple(accounts))
+        sluice("registry", "import", exported)
+        assert [row["account_id"] for row in sluice.json("account", "list")] == ["acme"]
+        assert verifies(sluice) and not leftovers(sluice.store) and not stray_keys(sluice.store)
+    sluice("registry", "detach")
+    kills.ends(sluice, scene, states, {(), ("acme",)})
+
+
+def registry_export(kills, scene):
+    """A file that a person named is whole or absent; a temporary file next to it is kept."""
+    folder = scene.folder / "out"
+    whole = Sluice(scene.store)("registry", "export", "-").splitlines()
+
+    def begin():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return scene.copy()
+
+    for sluice in kills.each(begin, ["registry", "export", folder / "r"], folder=scene.folder):
+        file = folder / "r"
+        assert not file.exists() or len(file.read_text().splitlines()) == len(whole)
+        kept = {path.name for path in folder.iterdir()}
+        sluice("registry", "export", folder / "r")
+        assert len(file.read_text().splitlines()) == len(whole)
+        assert {path.name for path in folder.iterdir()} == kept | {"r"}, "nothing of a person is removed"
+        works(sluice)
+
+
+def notify_add(kills, scene):
+    """The folder of the destinations, its key, and its row."""
+    arguments = ["notify", "add", "erp", "--account", "acme", "--url", "https://hooks.example.com/", "--from", "start"]
+    states = set()
+    for sluice in kills.each(scene.copy, arguments):
+        before = [row["id"] for row in sluice.json("notify", "list")]
+        states.add(len(before))
+        again = sluice.run(*arguments)
+        assert again.returncode == (1 if before else 0), again.stderr
+        assert [row["id"] for row in sluice.json("notify", "list")] == ["erp"]
+        works(sluice)
+    kills.ends(sluice, scene, states, {0, 1})
+
+
+def payout_export(kills, scene):
+    """The payout, its message in the store, and the file for the bank: never a file for a payout that is not sent."""
+    begun = scene.copy(name="closed")
+    closed = begun.json("payout", "close", "--account", "acme", "--until", now())["payouts"]
+    out = scene.folder / "out" / "may.csv"
+    arguments = ["payout", "export", closed[0]["payout_run"], "--account", "acme", "--form", "csv",
+                 "--payees", scene.folder / "payees.csv", "--out", out]
+
+    def begin():
+        shutil.rmtree(out.parent, ignore_errors=True)
+        out.parent.mkdir()
+        return scene.copy(begun.store)
+
+    def state(sluice):
+        return [row["state"] for row in sluice.json("payout", "list", "--account", "acme")]
+
+    states, texts = set(), set()
+    for sluice in kills.each(begin, arguments, folder=scene.folder):
+        sluice.drain()
+        (before,) = state(sluice)
+        states.add(before)
+        assert before == "SENT" or not out.exists()
+        if out.exists():
+            texts.add(re.sub(r"M\d{12}-\w+", "M", out.read_text()))
+        if before == "SENT":
+            (sent,) = sluice.json("payout", "list", "--account", "acme")
+            sluice(*arguments[:2], *arguments[3:], "--again", sent["message"])
+        else:
+            sluice(*arguments)
+        texts.add(re.sub(r"M\d{12}-\w+", "M", out.read_text()))
+        assert state(sluice) == ["SENT"]
+        works(sluice)
+    assert len(texts) == 1 and "12.00" in texts.pop()
+    kills.ends(sluice, scene, states, {"APPROVED", "SENT"})
+
+
+def credit_without_a_worker(kills, scene):
+    """The queue, the ledger, the archive with its order of batches, and the trim of the queue."""
+    states = set()
+    for sluice in kills.each(scene.copy, credit_arguments("second")):
+        sluice.drain()
+        states.add(credits(sluice))
+        credit(sluice, "second")
+        assert credits(sluice) == 2, "once, by its key"
+        assert sluice("doctor", "--replay").startswith("4 inputs were replayed")
+        works(sluice)
+    kills.ends(sluice, scene, states, {1, 2})
+
+
+def forget(kills, scene):
+    """The ledger and every segment of the archive that names the creator."""
+    named = scene.copy(name="named")
+    named("creator", "set", "ann", "--account", "acme", "--name", "Ann Erased")
+    arguments = ["forget", "--creator", "ann", "--account", "acme", "--reason", "asked", "--key", "f"]
+    for sluice in kills.each(lambda: scene.copy(named.store), arguments):
+        sluice.drain()
+        sluice(*arguments)
+        sluice.drain()
+        assert "Ann Erased" not in sluice("creator", "list", "--account", "acme")
+        sluice("doctor", "--replay")
+        works(sluice)
+    kills.ends(sluice, scene)
+
+
+def ledger_snapshot(kills, scene):
+    """A copy of the ledger, and its seal."""
+    for sluice in kills.each(scene.copy, ["ledger", "snapshot"]):
+        made = list((sluice.store / "snapshots").glob("2*"))
+        assert all((snapshot / "snapshot").exists() for snapshot in made), "it has its name once it is sealed"
+        works(sluice)
+        sluice("ledger", "snapshot")
+        assert len(list((sluice.store / "snapshots").iterdir())) == len(made) + 1
+        sluice("doctor", "--replay")
+
+
+def store_set(kills, scene):
+    states = set()
+    for sluice in kills.each(scene.copy, ["store", "set", "--max-accounts", "70000"]):
+        (most,) = re.findall(r"max_accounts (\d+)", (sluice.store / "format").read_text())
+        states.add(most)
+        works(sluice)
+    kills.ends(sluice, scene, states, {"65536", "70000"})
+
+
+def backup(kills, scene):
+    """A folder is a backup once its list is written."""
+    folder = scene.folder / "killed"
+
+    def begin():
+        shutil.rmtree(folder, ignore_errors=True)
+        return scene.copy()
+
+    states = set()
+    for sluice in kills.each(begin, ["backup", folder], folder=scene.folder):
+        works(sluice)
+        complete = (folder / "backup").exists()
+        states.add(complete)
+        if not complete:
+            scene.new().refuses("restore", folder)
+            if folder.exists() and any(folder.iterdir()):
+                said = sluice.refuses("backup", folder)
+                assert "remove it: it may hold keys" in said, said
+                shutil.rmtree(folder)
+            sluice("backup", folder)
+        restored = scene.new()
+        restored("restore", folder)
+        works(restored)
+    kills.ends(sluice, scene, states, {False, True})
+
+
+def init(kills, scene):
+    """A folder is a store once all of it is there, for nginx's group as well."""
+    group = grp.getgrgid(os.getgid()).gr_name
+    states = set()
+    for sluice in kills.each(scene.new, ["init", "--group", group]):
+        states.add(is_store(sluice))
+        if not is_store(sluice):
+            assert "no file \"format\"" in sluice.refuses("account", "list")
+            if is_begun(sluice):
+                assert "remove it first" in sluice.refuses("init")
+                shutil.rmtree(sluice.store)
+            sluice("init", "--group", group)
+        for path, mode in ((sluice.store, 0o750), (sluice.store / "format", 0o640)):
+            assert stat.S_IMODE(path.stat().st_mode) == mode, path
+        sluice.account("acme")
+        sluice.shop("acme-shop", "acme")
+        sluice.token("acme", "write_orders", secret=SECRET)
+        works(sluice)
+    kills.ends(sluice, scene, states, {False, True})
+
+
 def restore(kills, scene):
     """A folder is a store once all of it is there. A command of the time that the restore undoes is not applied."""
     folder = scene.folder / "undone"
@@ -245,7 +434,9 @@ def restore(kills, scene):
     kills.ends(sluice, scene, states, {False, True})
 
 
-COMMANDS = [key_rotate, key_rotate_to_a_given_key, account_create, token_create, token_revoke, restore]
+COMMANDS = [key_rotate, key_rotate_to_a_given_key, account_create, token_create, token_revoke, registry_import,
+            registry_export, notify_add, payout_export, credit_without_a_worker, forget, ledger_snapshot, store_set,
+            backup, init, restore]
 
 
 def names(command):

@@ -10,6 +10,7 @@
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
@@ -35,6 +36,10 @@ Status run_init(const Frame& frame, const store::InitOptions& options) {
 }
 
 Status run_set(const Frame& frame, const std::uint32_t& max_accounts) {
+    const auto held = store::hold_temporary_files(frame.paths());
+    if (!held.ok()) {
+        return held.error();
+    }
     if (Status set = store::set_max_accounts(frame.paths(), max_accounts); !set.ok()) {
         return set;
     }

@@ -13,6 +13,7 @@
 #include "core/ledger/journal_rows.hpp"
 #include "core/reports/lists.hpp"
 #include "core/rules/soundness.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::cli {
@@ -58,7 +59,7 @@ Status keep_export(const Frame& frame, const std::string& message, const std::st
     if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
         return system_error(errno, "create", folder);
     }
-    return replace_file(kept_file(frame, message), bytes);
+    return store::replace_store_file(frame.paths(), kept_file(frame, message), bytes);
 }
 
 std::vector<Payout> payouts_of_message(LedgerReader& ledger, AccountNumber account,

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "pg_store/connection/url.hpp"
@@ -43,10 +44,12 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
 }
 
 /// Stores the URL without its password.
-Status bind_store(const std::string& file, const pg::Url& url) {
+Status bind_store(const store::StorePaths& paths, const pg::Url& url) {
+    const std::string file = bound_file(paths);
     const std::string wanted = url.shown() + "\n";
     const auto stored = read_plain_file(file, kUrlBytesMax);
-    return stored.ok() && *stored == wanted ? Status::success() : replace_file(file, wanted);
+    return stored.ok() && *stored == wanted ? Status::success()
+                                            : store::replace_store_file(paths, file, wanted);
 }
 
 /// Checks, before anything is read from the queue, that the ledger has the same shops as the store.
@@ -83,7 +86,7 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
                 if (Status fits = check_store(*writer, **opened); !fits.ok()) {
                     return fits.error();
                 }
-                if (Status bound = bind_store(bound_file(*writer), url); !bound.ok()) {
+                if (Status bound = bind_store(*writer, url); !bound.ok()) {
                     return bound.error();
                 }
             }
@@ -174,7 +177,7 @@ Result<bool> has_own_ledger(const Frame& frame) {
 Status switch_ledger(const store::StorePaths& paths, const std::optional<pg::Url>& to) {
     const std::string file = bound_file(paths);
     if (to) {
-        return bind_store(file, *to);
+        return bind_store(paths, *to);
     }
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
         return system_error(errno, "remove", file);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lmdb_store/ledger/ledger.hpp"
+#include "lmdb_store/store/leftovers.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::worker {
@@ -20,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTitle = "sluice ledger snapshot\n";
-constexpr std::string_view kUnfinished = "unfinished";
 constexpr std::string_view kSealWord = "seal ";
 constexpr const char* kSealedFile = "snapshot";
 constexpr std::size_t kSealedBytesMax = 1U << 20;
@@ -119,7 +119,7 @@ Result<SnapshotMade> make_snapshot(const LedgerPlace& from, const fs::path& snap
         return lock.error();
     }
     LedgerPlace to;
-    to.folder = snapshots / kUnfinished;
+    to.folder = snapshots / store::kUnfinishedSnapshot;
     std::error_code failure;
     fs::remove_all(to.folder, failure);
     if (failure) {

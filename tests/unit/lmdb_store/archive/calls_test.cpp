@@ -148,8 +148,11 @@ TEST_F(ArchiveCallsTest, FilesOfAnInterruptedWriterAreRemoved) {
     // As replace_file() does now, and as earlier releases did.
     const fs::path left = folder_ / "000000000009.sla.new.4711";
     const fs::path before = folder_ / "000000000008.sla.new";
-    write_text(left, "half of it");
-    write_text(before, "half of it");
+    const fs::path order = folder_ / (std::string("order.") + kQueue + ".new.4711");
+    const fs::path kept = folder_ / (std::string("order.") + kQueue);
+    for (const fs::path& path : {left, before, order, kept}) {
+        write_text(path, "half of it");
+    }
     {
         const FailingCall call("sys_unlink", 0, EACCES);
         const auto refused = ArchiveWriter::open(folder_, kQueue, options_);
@@ -161,7 +164,8 @@ TEST_F(ArchiveCallsTest, FilesOfAnInterruptedWriterAreRemoved) {
         EXPECT_EQ(writer()->last_seq().value, 4U);
     }
     EXPECT_EQ(writer()->last_seq().value, 4U);
-    EXPECT_FALSE(fs::exists(left) || fs::exists(before));
+    EXPECT_FALSE(fs::exists(left) || fs::exists(before) || fs::exists(order));
+    EXPECT_TRUE(fs::exists(kept));
 }
 
 TEST_F(ArchiveCallsTest, AWriterThatCannotReadTheArchiveDoesNotBegin) {
