@@ -1,4 +1,4 @@
-// Columns of the export tables: those of the views in docs/postgresql.md.
+// Columns of the export tables: those of the views in docs/postgresql.md, and what rules decide.
 #include "core/exports/tables.hpp"
 #include "core/protocol/product_fields.hpp"
 
@@ -119,6 +119,7 @@ std::vector<ExportTable> make_tables() {
           {"pending", kAmount},
           {"blocked", kAmount},
           {"payable", kAmount},
+          {"owed", kAmount},
           {"in_payout", kAmount},
           {"paid", kAmount},
           {"total", kAmount}}},
@@ -162,6 +163,7 @@ std::vector<ExportTable> make_tables() {
           {"count", kInteger},
           {"message"},
           {"recorded_at", kTime},
+          {"showing", kFlag},
           {"blocks", kFlag},
           {"acknowledged_by"},
           {"acknowledged_at", kTime},

@@ -160,6 +160,7 @@ void TableWriter::write_balances(Timestamp now) {
             .amount(balance.pending)
             .amount(balance.blocked)
             .amount(balance.payable)
+            .amount(balance.owed)
             .amount(balance.in_payout)
             .amount(balance.paid)
             .amount(balance.total);
@@ -250,6 +251,7 @@ void TableWriter::write_anomalies() {
                 .integer(anomaly.count)
                 .text(anomaly.message)
                 .time(anomaly.recorded_at)
+                .flag(anomaly.showing)
                 .flag(anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0)
                 .text_or_null(anomaly.acknowledged_by)
                 .time(anomaly.acknowledged_at)

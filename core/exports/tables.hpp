@@ -1,6 +1,6 @@
-// Export tables: the views of docs/postgresql.md, products and closed periods, of one snapshot of
-// either ledger; or an account's changes since a place of its feed. Creators have their first ids,
-// as in the views, so that the tables can be joined.
+// Export tables: the views of docs/postgresql.md with the columns that rules decide, products and
+// closed periods, of one snapshot of either ledger; or an account's changes since a place of its
+// feed. Creators have their first ids, as in the views, so that the tables can be joined.
 //
 // Storage failures are thrown as LedgerFailure.
 #pragma once

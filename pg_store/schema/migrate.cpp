@@ -7,8 +7,6 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/valid.hpp"
-#include "core/programs/policy.hpp"
-#include "core/rules/account.hpp"
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
@@ -88,18 +86,13 @@ std::string name_functions() {
            function("attribution_name", "type integer", names_of<AttributionType>("type"));
 }
 
-void replace(std::string& text, std::string_view name, const std::string& value) {
-    for (std::size_t at = text.find(name); at != std::string::npos;
-         at = text.find(name, at + value.size())) {
-        text.replace(at, name.size(), value);
-    }
-}
-
 /// Returns `sql` with the functions that name kinds, reasons, accounts and states in place of
-/// `@names@`, and the bits of the anomaly kinds that block by default in place of `@blocking@`.
+/// `@names@`.
 std::string with_view_names(std::string sql) {
-    replace(sql, "@names@", name_functions());
-    replace(sql, "@blocking@", std::to_string(blocking_kinds(Policy{})));
+    constexpr std::string_view kPlace = "@names@";
+    if (const std::size_t at = sql.find(kPlace); at != std::string::npos) {
+        sql.replace(at, kPlace.size(), name_functions());
+    }
     return sql;
 }
 

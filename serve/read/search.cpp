@@ -61,7 +61,8 @@ private:
 /// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
 public:
-    explicit Hits(Read& read) : read_(read), judge_(read.ledger), names_(read.ledger) {}
+    explicit Hits(Read& read)
+        : read_(read), judge_(read.ledger), names_(read.ledger, read.grant.account) {}
 
     [[nodiscard]] bool is_full() const noexcept { return page_.rows.size() >= kHitsMax; }
     [[nodiscard]] Page take() && {

@@ -17,9 +17,9 @@ from harness import paths
 
 from export.conftest import LARGEST, ODD
 
-VIEWS = ["orders", "positions", "commissions", "journal", "journal_references", "balances", "payouts", "payout_items", "anomalies"]
-TABLES = [*VIEWS, "products", "periods", "period_sums"]
-DOCUMENT = paths.ROOT / "docs" / "postgresql.md"
+TABLES = ["orders", "positions", "commissions", "journal", "journal_references", "balances", "payouts", "payout_items", "anomalies",
+          "products", "periods", "period_sums"]
+VIEWS_PAGE, EXPORT_PAGE = (paths.ROOT / "docs" / name for name in ("postgresql.md", "export.md"))
 
 
 def manifest_of(folder):
@@ -74,16 +74,25 @@ def test_the_manifest_has_every_file_with_rows_and_digest(site, options):
             assert list(row) == [column["name"] for column in table["columns"]]
 
 
-def columns_of_the_page():
-    """{view: columns} of the table in docs/postgresql.md."""
+def columns_of_the_page(page, cells):
+    """{table: columns} of a table of a page, whose last of so many cells has the columns."""
     return {name: columns.split(", ") for name, columns in
-            re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", DOCUMENT.read_text(), re.M)}
+            re.findall(rf"^\| `(\w+)` \|{' [^|]+ [|]' * (cells - 2)} ([^|]+) \|$", page.read_text(), re.M)}
 
 
-def test_tables_have_the_columns_of_the_page(site):
+def views_of_the_page():
+    return columns_of_the_page(VIEWS_PAGE, 3)
+
+
+def test_tables_have_the_columns_of_the_pages(site):
+    """Those of the view, in its order, and those that a rule decides."""
     manifest = manifest_of(site.export("columns"))
     found = {table["name"]: [column["name"] for column in table["columns"]] for table in manifest["tables"]}
-    assert {name: found[name] for name in VIEWS} == columns_of_the_page()
+    views, further = views_of_the_page(), columns_of_the_page(EXPORT_PAGE, 2)
+    assert {*views, *further} < {*TABLES} and len(views) == 8
+    for name in {*views, *further}:
+        assert sorted(found[name]) == sorted(views.get(name, []) + further.get(name, [])), name
+        assert [column for column in found[name] if column in views.get(name, [])] == views.get(name, []), name
 
 
 def comparable(value):
@@ -105,18 +114,22 @@ def numbers_as_texts(text):
 
 
 def test_the_tables_equal_the_views(site):
-    """The views of docs/postgresql.md, read by PostgreSQL itself."""
+    """The views of docs/postgresql.md, read by PostgreSQL itself; each has columns of the table of its name."""
     if site.server is None:
         pytest.skip("the embedded ledger has no views")
     folder = site.export("views")
     amounts = {column["name"] for table in json.loads((folder / "manifest.json").read_text())["tables"]
                for column in table["columns"] if column["type"] == "amount"}
-    for view in VIEWS:
+    pages = views_of_the_page()
+    assert {name for (name,) in site.server.query("SELECT viewname FROM pg_views WHERE schemaname = 'public'")} == {*pages}
+    for view, columns in pages.items():
         query = f"SET timezone = 'UTC'; SELECT encode(convert_to(row_to_json(v)::text, 'UTF8'), 'hex') FROM {view} v"
-        wanted = [numbers_as_texts(bytes.fromhex(row).decode()) for (row,) in site.server.query(query)]
-        for row in wanted:
+        viewed = [numbers_as_texts(bytes.fromhex(row).decode()) for (row,) in site.server.query(query)]
+        for row in viewed:
+            assert list(row) == columns
             row.update({name: str(row[name]) for name in amounts & set(row) if row[name] is not None})
-        assert sorted_rows(rows_of(folder, view)) == sorted_rows(wanted), view
+        exported = [{name: row[name] for name in columns} for row in rows_of(folder, view)]
+        assert sorted_rows(exported) == sorted_rows(viewed), view
 
 
 def test_csv_has_the_rows_of_ndjson(site):

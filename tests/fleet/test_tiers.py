@@ -208,8 +208,11 @@ def check_late_entries(pair, seed):
         assert [first[name] for name in same] == [row[name] for name in same] and first["reason"] == "ACCRUAL", (row, first)
     assert any(row["node"] != row["refers_to_node"] for row in late), f"seed {seed}: {len(late)} late entries"
     assert all(row["refers_to_node"] is None for row in rows if row["refers_to"] is None)
-    viewed = pair.database.query("SELECT node, entry, refers_to_node FROM journal_references")
-    assert {(row[0], int(row[1])): row[2] for row in viewed} == {(row["node"], row["entry"]): row["refers_to_node"] for row in late}
+    folder = pair.nodes[0].edge.folder / "late"
+    pair.nodes[0].sluice("export", folder, *pair.nodes[0].ledger)
+    exported = map(json.loads, (folder / "journal_references-0001.ndjson").read_text().splitlines())
+    assert {(row["node"], row["entry"]): row["refers_to_node"] for row in exported} == {
+        (row["node"], row["entry"]): row["refers_to_node"] for row in late}
 
 
 def rates(pair):

@@ -1,4 +1,5 @@
-"""The rules of the ledger against the independent model, on very many random histories.
+"""The rules of the ledger against the independent model, on very many random histories. In PostgreSQL
+each view is compared with an export as well (tests/unit/ledger/books_views.cpp).
 
 SLUICE_SEED=n runs one seed; SLUICE_CORE_HISTORIES=n so many (24 in CI), SLUICE_CORE_STEPS=n so long.
 """
@@ -53,3 +54,8 @@ def server():
 @pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 16 + 1])
 def test_history_in_postgresql(server, seed):
     run(seed + 200000, server.create(f"history_{seed}"))
+
+
+@pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 3])
+def test_more_histories_in_postgresql(server, seed):
+    run(seed + 300000, server.create(f"more_{seed}"))

@@ -26,6 +26,7 @@
 #include "tool/reports/payouts.hpp"
 #include "tool/reports/statements.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/ledger/books_views.hpp"
 #include "unit/ledger/example_inputs.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 
@@ -239,7 +240,9 @@ std::unique_ptr<Ledger> open_ledger(const std::string& where) {
         if (const auto migrated = pg::migrate(url.value()); !migrated) {
             throw std::runtime_error(migrated.error().message);
         }
-        return opened(pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {}));
+        return std::make_unique<ViewedLedger>(
+            opened(pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {})),
+            where);
     }
     std::filesystem::create_directory(where);
     if (const Status made = store::EmbeddedLedger::create(where); !made) {

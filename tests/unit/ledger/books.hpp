@@ -150,7 +150,8 @@ public:
     [[nodiscard]] std::vector<std::string> payouts();
     [[nodiscard]] Totals totals() { return read()->head().totals; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return seq_; }
-    /// Checks the sums, chains and indexes of the ledger. Returns an empty text if all hold.
+    /// Checks the sums, chains and indexes of the ledger, and the views of a ViewedLedger. Returns
+    /// an empty text if all hold.
     [[nodiscard]] std::string broken_invariant();
     /// Every row of the ledger, as text; equal texts are equal ledgers.
     [[nodiscard]] std::string dump();

@@ -1,4 +1,4 @@
-// The invariants of any ledger: sums, chain, indexes; and a ledger as text.
+// The invariants of any ledger: sums, chain, indexes, views; and a ledger as text.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,6 +9,7 @@
 #include "core/ledger/overview_rows.hpp"
 #include "core/rules/attribution.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/ledger/books_views.hpp"
 
 namespace sluice::test {
 namespace {
@@ -161,6 +162,9 @@ std::string wrong_lists(LedgerReader& reader) {
 
 std::string Books::broken_invariant() {
     std::string wrong = wrong_lists(*read());
+    if (auto* viewed = dynamic_cast<ViewedLedger*>(&ledger_)) {
+        wrong += viewed->wrong_views(*read());
+    }
     for (const AuditFinding& finding : audit_ledger(*read(), kFindingsMax)) {
         wrong += to_string(finding) + "; ";
     }

@@ -16,6 +16,7 @@
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/ledger/books_views.hpp"
 #include "unit/ledger/memory_ledger.hpp"
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
@@ -91,24 +92,19 @@ private:
 /// One database for the whole program, emptied for each test.
 class EmptiedDatabase {
 public:
-    explicit EmptiedDatabase(const std::string& url) : url_(*pg::Url::parse(url)) {
+    explicit EmptiedDatabase(const std::string& url) : url_text_(url), url_(*pg::Url::parse(url)) {
         if (const auto migrated = pg::migrate(url_); !migrated) {
             throw std::runtime_error(migrated.error().message);
         }
         session_ = pg::Connection::open(url_, {});
         const pg::Rows tables = session_->query_text(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = "
-            "'sluice_ledger' AND table_name NOT IN ('migrations', 'state')");
+            "'sluice_ledger' AND table_type = 'BASE TABLE' AND table_name NOT IN ('migrations', "
+            "'state')");
         for (int i = 0; i < tables.count(); ++i) {
             empty_ += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
         }
         empty_ += "UPDATE sluice_ledger.state SET programs_revision = 0";
-        made().push_back(url);
-    }
-    /// Their URLs.
-    static std::vector<std::string>& made() {
-        static std::vector<std::string> urls;
-        return urls;
     }
     [[nodiscard]] pg::Connection& session() { return *session_; }
     std::unique_ptr<Ledger> ledger() {
@@ -122,10 +118,11 @@ public:
         if (!opened) {
             throw std::runtime_error(opened.error().message);
         }
-        return std::move(*opened);
+        return std::make_unique<ViewedLedger>(std::move(*opened), url_text_);
     }
 
 private:
+    std::string url_text_;
     pg::Url url_;
     std::unique_ptr<pg::Connection> session_;
     std::string empty_;
@@ -185,11 +182,8 @@ void edit_by_sql(const std::string& url, std::string_view node, const Balance& c
 void edit_balance(Ledger& ledger, std::string_view node, const Balance& change) {
     if (auto* embedded = dynamic_cast<TemporaryLedger*>(&ledger)) {
         embedded->edit_balance(change);
-    } else if (dynamic_cast<pg::PostgresLedger*>(&ledger) != nullptr) {
-        // One of them has the node; what the other one is left with goes before it is used again.
-        for (const std::string& url : EmptiedDatabase::made()) {
-            edit_by_sql(url, node, change);
-        }
+    } else if (auto* viewed = dynamic_cast<ViewedLedger*>(&ledger)) {
+        edit_by_sql(viewed->url(), node, change);
     } else {
         const auto txn = ledger.begin(node);
         txn->add_to_balance(change);
