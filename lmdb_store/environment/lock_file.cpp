@@ -204,10 +204,11 @@ int LockFile::wait_until_free(Mutex mutex, bool& woken) const noexcept {
 }
 
 /// An unlock wakes one thread. So the one that was woken notes that others may wait, or wakes the
-/// next if it did not lock the mutex.
-void LockFile::pass_on(Mutex mutex, bool is_locked) const noexcept {
+/// next if it does not have the mutex: LMDB has released that of the readers before it returns. A
+/// note in a mutex that nobody has would be taken for an owner, and all would wait for ever.
+void LockFile::pass_on(Mutex mutex) const noexcept {
     int& word = word_of(*head_, mutex);
-    if (is_locked) {
+    if ((load(word) & FUTEX_TID_MASK) == ::gettid()) {
         __atomic_fetch_or(&word, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
     } else {
         ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);

@@ -50,7 +50,7 @@ public:
         }
         const int rc = lock();
         if (woken) {
-            pass_on(mutex, rc == 0);
+            pass_on(mutex);
         }
         return rc;
     }
@@ -67,7 +67,7 @@ private:
     LockFile(Head* head, std::uint64_t bytes) noexcept;
     /// @param woken  Set if an unlock woke this thread, which another waiter then still needs.
     [[nodiscard]] int wait_until_free(Mutex mutex, bool& woken) const noexcept;
-    void pass_on(Mutex mutex, bool is_locked) const noexcept;
+    void pass_on(Mutex mutex) const noexcept;
     [[nodiscard]] static int& word_of(Head& head, Mutex mutex) noexcept;
 
     std::unique_ptr<Head, Unmap> head_;

@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <lmdb.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -323,6 +326,58 @@ TEST_F(LockFileHeld, NoThreadSleepsOnWhileTheLockIsFree) {
                 WriteTxn writer;
                 begun += writer.begin(*environment) == 0 ? 1 : 0;
                 std::this_thread::sleep_for(std::chrono::microseconds(turn % 7 * 20));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(begun, kThreads * kTurns);
+}
+
+// LMDB releases the readers' mutex before it returns. A note of waiters that was written to it then
+// looked like an owner: every reader of the store, nginx's workers among them, waited for ever.
+TEST_F(LockFileHeld, AReaderThatWaitedLeavesTheMutexFree) {
+    const auto environment = open();
+    const int fd = ::open(path_.c_str(), O_RDWR);
+    void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    std::atomic_ref<int> word(*(static_cast<int*>(page) + 2));  // of the readers' mutex
+    word = ::gettid();
+    std::atomic<int> begun{kLockHeld};
+    std::thread reader([&] {
+        ReadTxn txn;
+        begun = txn.begin(*environment);
+    });
+    while (word == ::gettid()) {
+        std::this_thread::yield();  // until it notes that it waits
+    }
+    std::this_thread::sleep_for(milliseconds(20));  // it sleeps in the kernel, nearly always
+    // As an unlock does, until the thread was woken, which may not sleep yet.
+    word = 0;
+    while (::syscall(SYS_futex, static_cast<int*>(page) + 2, FUTEX_WAKE, 1, nullptr, nullptr, 0) ==
+               0 &&
+           begun != 0) {
+        std::this_thread::yield();
+    }
+    reader.join();
+    EXPECT_EQ(begun, 0);
+    EXPECT_EQ(word, 0);
+    ::munmap(page, 4096);
+    ::close(fd);
+}
+
+TEST_F(LockFileHeld, ReadersOfManyThreadsAllBegin) {
+    const auto environment = open();
+    std::vector<std::thread> threads;
+    std::atomic<int> begun{0};
+    constexpr int kThreads = 6;
+    constexpr int kTurns = 300;
+    for (int number = 0; number < kThreads; ++number) {
+        threads.emplace_back([&] {
+            for (int turn = 0; turn < kTurns; ++turn) {
+                ReadTxn reader;
+                begun += reader.begin(*environment) == 0 ? 1 : 0;
             }
         });
     }
