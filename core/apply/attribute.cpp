@@ -185,7 +185,7 @@ struct Attributing {
             return refused("order " + order + " of " + state.ordered_at.to_string() +
                            " earns nothing: program " + command.program.str() +
                            " has opening balances of " + program->opening_at->to_string() +
-                           "; use `sluice credit`");
+                           "; use `sluice credit`, without --order");
         }
         if (state.live && !command.replace) {
             const Attribution& attribution = state.position()->attribution;

@@ -13,6 +13,7 @@
 #include "core/payouts/items.hpp"
 #include "core/payouts/payouts.hpp"
 #include "core/payouts/selection.hpp"
+#include "core/values/shell_word.hpp"
 
 namespace sluice {
 namespace {
@@ -74,7 +75,9 @@ Status repoint(PayoutSelection& selected, const CommandContext& context, LedgerT
         CreatorRow profile{context.account, payout.creator, {}, {}, {}};
         if (!txn.load(profile) || profile.payee.empty()) {
             return refused("payout " + payout.payout_id + ": creator " + payout.creator.str() +
-                           " has no payee; set one with `sluice creator set`");
+                           " has no payee; set one: `sluice creator set " +
+                           shell_word(payout.creator.str()) + " --account " +
+                           context.account_id.str() + " --payee PAYEE`");
         }
         if (profile.payee == payout.payee) {
             selected.notes.add("payout " + payout.payout_id + " goes to payee " + payout.payee +

@@ -248,7 +248,7 @@ Status check_folder_itself(const fs::path& folder) {
         if (error == ENOENT || error == ENOTDIR) {
             return Error{ErrorCode::kNotFound, "\"" + folder.string() +
                                                    "\" does not exist: is this the right store? "
-                                                   "\"sluice init\" makes one"};
+                                                   "If it is, restore it from a backup"};
         }
         return system_error(error, "inspect", folder);
     }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
@@ -119,7 +120,10 @@ private:
                 is_store ? "\"" + paths_.root.string() + "\" already is a store"
                          : "\"" + paths_.root.string() +
                                "\" is neither empty nor a store, as after an interrupted \"sluice "
-                               "init\" or \"sluice restore\": remove it first"};
+                               "init\" or \"sluice restore\", or when its file \"format\" is "
+                               "lost: move it away first (mv -T " +
+                               shell_word(paths_.root.native()) + " " +
+                               shell_word(paths_.root.native() + ".old") + ")"};
     }
 
     [[nodiscard]] Status folder(const fs::path& path, mode_t mode) {

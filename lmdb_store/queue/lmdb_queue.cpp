@@ -111,13 +111,12 @@ Status LmdbQueue::read_identity() {
     }
     const unsigned found = static_cast<unsigned char>((*format)[0]);
     if (found != kQueueFormat) {
-        return Error{
-            ErrorCode::kUnsupported,
-            "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
-                (found > kQueueFormat
-                     ? ": use a newer release of sluice"
-                     : ", which only a pre-release of sluice read: create a new store with "
-                       "\"sluice init\"")};
+        return Error{ErrorCode::kUnsupported,
+                     "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
+                         (found > kQueueFormat ? ": use a newer release of sluice"
+                                               : ", which only a pre-release of sluice read: move "
+                                                 "it away, and create a new store with "
+                                                 "\"sluice init\"")};
     }
     if (*uuid != uuid_) {
         return Error{ErrorCode::kConflict,

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "core/values/shell_word.hpp"
+
 namespace sluice::store {
 namespace {
 
@@ -137,7 +139,7 @@ Result<ControlFile> ControlFile::open(const StorePaths& paths) {
         words.format = kFormat;
     }
     if (words.magic != kMagic || words.format != kFormat) {
-        return damaged_hints(paths.control, "is no control page", kPageBytes);
+        return damaged_hints(paths.control, "is no control page");
     }
     return file;
 }
@@ -153,7 +155,7 @@ Result<ControlView> ControlView::open(const StorePaths& paths) {
     }
     struct stat info {};
     if (::fstat(file->get(), &info) != 0 || info.st_size < off_t{kPageBytes}) {
-        return damaged_hints(paths.control, "is too short", kPageBytes);
+        return damaged_hints(paths.control, "is too short");
     }
     void* const page = ::mmap(nullptr, kPageBytes, PROT_READ, MAP_SHARED, file->get(), 0);
     if (page == MAP_FAILED) {
@@ -188,6 +190,10 @@ std::uint64_t ControlView::heartbeat_ms() const noexcept {
     return words_->heartbeat_ms.load(std::memory_order_relaxed);
 }
 
+std::uint64_t ControlView::last_append_ms() const noexcept {
+    return words_->last_append_ms.load(std::memory_order_relaxed);
+}
+
 std::string ControlView::worker_version() const {
     constexpr std::uint64_t kPart = 1'000;
     const std::uint64_t packed = words_->worker_version.load(std::memory_order_relaxed);
@@ -204,20 +210,20 @@ Result<MappedFile> map_hints(const std::filesystem::path& path, std::size_t byte
     }
     switch (file.error().code) {
         case ErrorCode::kNotFound:
-            return damaged_hints(path, "is missing", bytes);
+            return damaged_hints(path, "is missing");
         case ErrorCode::kInvalid:
-            return damaged_hints(path, "is too short", bytes);
+            return damaged_hints(path, "is too short");
         default:
             return file.error();
     }
 }
 
-Error damaged_hints(const std::filesystem::path& path, std::string_view what, std::size_t bytes) {
+Error damaged_hints(const std::filesystem::path& path, std::string_view what) {
     return {ErrorCode::kCorrupt,
             "\"" + path.string() + "\" " + std::string(what) +
-                ": the store is damaged; nothing was changed. Restore the file from a backup, or, "
-                "with the store stopped, replace it with " +
-                std::to_string(bytes) + " zero bytes"};
+                ": the file holds only hints, so nothing is lost. Stop nginx and the worker, and "
+                "make a new one: sluice doctor --mend " +
+                shell_word(path.native())};
 }
 
 }  // namespace sluice::store

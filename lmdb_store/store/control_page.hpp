@@ -173,6 +173,8 @@ public:
     [[nodiscard]] std::uint64_t queue_noted_ms() const noexcept;
     [[nodiscard]] WorkerState worker_state() const noexcept;
     [[nodiscard]] std::uint64_t heartbeat_ms() const noexcept;
+    /// Returns when an input was last appended to the queue, or 0. Milliseconds since 1970.
+    [[nodiscard]] std::uint64_t last_append_ms() const noexcept;
     /// Returns the worker's version as text, or an empty text.
     [[nodiscard]] std::string worker_version() const;
 
@@ -187,9 +189,8 @@ private:
 
 /// Maps a file of hints. kCorrupt if it is missing or shorter than `bytes`.
 [[nodiscard]] Result<MappedFile> map_hints(const std::filesystem::path& path, std::size_t bytes);
-/// Returns the error of a damaged file of hints, which `bytes` zeros may replace.
-[[nodiscard]] Error damaged_hints(const std::filesystem::path& path, std::string_view what,
-                                  std::size_t bytes);
+/// Returns the error of a damaged file of hints, which zeros may replace.
+[[nodiscard]] Error damaged_hints(const std::filesystem::path& path, std::string_view what);
 /// Mixes a word's bits by splitmix64's finalizer: each input bit changes about half of the output.
 [[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t word) noexcept {
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;

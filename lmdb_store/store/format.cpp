@@ -27,16 +27,20 @@ Error damaged(const fs::path& path, const char* what) {
 }
 
 /// The format file is written last, so a folder that has the rest of a store is not complete.
+/// `sluice init` takes a new or empty folder only.
 Error no_format(const StorePaths& paths) {
+    std::error_code ignored;
     const bool has_more = ::access(paths.registry.c_str(), F_OK) == 0;
+    const bool is_new = !fs::exists(paths.root, ignored) || fs::is_empty(paths.root, ignored);
     return {
         ErrorCode::kNotFound,
         "\"" + paths.root.string() +
             (has_more ? "\" is not a complete store (no file \"format\"): if \"sluice init\" or "
                         "\"sluice restore\" was interrupted, remove the folder and run that "
                         "command again; else put the file back from a backup"
-                      : "\" is not a store (no file \"format\"): create one with \"sluice "
-                        "init\"")};
+             : is_new ? "\" is not a store (no file \"format\"): create one with \"sluice init\""
+                      : "\" is not a store (no file \"format\"): name another folder, or restore "
+                        "this one from its backup")};
 }
 
 /// The numbers of the file, in its order.
@@ -142,11 +146,11 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
                          "longer possible"};
     }
     if (format->format < kStoreFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "\"" + paths.root.string() + "\" has format " +
-                         std::to_string(format->format) +
-                         ", which only a pre-release of sluice read: create a new store with "
-                         "\"sluice init\""};
+        return Error{
+            ErrorCode::kUnsupported,
+            "\"" + paths.root.string() + "\" has format " + std::to_string(format->format) +
+                ", which only a pre-release of sluice read: move it away, and create a new "
+                "store with \"sluice init\""};
     }
     return *std::move(format);
 }

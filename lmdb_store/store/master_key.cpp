@@ -77,8 +77,8 @@ Status check_key_mode(int fd, const std::filesystem::path& path, std::string_vie
         return Error{ErrorCode::kPermission,
                      "\"" + path.string() +
                          "\" may be read by group or others: make it readable by its owner only "
-                         "(chmod 0400)" +
-                         std::string(then)};
+                         "(chmod 0400 " +
+                         shell_word(path.native()) + ")" + std::string(then)};
     }
     return Status::success();
 }

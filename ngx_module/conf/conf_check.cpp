@@ -32,7 +32,8 @@ std::optional<store::StoreFormat> check_store(const MainConf& conf, ngx_log_t* l
     const store::StorePaths paths(to_view(conf.store_path));
     Result<store::StoreFormat> format = store::read_store_format(paths);
     if (!format) {
-        log_at(log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
+        log_at(log, NGX_LOG_EMERG, conf.store_line,
+               "sluice_store: " + format_problem(format.error(), paths, core_conf(conf.cycle)));
         return std::nullopt;
     }
     if (const auto problem = check_store_access(paths, core_conf(conf.cycle))) {

@@ -35,6 +35,11 @@ void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line, std::string_
 [[nodiscard]] std::optional<std::string> check_store_access(const store::StorePaths& paths,
                                                             const ngx_core_conf_t& core);
 
+/// Returns what to say of an error of the store's format. If there is no store, that is how to make
+/// one that the workers can open.
+[[nodiscard]] std::string format_problem(const Error& error, const store::StorePaths& paths,
+                                         const ngx_core_conf_t& core);
+
 }  // namespace sluice::ngx
 
 extern "C" {

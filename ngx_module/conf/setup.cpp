@@ -78,7 +78,8 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
     const store::StorePaths paths(to_view(conf.store_path));
     const Result<store::StoreFormat> format = store::read_store_format(paths);
     if (!format) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.store_line, "sluice_store: " + format.error().message);
+        log_at(cf->log, NGX_LOG_EMERG, conf.store_line,
+               "sluice_store: " + format_problem(format.error(), paths, core_conf(cf->cycle)));
         return false;
     }
     if (conf.key_path.data == nullptr) {

@@ -226,15 +226,17 @@ Result<bool> CsvTable::next(CsvRow& row) {
     return true;
 }
 
+std::string not_utf8(const std::string& file, std::string_view text) {
+    const std::string encoding(likely_encoding(text));
+    return encoding.empty()
+               ? "not UTF-8: save the file as UTF-8"
+               : "not UTF-8; the file looks like " + encoding + ": make it UTF-8 with `iconv -f " +
+                     encoding + " -t UTF-8 " + shell_word(file) + " > NEW_FILE`";
+}
+
 Error CsvTable::not_utf8_at(std::uint64_t line, const std::string& column,
                             std::string_view text) const {
-    const std::string encoding(likely_encoding(text));
-    return error_at(
-        line, column + ": not UTF-8" +
-                  (encoding.empty()
-                       ? ": save the file as UTF-8"
-                       : "; the file looks like " + encoding + ": make it UTF-8 with `iconv -f " +
-                             encoding + " -t UTF-8 " + shell_word(file_) + " > NEW_FILE`"));
+    return error_at(line, column + ": " + not_utf8(file_, text));
 }
 
 Status read_rows(const std::string& file, const CsvColumns& columns,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/values/result.hpp"
@@ -17,6 +18,10 @@ struct CsvRow {
     std::uint64_t line = 0;  ///< Line of its first character, from 1.
     std::vector<std::string> fields;
 };
+
+/// Returns "not UTF-8", with the command that changes it if the encoding can be guessed from
+/// `text`.
+[[nodiscard]] std::string not_utf8(const std::string& file, std::string_view text);
 
 /// Skips a UTF-8 byte order mark. Requires: the file is at its beginning.
 void skip_byte_order_mark(std::FILE* file);

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 
 import pytest
@@ -209,6 +210,48 @@ def test_explain(sold):
     sold.run("explain", "nope", "--shop", "shop-1", status=1)
     sold.run("explain", "o1", "--shop", "nope", status=1)
     sold.run("explain", "o1", "--shop", "shop-1", "--format", "csv", status=2)
+
+
+def test_an_order_that_waits_for_the_worker_is_explained(shop):
+    """E: it was `shop shop-1 has no applied input yet`, or an order that is unknown."""
+    shop.send("o1")
+    said = shop.run("explain", "--shop", "shop-1", "o1", status=1).err
+    assert "1 event of order o1 of shop shop-1 is durable and will be applied by the worker" in said
+    assert "has no applied input yet" in shop.run("explain", "--shop", "shop-1", "o2", status=1).err
+    shop.drain()
+    shop.send("o2")
+    assert "1 event of order o2 of shop shop-1 is durable" in shop.run("explain", "--shop", "shop-1", "o2", status=1).err
+    assert "o3" in shop.run("explain", "--shop", "shop-1", "o3", status=1).err
+    shop.drain()
+    shop.run("explain", "--shop", "shop-1", "o2")
+
+
+def test_a_report_says_that_the_worker_stands_still(shop):
+    """E: it showed what was applied long ago, without a word. The control page has the last sign of life."""
+    def told(*command):
+        return shop.run(*command).err
+
+    def set_heartbeat(change):
+        with open(shop.store / "queue" / "control", "r+b") as page:
+            page.seek(24)  # ControlWords::heartbeat_ms
+            (heartbeat,) = struct.unpack("<Q", page.read(8))
+            page.seek(24)
+            page.write(struct.pack("<Q", change(heartbeat)))
+
+    shop.send("o1")
+    shop.drain()
+    assert told("report", "orders") == ""
+    set_heartbeat(lambda now: now - 301_000)
+    shop.drain()
+    shop.send("o2")
+    assert told("report", "orders") == "", "a worker that is restarted is no standstill"
+    set_heartbeat(lambda now: now - 301_000)
+    for command in (("report", "orders"), ("report", "balances", *ACME), ("explain", "--shop", "shop-1", "o1")):
+        assert "the worker has not run since" in told(*command), command
+    set_heartbeat(lambda _: 0)
+    assert "no worker has run yet: inputs that arrived later are not in this" in told("report", "orders")
+    shop.drain()
+    assert told("report", "orders") == ""
 
 
 def test_a_receipt_leads_to_its_event_and_its_order(shop):

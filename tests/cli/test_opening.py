@@ -93,6 +93,19 @@ def test_orders_from_before_the_date_earn_nothing(shop):
     is_sound(shop)
 
 
+def test_orders_from_before_the_date_are_credited_by_hand(shop):
+    """The remedy was `use sluice credit`, which refuses an order that exists."""
+    opening(shop, "ann,spring,EUR,10.00\n")
+    before = "2025-12-31T23:59:59Z"
+    shop.send("o1", currency_code="EUR", platform_ordered_at=before, platform_updated_at=before)
+    shop.drain()
+    to = ("--creator", "ann", "--program", "spring", *WHY)
+    said = shop.run("attribute", "--shop", "shop-1", "--order", "o1", *to, status=1).err
+    assert "use `sluice credit`, without --order" in said
+    shop.run("credit", *ACME, *to, "--amount", "8.00 EUR")
+    is_sound(shop)
+
+
 def test_a_file_is_imported_whole_or_not_at_all(shop):
     opening(shop, "ann,spring,EUR,10.00\n")
     journal = shop.json("report", "journal", *ACME)

@@ -138,6 +138,10 @@ def test_stores_with_accounts_of_their_own_do_not_mix(source, edge, tmp_path):
     refused = run("registry", "import", exported(source, tmp_path), store=edge, status=1)
     assert "account" in refused.err and "sluice init" in refused.err
     assert [row["account_id"] for row in listing(edge, "account", "list")] == ["beta"]
+    new = tmp_path / "new"
+    run("init", store=new)
+    shutil.copy2(source / "master.key", new / "master.key")
+    run("registry", "import", exported(source, tmp_path), store=new)
 
 
 def test_a_fleet_rotates_to_one_key(source, edge, tmp_path):

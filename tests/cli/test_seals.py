@@ -44,7 +44,7 @@ def test_without_the_key_nothing_is_commanded(books):
     assert "command.key" in credit(books, status=1).err
     assert "command.key" in books.run("worker", "--until-empty", status=1).err
     findings = [row for row in books.run("doctor", "--format", "json", status=1).out.split("},") if "command key" in row]
-    assert findings and "restore" in findings[0]
+    assert findings and "from the backup" in findings[0]
     key.write_bytes(kept)
     key.chmod(0o440)
     assert "chmod 0400" in credit(books, status=1).err

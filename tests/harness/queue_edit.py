@@ -7,6 +7,7 @@ import struct
 LMDB = ctypes.CDLL("liblmdb.so.0")
 MAP_BYTES = 1 << 30
 MDB_NOSYNC = 0x10000
+MDB_SET_RANGE = 17
 
 
 class Val(ctypes.Structure):
@@ -63,3 +64,48 @@ def edited(store):
         check(LMDB.mdb_txn_commit(txn))
     finally:
         LMDB.mdb_env_close(env)
+
+
+@contextlib.contextmanager
+def _environment(folder):
+    env = ctypes.c_void_p()
+    check(LMDB.mdb_env_create(ctypes.byref(env)))
+    check(LMDB.mdb_env_set_maxdbs(env, 32))
+    check(LMDB.mdb_env_set_mapsize(env, ctypes.c_size_t(MAP_BYTES)))
+    check(LMDB.mdb_env_open(env, str(folder).encode(), MDB_NOSYNC, 0o660))
+    try:
+        yield env
+    finally:
+        LMDB.mdb_env_close(env)
+
+
+def remove_rows(folder, prefix):
+    """Removes the rows of an environment's main table whose keys begin so."""
+    txn, main, cursor = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_void_p()
+    with _environment(folder) as env:
+        check(LMDB.mdb_txn_begin(env, None, 0, ctypes.byref(txn)))
+        check(LMDB.mdb_dbi_open(txn, None, 0, ctypes.byref(main)))
+        check(LMDB.mdb_cursor_open(txn, main, ctypes.byref(cursor)))
+        key, value = Val.of(prefix), Val()
+        while LMDB.mdb_cursor_get(cursor, ctypes.byref(key), ctypes.byref(value), MDB_SET_RANGE) == 0:
+            if not key.bytes().startswith(prefix):
+                break
+            check(LMDB.mdb_cursor_del(cursor, 0))
+            key = Val.of(prefix)
+        LMDB.mdb_cursor_close(cursor)
+        check(LMDB.mdb_txn_commit(txn))
+
+
+def commit_often(folder, pairs):
+    """Makes 2 * `pairs` transactions that leave everything as it was."""
+    txn, main = ctypes.c_void_p(), ctypes.c_uint()
+    key, value = Val.of(b"of a test"), Val.of(b"x")
+    with _environment(folder) as env:
+        for at in range(2 * pairs):
+            check(LMDB.mdb_txn_begin(env, None, 0, ctypes.byref(txn)))
+            check(LMDB.mdb_dbi_open(txn, None, 0, ctypes.byref(main)))
+            if at % 2:
+                check(LMDB.mdb_del(txn, main, ctypes.byref(key), None))
+            else:
+                check(LMDB.mdb_put(txn, main, ctypes.byref(key), ctypes.byref(value), 0))
+            check(LMDB.mdb_txn_commit(txn))

@@ -58,7 +58,7 @@ BAD = {
     "sluice_store @STORE@ nonsense;": "nonsense",
     STORE + STORE: "duplicate",
     "sluice_store @DIR@/missing;": "missing",
-    "sluice_store @DIR@;": "init",
+    "sluice_store @DIR@;": "format",
     STORE + "sluice_key_file @DIR@/nothing;": "nothing",
     STORE + "sluice_key_file @DIR@/empty;": "empty",
     STORE + "sluice_key_file @DIR@;": "key",

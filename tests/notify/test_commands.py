@@ -176,6 +176,11 @@ def test_a_folder_of_another_store_is_refused(site):
         for path in (other.store / "notify", *(other.store / "notify").iterdir(), other.store / "notify.key"):
             os.chown(path, owner.st_uid, owner.st_gid)
     assert "belongs to another store" in other.refuses("notify", "list")
+    other("account", "create", "acme")
+    for name in ("notify", "notify.key"):  # "move it away and add the destinations again"
+        (other.store / name).rename(other.store.with_name(f"old {name}"))
+    other("notify", "add", "erp", "--account", "acme", "--url", "https://hooks.example.com/")
+    assert [row["id"] for row in other.json("notify", "list")] == ["erp"]
 
 
 def test_a_damaged_row_is_named(site):
@@ -183,4 +188,8 @@ def test_a_damaged_row_is_named(site):
     file = site.sluice.store / "notify" / "data.mdb"
     data = file.read_bytes()
     file.write_bytes(data.replace(b"hooks.example.com", b"evil0.example.com"))
-    assert "is damaged (destination)" in site.sluice.refuses("notify", "list")
+    said = site.sluice.refuses("notify", "list")
+    assert "is damaged (destination)" in said and "move the folder away and add the destinations again" in said
+    (site.sluice.store / "notify").rename(site.folder / "kept")
+    add(site, "erp")
+    assert [row["id"] for row in site.sluice.json("notify", "list")] == ["erp"]

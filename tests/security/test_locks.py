@@ -127,4 +127,4 @@ def test_doctor_reports_the_rest(scene, hold):
         assert "the chain of hashes holds" in result.stdout, result.stdout
         if hold not in ("writer lock", "forged writer"):
             assert f"process {holder.pid} (" in result.stdout, result.stdout
-            assert "restore the store from its backup" not in result.stdout, result.stdout
+            assert "`sluice restore`" not in result.stdout, result.stdout

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from harness import cli, intruder, paths
+from harness import cli, intruder, paths, remedies
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
 NASTY = ["$(touch pwned).lane", "`touch pwned`.lane", "a'b\"c;touch pwned;.lane", "-rf.lane", "\x1b[2Jred\nsluice: all is well.lane"]
@@ -99,6 +99,90 @@ def test_mend_gives_back_owner_and_mode(store):
     assert done == f"{path} has mode 0600 and belongs to {intruder.OWNER}\n"
     assert path.stat().st_uid == owner and path.stat().st_mode & 0o7777 == 0o600
     assert not findings(store)
+
+
+def test_other_names_of_a_file_are_found_and_removed(store):
+    """`find /` would take long, so it begins at the folder here."""
+    control = store / "queue" / "control"
+    others = [store / "queue" / "lanes" / "also", store.parent / "further"]
+    for other in others:
+        os.link(control, other)
+    said = cli.Sluice(store).refuses("doctor", "--mend", control)
+    (command,) = remedies.commands(said)
+    found = remedies.shell(command.replace("find / ", f"find {store.parent} "), store).splitlines()
+    assert sorted(found) == sorted(map(str, [control, *others]))
+    for name in found:
+        if name != str(control):
+            os.unlink(name)
+    cli.Sluice(store)("doctor", "--mend", control)
+    assert not findings(store)
+
+
+def test_a_link_is_moved_away_as_a_message_says(store):
+    key, kept = store / "master.key", store.parent / "kept"
+    key.rename(kept)
+    key.symlink_to(kept)
+    said = cli.Sluice(store).refuses("token", "create", "--account", "acme", "--scope", "write_orders")
+    remedies.perform(said, store)
+    assert not os.path.lexists(key) and (store / "master.key.refused").is_symlink()
+    kept.rename(key)  # "and restore the file from a backup"
+    cli.Sluice(store)("account", "create", "acme")
+    cli.Sluice(store)("token", "create", "--account", "acme", "--scope", "write_orders")
+
+
+def test_a_file_of_another_owner_is_given_back_as_a_message_says(store):
+    data = store / "queue" / "data.mdb"
+    os.chown(data, 0, -1)
+    data.chmod(0o666)
+    said = cli.Sluice(store).refuses("queue", "stats")
+    remedies.perform(said, store)
+    assert cli.Sluice(store).run("queue", "stats").returncode == 0
+
+
+def test_a_key_of_root_is_given_to_the_owner_of_the_store(store):
+    """Root works as the owner of the store, who may not read it."""
+    sluice, key = cli.Sluice(store), store / "master.key"
+    sluice("account", "create", "acme")
+    line = ("token", "create", "--account", "acme", "--scope", "write_orders")
+    os.chown(key, 0, 0)
+    remedies.perform(sluice.refuses(*line), store)
+    sluice(*line)
+    assert not findings(store, "key")
+
+
+def test_a_store_in_a_folder_of_root_is_given_to_root(store):
+    store.parent.chmod(0o700)
+    said = cli.Sluice(store).refuses("account", "list")
+    remedies.perform(said, store)
+    cli.Sluice(store)("account", "list")
+    assert not findings(store)
+
+
+def test_doctor_of_a_stranger_is_run_again_by_root(store):
+    """One without rights learns who has them, and that user has no finding of rights left."""
+    program = paths.lend(paths.SLUICE, store.parent)
+    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    found = remedies.findings(store, program=program, prefix=as_nobody)
+    assert found and all("run doctor as root or as the store's owner" in row["remedy"] for row in found), found
+    as_member = ("setpriv", f"--reuid={intruder.INTRUDER}", f"--regid={intruder.INTRUDER}", "--clear-groups")
+    found = [row for row in remedies.findings(store, program=program, prefix=as_member) if row["check"] != "worker"]
+    assert found and all("run doctor as root or as the store's owner" in row["remedy"] for row in found), found
+    assert [row for row in remedies.findings(store) if row["check"] != "worker"] == []
+
+
+@pytest.mark.parametrize("path", ["format", "master.key", "command.key", "ledger", "registry/data.mdb"])
+def test_root_is_not_sent_to_root(store, path):
+    """Root works as the owner of the store, who may not read a file of root."""
+    os.chown(store / path, 0, 0)
+    (store / path).chmod(0o700 if (store / path).is_dir() else 0o600)
+    for _ in range(3):
+        found = [row for row in remedies.findings(store) if row["check"] != "worker"]
+        if not found:
+            break
+        assert not any("run doctor as" in row["remedy"] for row in found), found
+        remedies.perform(next(row["remedy"] for row in found if "--mend" in row["remedy"]), store, slice(0, 1))
+    assert [row for row in remedies.findings(store) if row["check"] != "worker"] == []
+    assert (store / path).stat().st_uid != 0
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "{store}/../elsewhere", "{store}/queue/unknown", "{store}/queue/lanes/a/b"])

@@ -164,7 +164,7 @@ void tell_destinations(const Frame& frame, const AccountId& id) {
     for (const auto& row : rows.ok() ? *rows : std::vector<store::StoredDestination>()) {
         if (row.destination.account_id == id && !row.destination.is_paused) {
             std::printf(
-                "destination %s still gets the account's changes; sluice notify pause %s "
+                "destination %s still gets the account's changes; `sluice notify pause %s` "
                 "stops it\n",
                 row.destination.id.c_str(), row.destination.id.c_str());
         }

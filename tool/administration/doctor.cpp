@@ -40,10 +40,14 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
         check_disk(paths, findings);
         check_clock(paths, now(), findings);
         if (check_lmdb(paths, findings)) {
-            check_readers(paths, findings);
-            check_registry(paths, findings);
-            check_queue(frame, now(), findings);
-            check_ledger(frame, findings);
+            check_apart("readers", kRestore, findings,
+                        [&](Findings& found) { check_readers(paths, found); });
+            check_apart("registry", kRestore, findings,
+                        [&](Findings& found) { check_registry(paths, found); });
+            check_apart("queue", kRestore, findings,
+                        [&](Findings& found) { check_queue(frame, now(), found); });
+            check_apart("ledger", rebuild_remedy(paths), findings,
+                        [&](Findings& found) { check_ledger(frame, found); });
         }
     }
     check_units(paths, findings);

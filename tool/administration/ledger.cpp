@@ -26,6 +26,15 @@ struct MigrateCommand {
     bool distributes = false;
 };
 
+/// A ledger that is lost or damaged is what a rebuild replaces, so it is no reason to fail.
+Status not_compared(const Error& error) {
+    const bool is_lost = error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kNotFound;
+    if (is_lost) {
+        std::printf("not compared, because the ledger is lost or damaged\n");
+    }
+    return is_lost ? Status::success() : Status(error);
+}
+
 /// Compares the new ledger with the store's own, which may be in use.
 Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
     const auto paths = frame.paths();
@@ -40,11 +49,11 @@ Status compare_with_store(const Frame& frame, worker::Rebuild& rebuild) {
         return Status::success();
     }
     if (!ledger.ok()) {
-        return ledger.error();
+        return not_compared(ledger.error());
     }
     const auto compared = rebuild.compare(*ledger.value(), *node);
     if (!compared.ok()) {
-        return compared.error();
+        return not_compared(compared.error());
     }
     if (compared->behind) {
         std::printf("not compared with the ledger of %s: %s\n", printable(frame.store).c_str(),

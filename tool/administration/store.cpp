@@ -18,6 +18,7 @@
 #include "program/commands.hpp"
 #include "program/system/identity.hpp"
 #include "program/system/named_file.hpp"
+#include "tool/doctor/doctor.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/drain/worker_lock.hpp"
 
@@ -35,15 +36,37 @@ Status run_init(const Frame& frame, const store::InitOptions& options) {
     return Status::success();
 }
 
-Status run_set(const Frame& frame, const std::uint32_t& max_accounts) {
+struct SetCommand {
+    std::uint32_t max_accounts = 0;  ///< 0 changes nothing.
+    std::string group;               ///< Empty changes nothing.
+};
+
+Status run_set(const Frame& frame, const SetCommand& command) {
+    if (!command.group.empty()) {
+        if (Status given = give_group(frame.paths(), command.group); !given.ok()) {
+            return given;
+        }
+        std::printf("the group of the store is %s; restart nginx and the worker\n",
+                    command.group.c_str());
+    }
+    if (command.max_accounts == 0) {
+        return command.group.empty()
+                   ? Status(Error{ErrorCode::kInvalid,
+                                  "nothing to set: name --max-accounts or --group"})
+                   : Status::success();
+    }
+    if (Status became = become_store_owner(frame); !became.ok()) {
+        return became;
+    }
     const auto held = store::hold_temporary_files(frame.paths());
     if (!held.ok()) {
         return held.error();
     }
-    if (Status set = store::set_max_accounts(frame.paths(), max_accounts); !set.ok()) {
+    if (Status set = store::set_max_accounts(frame.paths(), command.max_accounts); !set.ok()) {
         return set;
     }
-    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n", max_accounts);
+    std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
+                command.max_accounts);
     return Status::success();
 }
 
@@ -153,11 +176,13 @@ void declare_store(Subcommand app) {
               "Maximum number of accounts, which sizes nginx's shared memory (default: 65536)");
 
     const Subcommand group = app.add_group("store", "Change settings of the store");
-    auto [set, max_accounts] = add_command(group, "set", "Change a setting of the store", run_set);
+    auto [set, changed] = add_command(group, "set", "Change a setting of the store", run_set);
+    set.keeps_user();  // root alone gives files to a group
     add_count(
-        set, "--max-accounts", "N", max_accounts, 1, store::kAccountsMaxLimit,
-        "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards")
-        .required();
+        set, "--max-accounts", "N", changed.max_accounts, 1, store::kAccountsMaxLimit,
+        "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards");
+    add_text(set, "--group", "GROUP", changed.group,
+             "Group of the nginx workers, as with init; restart nginx and the worker afterwards");
 
     const Subcommand key = app.add_group("key", "Manage the keys of tokens and commands");
     auto [rotate, rotated] = add_command(

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,20 +32,44 @@ struct Finding {
 
 using Findings = std::vector<Finding>;
 
+/// The remedy for a file that is lost or damaged.
+inline constexpr const char* kRestore =
+    "stop nginx and the worker, move the store away and keep it, and make it again with `sluice "
+    "restore` of its newest backup: docs/operations.md, Backup and restore";
+
 /// Adds a finding about a part of the store that cannot be opened.
-void add_damage(const char* check, const Error& error, Findings& findings);
+void add_damage(const store::StorePaths& paths, const char* check, const Error& error,
+                Findings& findings);
+// tool/doctor/apart.cpp
+/// Calls `checks` in a process of its own, because a damaged file can end it: a file that was cut
+/// off while it is mapped raises SIGBUS.
+/// @param remedy  What helps if that process is ended.
+void check_apart(const char* what, const std::string& remedy, Findings& findings,
+                 const std::function<void(Findings&)>& checks);
 // tool/doctor/permissions.cpp
 [[nodiscard]] std::string user_name(uid_t user);  ///< Or its number.
 void check_permissions(const store::StorePaths& paths, Findings& findings);
-/// Gives a file or folder of the store its owner and mode, or moves away what is of another kind.
-/// Works on descriptors, follows no link below the store's folder, and prints what it did. Needs
-/// root's rights for the owner of a file.
-[[nodiscard]] Status mend(const store::StorePaths& paths, const std::filesystem::path& path);
-/// Returns the command that mends it, for a shell.
+/// Returns true if this user owns the store. Root has become its owner before the checks.
+[[nodiscard]] bool is_own_store(const store::StorePaths& paths);
+/// Returns the remedy for a file that this user may not read.
+[[nodiscard]] std::string access_remedy(const store::StorePaths& paths);
+/// Returns a command of sluice for this store, for a shell.
+[[nodiscard]] std::string sluice_command(const store::StorePaths& paths, const std::string& words);
+/// Returns the command that mends a file or folder, for a shell.
 [[nodiscard]] std::string mend_command(const store::StorePaths& paths,
                                        const std::filesystem::path& path);
+// tool/doctor/mend.cpp
+/// Gives a file or folder of the store its owner, group and mode, moves away what is of another
+/// kind, and makes again what holds only hints. Works on descriptors, follows no link below the
+/// store's folder, and prints what it did. Needs root's rights for the owner of a file.
+[[nodiscard]] Status mend(const store::StorePaths& paths, const std::filesystem::path& path);
+/// Lets the members of a group append to the queue and read the registry, as `init --group` does.
+[[nodiscard]] Status give_group(const store::StorePaths& paths, const std::string& name);
 // tool/doctor/store.cpp
 void check_format(const store::StorePaths& paths, Findings& findings);
+/// Returns the command that takes a key from a backup, for a shell; BACKUP stands for its folder.
+[[nodiscard]] std::string copy_key(const store::StorePaths& paths,
+                                   const std::filesystem::path& key);
 void check_key(const store::StorePaths& paths, Findings& findings);
 void check_command_key(const store::StorePaths& paths, Findings& findings);
 void check_disk(const store::StorePaths& paths, Findings& findings);
@@ -60,8 +85,12 @@ void check_queue(const Frame& frame, Timestamp now, Findings& findings);
 // tool/doctor/units.cpp
 /// Reports every installed unit of this store: whether it runs, and the present program.
 void check_units(const store::StorePaths& paths, Findings& findings);
+/// Returns the command that starts the worker of this store, for a shell.
+[[nodiscard]] std::string start_worker_command(const store::StorePaths& paths);
 // tool/doctor/ledger.cpp
 void check_ledger(const Frame& frame, Findings& findings);
+/// Returns how the archive gives a store its ledger again, for a shell.
+[[nodiscard]] std::string rebuild_remedy(const store::StorePaths& paths);
 // tool/doctor/nginx_text.cpp
 struct NginxDirective {
     std::string name;

@@ -6,6 +6,7 @@
 #include "core/apply/work.hpp"
 #include "core/audit/audit.hpp"
 #include "core/commands/seal.hpp"
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"
 #include "tool/doctor/doctor.hpp"
@@ -21,29 +22,34 @@ constexpr const char* kSound =
 
 /// Looks for damage that LMDB itself can find. @return false if it found any.
 bool check_own_rows(const Frame& frame, Findings& findings) {
+    const std::string remedy = rebuild_remedy(frame.paths());
     const auto node = node_of(frame);
+    const auto add = [&](const Error& error) {
+        if (error.code == ErrorCode::kPermission || error.code == ErrorCode::kBusy) {
+            add_damage(frame.paths(), "ledger", error, findings);
+        } else {
+            findings.push_back({"ledger", Health::kProblem, error.message, remedy});
+        }
+        return false;
+    };
     auto ledger =
         store::EmbeddedLedger::open(frame.paths().ledger, store::EmbeddedLedger::Mode::kReadOnly);
     if (!ledger.ok()) {
-        add_damage("ledger", ledger.error(), findings);
-        return false;
+        return add(ledger.error());
     }
     try {
         const auto problems = ledger.value()->verify(node.ok() ? *node : "", kLedgerProblemsMax);
         for (const std::string& problem : problems) {
-            findings.push_back(
-                {"journal", Health::kProblem, problem,
-                 "keep the files; rebuild with `sluice ledger rebuild` and compare"});
+            findings.push_back({"journal", Health::kProblem, problem, remedy});
         }
         return problems.empty();
     } catch (const LedgerFailure& failure) {
-        add_damage("ledger", failure.error(), findings);
-        return false;
+        return add(failure.error());
     }
 }
 
 /// Performs the audit of rule D1, which is the same on both ledgers.
-void audit(const Frame& frame, const char* what_to_do, Findings& findings) {
+void audit(const Frame& frame, const std::string& what_to_do, Findings& findings) {
     std::vector<AuditFinding> found;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
         found = audit_ledger(reader, kLedgerProblemsMax);
@@ -162,6 +168,17 @@ void check_server(const pg::Url& url, Findings& findings) {
 
 }  // namespace
 
+std::string rebuild_remedy(const store::StorePaths& paths) {
+    const auto made = [&paths](const std::string& ending) {
+        return shell_word(paths.root.native() + ".ledger" + ending);
+    };
+    return "stop the worker and keep a copy of " + paths.ledger.string() + "; `" +
+           sluice_command(paths, "ledger rebuild --from " + shell_word(paths.archive.native()) +
+                                     " --into " + made("")) +
+           "`, which names the first difference, if it can compare them; then `cat " +
+           made("/data.mdb") + " > " + shell_word((paths.ledger / "data.mdb").native()) + "`";
+}
+
 /// Reports commands without a valid seal: nginx, or another user who may append, wrote them.
 void check_seals(const Frame& frame, Findings& findings) {
     std::string numbers;
@@ -177,7 +194,9 @@ void check_seals(const Frame& frame, Findings& findings) {
     if (read.ok() && !numbers.empty()) {
         findings.push_back({"seal", Health::kProblem,
                             "commands without a valid seal, which were not applied: " + numbers,
-                            "sluice dead show SEQ; find who wrote to the queue: docs/security.md"});
+                            sluice_command(frame.paths(), "dead show SEQ") +
+                                "; find who wrote to the queue (docs/security.md); then " +
+                                sluice_command(frame.paths(), "dead discard SEQ --reason TEXT")});
     }
 }
 
@@ -188,8 +207,7 @@ void check_ledger(const Frame& frame, Findings& findings) {
     const auto own = has_own_ledger(frame);
     if (own.ok() && *own) {
         if (check_own_rows(frame, findings)) {
-            audit(frame, "keep the files; rebuild with `sluice ledger rebuild` and compare",
-                  findings);
+            audit(frame, rebuild_remedy(frame.paths()), findings);
         }
         return;
     }

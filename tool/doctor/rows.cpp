@@ -1,10 +1,12 @@
 // Doctor: readers, registry, queue, worker.
 #include <set>
 
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/environment/page_use.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "os/files/file_io.hpp"
 #include "tool/doctor/doctor.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/drain/worker_lock.hpp"
@@ -37,11 +39,13 @@ std::string waiting_text(std::uint64_t lag) {
     return std::to_string(lag) + (lag == 1 ? " input waits" : " inputs wait");
 }
 
-void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findings& findings) {
+void check_lanes(const store::StorePaths& paths, const store::Queue& queue,
+                 const store::LanesFill& lanes, Findings& findings) {
     if (queue.latched()) {
         findings.push_back({"latch", Health::kProblem,
                             "no request is accepted, because " + queue.latch_text(),
-                            "check the disk, then restart nginx, or run \"sluice queue unlatch\""});
+                            "check the disk, then restart nginx, or run `" +
+                                sluice_command(paths, "queue unlatch") + "`"});
     }
     findings.push_back({"lanes", Health::kOk,
                         std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
@@ -50,6 +54,13 @@ void check_lanes(const store::Queue& queue, const store::LanesFill& lanes, Findi
                             (lanes.cached == 0 ? ""
                                                : "; their file system refuses O_DIRECT, so each "
                                                  "write is copied and synced")});
+}
+
+/// Returns true if a signal stopped the process.
+bool is_stopped(std::uint64_t pid) {
+    const auto stat = read_proc("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t name = stat.ok() ? stat->rfind(") ") : std::string::npos;
+    return name != std::string::npos && stat->substr(name + 2, 1) == "T";
 }
 
 /// @param lag  Inputs that are not applied.
@@ -66,7 +77,8 @@ void check_running_worker(const store::ControlWords& words, std::uint64_t pid, s
             {"worker", Health::kProblem,
              "the worker (pid " + std::to_string(pid) + ") showed no sign of life for " +
                  std::to_string((now_ms - heartbeat) / 1000) + " s; " + waiting_text(lag),
-             "is it stopped, or does the disk hang? ps -p " + std::to_string(pid)});
+             is_stopped(pid) ? "it is stopped: kill -CONT " + std::to_string(pid)
+                             : "look for what hangs, such as the disk (dmesg)"});
     } else {
         const bool behind = lag > kLagProblem;
         findings.push_back({"worker", behind ? Health::kProblem : Health::kOk,
@@ -102,10 +114,10 @@ void check_worker(const Frame& frame, store::Queue& queue, const store::QueueFil
     const Progress progress = progress_of(frame, words, holder.ok() && *holder);
     const std::uint64_t lag = fill.depth(progress.applied);
     if (!holder.ok()) {
-        add_damage("worker", holder.error(), findings);
+        add_damage(frame.paths(), "worker", holder.error(), findings);
     } else if (!*holder) {
         findings.push_back({"worker", Health::kProblem, "no worker runs; " + waiting_text(lag),
-                            "systemctl start sluice"});
+                            start_worker_command(frame.paths())});
     } else {
         check_running_worker(words, **holder, lag, now_ms, findings);
     }
@@ -114,8 +126,9 @@ void check_worker(const Frame& frame, store::Queue& queue, const store::QueueFil
             {"dead", Health::kProblem,
              std::to_string(progress.dead) + (progress.dead == 1 ? " input" : " inputs") +
                  " could not be applied",
-             "sluice dead list; then sluice dead replay SEQ if the cause is gone, or "
-             "sluice dead discard SEQ --reason TEXT"});
+             sluice_command(frame.paths(), "dead list") + "; then " +
+                 sluice_command(frame.paths(), "dead replay SEQ") + " if the cause is gone, or " +
+                 sluice_command(frame.paths(), "dead discard SEQ --reason TEXT")});
     }
 }
 
@@ -129,7 +142,7 @@ void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
         findings.push_back({"readers", Health::kNote,
                             name + ": " + std::to_string(readers->dead_count) +
                                 " reader slots of dead processes were freed",
-                            "look for processes that were killed"});
+                            "nothing to do; a process of sluice or nginx was killed"});
     }
     if (readers->slots < readers->slots_wanted) {
         findings.push_back({"readers", Health::kNote,
@@ -145,7 +158,7 @@ void check_readers_of(const std::filesystem::path& folder, Findings& findings) {
                             name + ": process " + process + " keeps a snapshot that is " +
                                 std::to_string(readers->oldest_behind) +
                                 " transactions old, so that the file grows",
-                            "if it hangs, end it: ps -p " + process});
+                            "if it hangs, end it: kill " + process});
     }
 }
 
@@ -161,63 +174,81 @@ void check_readers(const store::StorePaths& paths, Findings& findings) {
     }
 }
 
-std::string remedy_for(ErrorCode code) {
-    switch (code) {
+namespace {
+
+std::string damage_remedy(const store::StorePaths& paths, const Error& error) {
+    if (const std::size_t at = error.message.find("doctor --mend "); at != std::string::npos) {
+        return "stop nginx and the worker; " + sluice_command(paths, error.message.substr(at));
+    }
+    switch (error.code) {
         case ErrorCode::kPermission:
-            return "run doctor as root or as the store's owner";
+            return access_remedy(paths);
         case ErrorCode::kBusy:
             return "end that process, or wait until it ends; reports read the ledger meanwhile";
         case ErrorCode::kUnsupported:
             return "";  // a format: the finding says what to do
         default:
-            return "keep the files, restore the store from its backup";
+            return kRestore;
     }
 }
 
-void add_damage(const char* check, const Error& error, Findings& findings) {
-    findings.push_back({check,
-                        error.code == ErrorCode::kPermission ? Health::kNote : Health::kProblem,
-                        error.message, remedy_for(error.code)});
+}  // namespace
+
+void add_damage(const store::StorePaths& paths, const char* check, const Error& error,
+                Findings& findings) {
+    const bool is_access = error.code == ErrorCode::kPermission && !is_own_store(paths);
+    findings.push_back({check, is_access ? Health::kNote : Health::kProblem, error.message,
+                        damage_remedy(paths, error)});
 }
 
 namespace {
 
-/// Returns the tokens and users that no logged change made, at most `max` of them.
-std::vector<std::string> unlogged(store::Registry& registry,
-                                  const std::vector<store::ChangeRow>& changes, std::size_t max) {
+/// A token or user, as the log names it, and the command that ends it.
+struct Unlogged {
+    std::string key;
+    std::string end;
+};
+
+/// Returns the tokens and users in force that no logged change made, at most `max` of them.
+std::vector<Unlogged> unlogged(store::Registry& registry,
+                               const std::vector<store::ChangeRow>& changes, std::size_t max) {
     std::set<std::string, std::less<>> made;
     for (const store::ChangeRow& change : changes) {
         made.insert(change.change.substr(0, change.change.rfind(": ")));
     }
-    std::vector<std::string> missing;
-    const auto look = [&](const std::string& key) {
-        if (!made.contains(key) && missing.size() < max) {
-            missing.push_back(key);
+    std::vector<Unlogged> missing;
+    const auto look = [&](Unlogged one) {
+        if (!made.contains(one.key) && missing.size() < max) {
+            missing.push_back(std::move(one));
         }
     };
     const auto tokens = registry.tokens(std::nullopt);
     for (const store::TokenRow& row : tokens.ok() ? *tokens : std::vector<store::TokenRow>()) {
-        look("token create " + row.token_id.str() + " of " + row.account_id.str());
+        if (!row.revoked_at) {
+            look({"token create " + row.token_id.str() + " of " + row.account_id.str(),
+                  "token revoke " + row.token_id.str()});
+        }
     }
     const auto users = registry.users(std::nullopt);
     for (const store::UserRow& row : users.ok() ? *users : std::vector<store::UserRow>()) {
-        look("user add " + row.name + " of " + row.account_id.str());
+        look({"user add " + row.name + " of " + row.account_id.str(),
+              "user remove " + shell_word(row.name) + " --account " + row.account_id.str()});
     }
     return missing;
 }
 
 /// Names the last change of the registry, and rows that no logged change made.
-void check_changes(store::Registry& registry, Findings& findings) {
+void check_changes(const store::StorePaths& paths, store::Registry& registry, Findings& findings) {
     constexpr std::size_t kNamedMax = 5;
     const auto changes = registry.changes();
     if (!changes.ok()) {
-        add_damage("changes", changes.error(), findings);
+        add_damage(paths, "changes", changes.error(), findings);
         return;
     }
-    for (const std::string& key : unlogged(registry, *changes, kNamedMax)) {
-        findings.push_back({"changes", Health::kProblem,
-                            "no logged change says who did this: " + key,
-                            "revoke the token or remove the user, unless you know it"});
+    for (const Unlogged& one : unlogged(registry, *changes, kNamedMax)) {
+        findings.push_back(
+            {"changes", Health::kProblem, "no logged change says who did this: " + one.key,
+             sluice_command(paths, one.end) + "; then make it again, if it is known and needed"});
     }
     if (!changes->empty()) {
         const store::ChangeRow& last = changes->back();
@@ -236,19 +267,19 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadOnly);
     if (!registry.ok()) {
-        add_damage("registry", registry.error(), findings);
+        add_damage(paths, "registry", registry.error(), findings);
         return;
     }
     const auto accounts = registry.value()->accounts();
     if (!accounts.ok()) {
-        add_damage("registry", accounts.error(), findings);
+        add_damage(paths, "registry", accounts.error(), findings);
         return;
     }
     if (Status published = store::check_published(paths); !published.ok()) {
-        findings.push_back(
-            {"registry", Health::kProblem, published.error().message, "sluice registry publish"});
+        findings.push_back({"registry", Health::kProblem, published.error().message,
+                            sluice_command(paths, "registry publish")});
     }
-    check_changes(*registry.value(), findings);
+    check_changes(paths, *registry.value(), findings);
     std::uint64_t slots = 0;
     for (const store::AccountRow& account : accounts.value()) {
         slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);
@@ -258,16 +289,16 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     findings.push_back(
         {"registry", near ? Health::kProblem : Health::kOk,
          std::to_string(slots) + " of " + std::to_string(max_accounts) + " account slots are used",
-         near ? "sluice store set --max-accounts N, then restart nginx" : ""});
+         near ? sluice_command(paths, "store set --max-accounts N") + ", then restart nginx" : ""});
     if (auto key = store::MasterKey::load(paths.master_key); key.ok()) {
         if (Status fits = registry.value()->check_key(key.value()); !fits.ok()) {
-            findings.push_back({"key", Health::kProblem, fits.error().message,
-                                "restore the key from the backup of this registry"});
+            findings.push_back(
+                {"key", Health::kProblem, fits.error().message, copy_key(paths, paths.master_key)});
         } else if (key->next()) {
             findings.push_back({"key", Health::kProblem,
                                 "a rotation of the master key was interrupted; its file holds the "
                                 "old key and the new one, and nginx finds the right one",
-                                "sluice key rotate"});
+                                sluice_command(paths, "key rotate")});
         }
     }
 }
@@ -276,20 +307,20 @@ void check_queue(const Frame& frame, Timestamp now, Findings& findings) {
     const store::StorePaths paths = frame.paths();
     auto queue = store::Queue::open(paths, queue_options());
     if (!queue.ok()) {
-        add_damage("queue", queue.error(), findings);
+        add_damage(paths, "queue", queue.error(), findings);
         return;
     }
     auto fill = queue.value()->fill();
     if (!fill.ok()) {
-        add_damage("queue", fill.error(), findings);
+        add_damage(paths, "queue", fill.error(), findings);
         return;
     }
     check_fill(fill.value(), findings);
     if (const auto lanes = queue.value()->fill_with_lanes(); lanes.ok()) {
         fill = lanes;
-        check_lanes(*queue.value(), fill->lanes, findings);
+        check_lanes(paths, *queue.value(), fill->lanes, findings);
     } else {
-        add_damage("lanes", lanes.error(), findings);
+        add_damage(paths, "lanes", lanes.error(), findings);
     }
     const auto now_ms = static_cast<std::uint64_t>(now.seconds) * 1000 + now.nanos / 1'000'000;
     check_worker(frame, *queue.value(), fill.value(), now_ms, findings);

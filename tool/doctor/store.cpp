@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/store/command_key.hpp"
@@ -21,6 +22,64 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFreeBytesMin = 1ull << 30;
 constexpr std::int64_t kClockBackSeconds = 5;
+
+std::string format_remedy(const store::StorePaths& paths, ErrorCode code) {
+    std::error_code ignored;
+    const bool is_new = !fs::exists(paths.root, ignored) || fs::is_empty(paths.root, ignored);
+    switch (code) {
+        case ErrorCode::kNotFound:
+            return is_new
+                       ? "make one with `" + sluice_command(paths, "init --group GROUP") +
+                             "`, where GROUP is that of nginx's workers (Debian: www-data), or "
+                             "name it with --store"
+                       : std::string("name the store with --store; if this was one: ") + kRestore;
+        case ErrorCode::kPermission:
+            return is_own_store(paths) ? mend_command(paths, paths.format) : access_remedy(paths);
+        case ErrorCode::kUnsupported:
+            return "install the release of sluice that wrote the store";
+        default:
+            return kRestore;
+    }
+}
+
+/// State of the file of a key, whatever is in it.
+enum class KeyFile : std::uint8_t { kRight, kMissing, kToMend, kNotToBeSeen };
+
+KeyFile look_at_key(const store::StorePaths& paths, const fs::path& key) {
+    struct stat info {};
+    struct stat root {};
+    if (::lstat(key.c_str(), &info) != 0) {
+        return errno == ENOENT ? KeyFile::kMissing : KeyFile::kNotToBeSeen;
+    }
+    const bool is_right = ::stat(paths.root.c_str(), &root) == 0 && S_ISREG(info.st_mode) &&
+                          info.st_uid == root.st_uid && (info.st_mode & 0077U) == 0 &&
+                          (info.st_mode & 0400U) != 0;
+    return is_right ? KeyFile::kRight : KeyFile::kToMend;
+}
+
+std::string owner_text(const store::StorePaths& paths, const fs::path& key) {
+    struct stat info {};
+    struct stat root {};
+    const bool is_known = ::stat(key.c_str(), &info) == 0 && ::stat(paths.root.c_str(), &root) == 0;
+    return key.string() + (is_known ? " belongs to " + user_name(info.st_uid) + ", the store to " +
+                                          user_name(root.st_uid)
+                                    : " cannot be looked at");
+}
+
+/// @param otherwise  What helps if the file itself is as it should be, or is missing.
+std::string key_remedy(const store::StorePaths& paths, const fs::path& key,
+                       const std::string& otherwise) {
+    switch (look_at_key(paths, key)) {
+        case KeyFile::kToMend:
+            return mend_command(paths, key);
+        case KeyFile::kNotToBeSeen:
+            return access_remedy(paths);
+        case KeyFile::kRight:
+        case KeyFile::kMissing:
+            return otherwise;
+    }
+    return otherwise;
+}
 
 }  // namespace
 
@@ -40,11 +99,7 @@ void check_format(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     if (!format.ok()) {
         findings.push_back({"store", Health::kProblem, format.error().message,
-                            format.error().code == ErrorCode::kNotFound
-                                ? "see the message, or name another store with --store"
-                            : format.error().code == ErrorCode::kPermission
-                                ? "run doctor as root, or as the user that owns the store"
-                                : "see the message"});
+                            format_remedy(paths, format.error().code)});
         return;
     }
     if (const Status writable = store::check_writable_format(*format); !writable.ok()) {
@@ -81,40 +136,44 @@ bool check_lmdb(const store::StorePaths& paths, Findings& findings) {
     return findings.back().health == Health::kOk;
 }
 
+std::string copy_key(const store::StorePaths& paths, const fs::path& key) {
+    struct stat root {};
+    static_cast<void>(::stat(paths.root.c_str(), &root));
+    return "copy it from the backup: install -o " + user_name(root.st_uid) + " -m 0400 BACKUP/" +
+           key.filename().string() + " " + shell_word(key.native());
+}
+
 void check_key(const store::StorePaths& paths, Findings& findings) {
     const auto key = store::MasterKey::load(paths.master_key);
-    struct stat info {};
-    const bool is_owner = ::lstat(paths.root.c_str(), &info) == 0 && info.st_uid == ::geteuid();
-    if (!key.ok() && !is_owner && key.error().code == ErrorCode::kPermission) {
+    if (!key.ok() && !is_own_store(paths) && key.error().code == ErrorCode::kPermission) {
         findings.push_back({"key", Health::kNote, "only its owner can look at the master key",
-                            "run doctor as root or as the store's owner"});
-        return;
+                            access_remedy(paths)});
+    } else if (!key.ok()) {
+        findings.push_back(
+            {"key", Health::kProblem, key.error().message,
+             key_remedy(paths, paths.master_key, copy_key(paths, paths.master_key))});
+    } else if (look_at_key(paths, paths.master_key) == KeyFile::kToMend) {
+        findings.push_back({"key", Health::kProblem, owner_text(paths, paths.master_key),
+                            mend_command(paths, paths.master_key)});
+    } else {
+        findings.push_back({"key", Health::kOk, "the master key is readable by its owner only"});
     }
-    if (!key.ok()) {
-        findings.push_back({"key", Health::kProblem, key.error().message,
-                            "restore " + paths.master_key.string() +
-                                " from the backup, owned by the store's owner, mode 0400"});
-        return;
-    }
-    findings.push_back({"key", Health::kOk, "the master key is readable by its owner only"});
 }
 
 void check_command_key(const store::StorePaths& paths, Findings& findings) {
     const auto held = store::HeldCommandKeys::load(paths.command_key);
-    struct stat info {};
-    struct stat ledger {};
-    if (!held.ok() && held.error().code == ErrorCode::kPermission && ::geteuid() != 0) {
-        findings.push_back({"command key", Health::kNote, held.error().message,
-                            "run doctor as root or as the store's owner"});
+    if (!held.ok() && held.error().code == ErrorCode::kPermission && !is_own_store(paths)) {
+        findings.push_back(
+            {"command key", Health::kNote, held.error().message, access_remedy(paths)});
     } else if (!held.ok()) {
+        const std::string otherwise =
+            copy_key(paths, paths.command_key) + "; without one, `" +
+            sluice_command(paths, "key rotate") +
+            "` makes a new key, and commands that wait become dead letters";
         findings.push_back({"command key", Health::kProblem, held.error().message,
-                            "restore " + paths.command_key.string() +
-                                " from the backup, owned by the worker's user, mode 0400"});
-    } else if (::stat(paths.command_key.c_str(), &info) == 0 &&
-               ::stat(paths.ledger.c_str(), &ledger) == 0 && info.st_uid != ledger.st_uid) {
-        findings.push_back({"command key", Health::kProblem,
-                            paths.command_key.string() + " belongs to " + user_name(info.st_uid) +
-                                ", the ledger to " + user_name(ledger.st_uid),
+                            key_remedy(paths, paths.command_key, otherwise)});
+    } else if (look_at_key(paths, paths.command_key) == KeyFile::kToMend) {
+        findings.push_back({"command key", Health::kProblem, owner_text(paths, paths.command_key),
                             mend_command(paths, paths.command_key)});
     } else {
         findings.push_back(

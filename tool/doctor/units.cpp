@@ -83,17 +83,28 @@ Finding judge(const std::string& name, const Properties& unit) {
     return {"units", Health::kOk, name + (active ? " runs" : " is installed and not enabled")};
 }
 
+/// Asks for a unit, and returns what it has if it serves this store, with every property set.
+Properties unit_of(const std::string& name, const store::StorePaths& paths) {
+    Properties unit = ask(name);
+    for (const char* const property :
+         {"LoadState", "UnitFileState", "ActiveState", "ConditionResult", "MainPID",
+          "NeedDaemonReload", "ExecStart"}) {
+        unit.try_emplace(property);
+    }
+    const bool is_this = unit.at("LoadState") == "loaded" && serves(unit, paths.root.string());
+    return is_this ? unit : Properties();
+}
+
 }  // namespace
+
+std::string start_worker_command(const store::StorePaths& paths) {
+    return unit_of("sluice.service", paths).empty() ? sluice_command(paths, "worker")
+                                                    : "systemctl start sluice";
+}
 
 void check_units(const store::StorePaths& paths, Findings& findings) {
     for (const char* const name : kUnits) {
-        Properties unit = ask(name);
-        for (const char* const property :
-             {"LoadState", "UnitFileState", "ActiveState", "ConditionResult", "MainPID",
-              "NeedDaemonReload", "ExecStart"}) {
-            unit.try_emplace(property);
-        }
-        if (unit.at("LoadState") == "loaded" && serves(unit, paths.root.string())) {
+        if (const Properties unit = unit_of(name, paths); !unit.empty()) {
             findings.push_back(judge(name, unit));
         }
     }

@@ -15,6 +15,7 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
+#include "worker/access/standstill.hpp"
 #include "worker/access/waiting_inputs.hpp"
 
 namespace sluice::cli {
@@ -219,6 +220,7 @@ void write_lines_printable(const std::string& text) {
 }
 
 Status run_explain(const Frame& frame, const ExplainCommand& command) {
+    tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
         const auto explanation = explanation_of(frame, ledger, command);
         if (!explanation.ok()) {

@@ -13,6 +13,7 @@
 #include "core/ledger/journal_rows.hpp"
 #include "core/reports/lists.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/values/shell_word.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "os/files/file_io.hpp"
 
@@ -109,15 +110,18 @@ std::string proven_sha256(LedgerReader& ledger, const Payout& payout) {
     return sha256;
 }
 
-Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string& creator) {
+Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string& creator,
+                   const std::string& account) {
     CreatorRow profile{payout.account, payout.creator, {}, {}, {}};
     static_cast<void>(ledger.load(profile));
     const std::string where = "payout " + payout.payout_id + ": ";
-    const std::string repoint = "`sluice payout repoint " + payout.payout_id + "`";
+    const std::string repoint =
+        "`sluice payout repoint " + payout.payout_id + " --account " + account + " --reason TEXT`";
     if (payout.payee.empty() && profile.payee.empty()) {
-        return Error{ErrorCode::kInvalid, where + "creator " + creator +
-                                              " has no payee; `sluice creator set " + creator +
-                                              " --payee`, then " + repoint};
+        return Error{ErrorCode::kInvalid,
+                     where + "creator " + creator + " has no payee; `sluice creator set " +
+                         shell_word(creator) + " --account " + account + " --payee PAYEE`, then " +
+                         repoint + ", and it must be approved again"};
     }
     if (payout.payee != profile.payee) {
         return Error{ErrorCode::kConflict, where + "it was closed for payee " +

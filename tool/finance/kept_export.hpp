@@ -37,7 +37,8 @@ namespace sluice::cli {
 /// Refuses a payout without a payee, one whose creator has another payee by now, and one whose row
 /// was altered after it was closed.
 /// @param creator  As reports show the id.
+/// @param account  Of the payout, for the commands that the refusal names.
 [[nodiscard]] Status check_payee(LedgerReader& ledger, const Payout& payout,
-                                 const std::string& creator);
+                                 const std::string& creator, const std::string& account);
 
 }  // namespace sluice::cli

@@ -90,7 +90,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
                              "; use --currency for one file per currency"};
         }
         const std::string creator = names.shown(payout.account, payout.creator).str();
-        if (Status same = check_payee(ledger, payout, creator); !same.ok()) {
+        if (Status same = check_payee(ledger, payout, creator, message.account_id); !same.ok()) {
             return same.error();
         }
         const auto to = files.payees.by_reference.find(payout.payee);

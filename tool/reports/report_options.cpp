@@ -10,7 +10,7 @@
 #include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/waiting_inputs.hpp"
+#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -71,6 +71,7 @@ Status run(const Frame& frame, const ReportCommand& command) {
                      "--as-of lies in the past: the ledger has orders as they are now; `sluice "
                      "report balances --as-of` and `report statement` tell what was owed then"};
     }
+    tell_standstill(frame);
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
         if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
             return known;
@@ -78,9 +79,6 @@ Status run(const Frame& frame, const ReportCommand& command) {
         Listing listing(command.list.format, columns_of(command, ledger));
         command.report->write(ledger, command.filter, command.filter.as_of.value_or(at), listing);
         listing.finish();
-        if (const std::string note = idle_note(frame, ledger); !note.empty()) {
-            std::fprintf(stderr, "%s\n", note.c_str());
-        }
         return Status::success();
     });
 }

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "core/approvals/signed_approval.hpp"
 #include "core/journal/journal.hpp"
+#include "core/values/unicode.hpp"
+#include "program/cli/csv_reader.hpp"
 #include "tool/setup/toml_table.hpp"
 
 namespace sluice::cli {
@@ -343,7 +346,26 @@ Error error_at(const std::string& name, std::uint32_t line, const std::string& w
     return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
 }
 
+namespace {
+
+/// Returns the first line that is not UTF-8, or nothing.
+std::optional<Error> find_other_encoding(const std::string& name, std::string_view text) {
+    for (std::uint32_t line = 1; !text.empty(); ++line) {
+        const std::string_view first = text.substr(0, text.find('\n'));
+        if (!is_utf8(first)) {
+            return error_at(name, line, not_utf8(name, first));
+        }
+        text.remove_prefix(std::min(first.size() + 1, text.size()));
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 Result<ProgramFile> parse_program_file(const std::string& name, std::string_view text) {
+    if (std::optional<Error> other = find_other_encoding(name, text)) {
+        return *std::move(other);
+    }
     try {
         return read_file(toml::parse(text));
     } catch (const toml::parse_error& error) {

@@ -3,13 +3,9 @@
 #include <chrono>
 #include <memory>
 
-#include "core/status/report.hpp"
 #include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
 #include "lmdb_store/queue/queue.hpp"
-#include "lmdb_store/store/control_page.hpp"
-#include "os/clock/clock.hpp"
-#include "program/cli/output.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
 
@@ -28,14 +24,6 @@ std::unique_ptr<store::Queue> queue_of(const Frame& frame, LedgerReader& ledger)
     const bool is_own =
         queue.ok() && (ledger.head().node == (*queue)->uuid() || ledger.head().node.empty());
     return is_own ? std::move(queue).value() : nullptr;
-}
-
-/// Returns whether a worker has published a beat of its heart lately.
-bool is_worker_running(const Frame& frame) {
-    const auto control = store::ControlView::open(frame.paths());
-    return control.ok() && control->worker_state() != store::WorkerState::kUnknown &&
-           control->worker_state() != store::WorkerState::kStopped &&
-           wall_ms() <= control->heartbeat_ms() + kHeartbeatStaleMs;
 }
 
 }  // namespace
@@ -74,29 +62,6 @@ std::uint64_t count_waiting(
         return ++seen < kRecordsMax;
     }));
     return count;
-}
-
-std::string idle_note(const Frame& frame, LedgerReader& ledger) {
-    if (is_worker_running(frame)) {
-        return {};
-    }
-    const store::LockLimit limit(kLockWait);
-    const auto queue = queue_of(frame, ledger);
-    if (queue == nullptr) {
-        return {};
-    }
-    const auto last = queue->last_seq();
-    const std::uint64_t applied = ledger.head().applied_seq.value;
-    const auto lanes = queue->read_lanes(1);
-    const bool in_lanes = lanes.ok() && !lanes->empty();
-    if (!last.ok() || (last->value <= applied && !in_lanes)) {
-        return {};
-    }
-    const std::uint64_t waiting = last->value > applied ? last->value - applied : 0;
-    return "note: " +
-           (waiting == 0 ? "inputs wait"
-                         : grouped(waiting) + (waiting == 1 ? " input waits" : " inputs wait")) +
-           ", and no worker runs on this store: what was sent last is not in this report";
 }
 
 }  // namespace sluice::cli

@@ -21,8 +21,4 @@ namespace sluice::cli {
     const Frame& frame, LedgerReader& ledger,
     const std::function<bool(const RecordMeta& meta, std::string_view body)>& is_wanted);
 
-/// Returns "note: 12 inputs wait, and no worker runs: ...", or an empty text if nothing waits or a
-/// worker runs.
-[[nodiscard]] std::string idle_note(const Frame& frame, LedgerReader& ledger);
-
 }  // namespace sluice::cli
