@@ -205,7 +205,7 @@ int LockFile::wait_until_free(Mutex mutex, bool& woken) const noexcept {
 
 /// An unlock wakes one thread. So the one that was woken notes that others may wait, or wakes the
 /// next if it does not have the mutex: LMDB has released that of the readers before it returns. A
-/// note in a mutex that nobody has would be taken for an owner, and all would wait for ever.
+/// note in a mutex without an owner would be taken for one, and all would wait for ever.
 void LockFile::pass_on(Mutex mutex) const noexcept {
     int& word = word_of(*head_, mutex);
     if ((load(word) & FUTEX_TID_MASK) == ::gettid()) {
