@@ -85,7 +85,7 @@ def views_of_the_page():
 
 
 def test_tables_have_the_columns_of_the_pages(site):
-    """Columns of the view, in its order, and more that a rule decides."""
+    """The columns of the view, in its order, and results of rules."""
     manifest = manifest_of(site.export("columns"))
     found = {table["name"]: [column["name"] for column in table["columns"]] for table in manifest["tables"]}
     views, further = views_of_the_page(), columns_of_the_page(EXPORT_PAGE, 2)

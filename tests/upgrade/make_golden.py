@@ -72,7 +72,6 @@ def main():
         fill(edge, merchant)
         edge.stop()
         said = {
-            "ledger_format": 5,
             "secret": merchant.secret,
             "reports": {kind: edge.sluice.report(kind) for kind in REPORTS},
             "stats": edge.sluice.stats(),
