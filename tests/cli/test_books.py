@@ -204,14 +204,14 @@ def test_clicks_are_listed_by_digest(shop):
 
 
 def test_four_eyes(sold):
-    """H3: the closer does not approve; another command waits, exit 3."""
+    """H3, K13: a process without a login does not approve; another command waits, exit 3."""
     apply(sold, "[[policy]]\naccount = 'acme'\napprove_payout_above = ['5.00 USD']\n"
                 "approve_adjust_above = ['5.00 USD']\n")
     (payout,) = close(sold)
     assert payout["state"] == "CLOSED"
     assert "approvals show" in sold.run("approve", payout["payout_id"], *ACME, status=1).err
     digest = sold.json("approvals", "show", payout["payout_id"], *ACME)["digest"]
-    assert "another" in sold.run("approve", payout["payout_id"], *ACME, "--expect", digest, status=1).err
+    assert "only a signature approves" in sold.run("approve", payout["payout_id"], *ACME, "--expect", digest, status=1).err
     waits = sluice("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "9.00", *WHY, store=sold.store)
     assert waits.status == 3, waits
     rows = sold.json("approvals", *ACME)

@@ -93,4 +93,4 @@ def test_a_leaked_code_is_detached_and_a_removed_creator_keeps_the_rest(shop):
     found = {row["order_id"]: (row["creator_id"], row["status"]) for row in shop.json("report", "orders", *ACME)}
     assert found["early"][0] == "ann" and found["leaked"] == (None, "detached") and found["later"] == (None, "waiting")
     shop.run("creator", "remove", "ann", "--program", "spring", *WHY)
-    assert [row["owed"] for row in shop.json("report", "balances", *ACME) if row["creator_id"] == "ann"] == ["10.00"]
+    assert [row["total"] for row in shop.json("report", "balances", *ACME) if row["creator_id"] == "ann"] == ["10.00"]

@@ -50,10 +50,7 @@ Status run_set(const Frame& frame, const SetCommand& command) {
                     command.group.c_str());
     }
     if (command.max_accounts == 0) {
-        return command.group.empty()
-                   ? Status(Error{ErrorCode::kInvalid,
-                                  "nothing to set: name --max-accounts or --group"})
-                   : Status::success();
+        return Status::success();
     }
     if (Status became = become_store_owner(frame); !became.ok()) {
         return became;
@@ -183,6 +180,10 @@ void declare_store(Subcommand app) {
         "Maximum number of accounts, which sizes nginx's shared memory; restart nginx afterwards");
     add_text(set, "--group", "GROUP", changed.group,
              "Group of the nginx workers, as with init; restart nginx and the worker afterwards");
+    set.require([&changed = changed] {
+        return changed.max_accounts != 0 || !changed.group.empty() ? ""
+                                                                   : "--max-accounts or --group";
+    });
 
     const Subcommand key = app.add_group("key", "Manage the keys of tokens and commands");
     auto [rotate, rotated] = add_command(
