@@ -237,7 +237,7 @@ TEST_F(RegistryTest, RevokingTwiceOrNothingIsSaid) {
 TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
     ASSERT_TRUE(account("a").ok());
     EXPECT_EQ(token("a", 0).error().code, ErrorCode::kInvalid);
-    EXPECT_EQ(token("a", 16).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(token("a", 64).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(token("nobody", kWriteOrders).error().code, ErrorCode::kNotFound);
     EXPECT_TRUE(token("a", kWriteOrders, kNow).ok()) << "imported expired: listed, never usable";
     const auto foreign =
