@@ -163,6 +163,7 @@ void add_programs(Overlay& after, LedgerReader& before, ChangeSet& changes) {
             continue;
         }
         AccountChanges& account = changes[is->program.account];
+        account.id = is->program.account_id;
         const std::string text = "program " + id.str() + ": " +
                                  digest_text(was ? encode_program(was->program) : "") + " -> " +
                                  digest_text(encode_program(is->program)) +
@@ -179,8 +180,10 @@ void add_settings(const Overlay& after, LedgerReader& before, ChangeSet& changes
         stored.account = row.account;
         const std::string was = before.load(stored) ? stored.policy : std::string();
         if (was != row.policy) {
-            changes[row.account].policies.insert("policy: " + digest_text(was) + " -> " +
-                                                 digest_text(row.policy));
+            AccountChanges& account = changes[row.account];
+            account.id = row.account_id;
+            account.policies.insert("policy: " + digest_text(was) + " -> " +
+                                    digest_text(row.policy));
         }
     });
     after.visit_put<Period>([&](const Period& row) {

@@ -23,6 +23,7 @@ using MovedMoney = std::map<std::tuple<ProgramId, CreatorId, Currency>, MovedSum
 
 /// The changes of one account. Texts name the changes of one kind, each before and after.
 struct AccountChanges {
+    AccountId id;           ///< If rows that are written have it; an account may be new.
     MovedMoney by_hand;     ///< Posted without an order event: adjustments, credits and the like.
     MovedMoney commission;  ///< MovedSum by orders: attributed, detached, rejected.
     std::set<CreatorId> paid_otherwise;  ///< Creators who come with a payee, or get another one.

@@ -181,7 +181,8 @@ Result<Reply> wait(const Command& command, const CommandContext& context, const 
     if (verdict.changes.size() > 1) {
         NamedAccounts named;
         for (const auto& [account, changed] : verdict.changes) {
-            named.emplace(account, account_id_of(account, context, txn));
+            named.emplace(account,
+                          changed.id.empty() ? account_id_of(account, context, txn) : changed.id);
         }
         return refused("the command changes more than one account (" + names_of(named) +
                        "), and a change needs an approval: expected one account in a file");

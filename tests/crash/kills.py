@@ -392,7 +392,7 @@ def init(kills, scene):
         if not is_store(sluice):
             assert "no file \"format\"" in sluice.refuses("account", "list")
             if is_begun(sluice):
-                assert "remove it first" in sluice.refuses("init")
+                assert "move it away first" in sluice.refuses("init")
                 shutil.rmtree(sluice.store)
             sluice("init", "--group", group)
         for path, mode in ((sluice.store, 0o750), (sluice.store / "format", 0o640)):

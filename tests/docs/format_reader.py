@@ -100,7 +100,7 @@ def read_registry(page, environment):
         table = Table(value, struct.unpack_from("<I", value)[0])
         assert table.fields <= len(layout[name])
         return {field: getattr(table, form)(number) if form in ("text", "bytes", "instant")
-                else table.number(number, {"u8": "B", "u32": "I"}[form])
+                else table.number(number, {"u8": "B", "u32": "I", "u64": "Q"}[form])
                 for number, (field, form) in enumerate(layout[name])}
 
     kinds = {"accounts": "Account", "shops": "Shop", "tokens": "Token"}

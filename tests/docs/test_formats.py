@@ -147,25 +147,36 @@ def test_the_registry_is_read_from_the_tables_of_the_page(site):
     token, secret = edge.sluice.token(merchant.account, "read_orders", "read_ledger", expires="2100-01-01T00:00:00Z")
     edge.sluice("token", "revoke", token)
     edge.sluice("user", "add", "Ann@Example.com", "--account", merchant.account, "--role", "manager")
+    edge.sluice("shop", "set", merchant.shop, "--platform", "shopify", "--domain", "mugs.example", "--from",
+                "2026-01-01T00:00:00Z", "--platform-shop", "548380009", "--gift-cards", "count")
+    hook = edge.sluice.json("token", "create", "--account", merchant.account, "--scope", "shopify_webhooks",
+                            "--shop", merchant.shop)["token_id"]
     found = reader.read_registry(PAGE, edge.store / "registry")
     assert found["account_ids"] == {struct.pack(">I", 1): b"acme"}
     account, shop, stored = found["accounts"]["acme"], found["shops"][merchant.shop], found["tokens"][token]
     assert (account["number"], account["slot"], account["rate_requests"], account["suspended"]) == (1, 0, 0, 0)
     assert (shop["number"], shop["account_number"], shop["account_id"]) == (1, 1, "acme")
     assert 0 <= time.time() - account["created_at"][0] < 3600
-    assert stored["account_id"] == "acme" and stored["scopes"] == 4 | 8
+    assert (shop["platform"], shop["domain"], shop["platform_shop"], shop["source_flags"]) == (1, "mugs.example", 548380009, 4)
+    assert shop["orders_from"] == (1767225600, 0) and found["tokens"][hook]["shop_id"] == merchant.shop
+    assert found["tokens"][hook]["scopes"] == 16 and hook.encode() not in found["bearers"].values()
+    assert stored["account_id"] == "acme" and stored["scopes"] == 4 | 8 and stored["shop_id"] == ""
     assert stored["expires_at"] == (4102444800, 0) and stored["revoked_at"] >= stored["created_at"]
     digest = hashlib.sha256(secret.encode()).digest()
     assert stored["secret_sha256"] == digest and found["bearers"][digest] == token.encode()
     assert len(stored["sealed_secret"]) == 12 + len(secret) + 16
     retired = b"\xff" * 4 + struct.pack(">IQ", 1, ~stored["revoked_at"][0] & (1 << 64) - 1) + token.encode()
     kept = struct.pack(">I", 1) + merchant.token_id.encode()
-    assert found["account_tokens"] == {retired: b"", kept: b""}
+    kept_hook = struct.pack(">I", 1) + hook.encode()
+    assert found["account_tokens"] == {retired: b"", kept: b"", kept_hook: b""}
     ((name, user),) = found["users"].items()
     assert name == ("ann@example.com", "acme") and (user["role"], user["removed_at"]) == (2, None)
     history = {key: value for key, value in found["main"].items() if key.startswith(b"history/")}
     changes = {key for key in found["main"] if key.startswith((b"change/", b"next_change"))}  # who changed what
-    assert changes and set(found["main"]) - set(history) - changes == {b"format", b"next_account", b"next_shop", b"key_check"}
+    assert changes and set(found["main"]) - set(history) - changes == {
+        b"format", b"next_account", b"next_shop", b"key_check", b"domain/shopify/mugs.example"}
+    assert found["main"][b"format"] == struct.pack("<I", 2)
+    assert found["main"][b"domain/shopify/mugs.example"] == merchant.shop.encode()
     assert found["main"][b"next_shop"] == struct.pack(">I", 2) and history
     assert all(len(key) == 16 and len(value) == 40 for key, value in history.items())
 

@@ -57,7 +57,8 @@ def test_the_program_file_has_keys():
 
 
 def test_variables():
-    documented = set(re.findall(r"^`\$(sluice_\w+)`$", facts.read(DIRECTIVES), re.M))
+    headings = re.findall(r"^`\$sluice_\w+`(?:, `\$sluice_\w+`)*$", facts.read(DIRECTIVES), re.M)
+    documented = set(re.findall(r"sluice_\w+", " ".join(headings)))
     assert documented == facts.variables()
 
 

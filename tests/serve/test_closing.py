@@ -33,7 +33,8 @@ def office(live, tmp_path):
     """Creators for every reason to be left out: below the minimum, without payee, negative, held."""
     (tmp_path / "policy.toml").write_text(POLICY)
     (tmp_path / "members.csv").write_text(MEMBERS)
-    live.edge.sluice("program", "apply", tmp_path / "policy.toml")
+    assert live.edge.sluice.run("program", "apply", tmp_path / "policy.toml").returncode == 3
+    scene.approve(live.edge.sluice, MINE, "program apply")
     live.edge.sluice("creator", "import", tmp_path / "members.csv")
     sold = [("SAVE", 3), ("LOW", 1), ("POOR", 3), ("SUNK", 1), ("STOP", 3)]
     for code, count in sold:

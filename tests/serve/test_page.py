@@ -497,7 +497,7 @@ def test_each_view_of_a_viewer_shows_its_rows(site, visit):
     with visit("?view=order&shop=shop-1&order=o1", user=SAM) as page:
         assert "Attributed" in page.text() and "8.00" in page.text()
     with visit("?view=creator&creator=ann", user=SAM) as page:
-        assert "none known" not in page.text() and "Shown to managers" in page.text()
+        assert "none known" not in page.text() and "Shown to support and managers" in page.text()
         assert page.text(".answer").startswith("Ann Smith: ") and page.run("document.querySelectorAll('.cards > :empty').length") == 0
 
 

@@ -78,7 +78,8 @@ def test_a_list_equals_the_commands_rows_whatever_the_page(served, account, reso
 @pytest.mark.parametrize("account", ACCOUNTS)
 @pytest.mark.parametrize("limit", [1, 1000])
 def test_shops_equal_the_command_and_have_last_events(served, account, limit):
-    listed = served.sluice.json("shop", "list", *of_account(account))
+    listed = [{name: value for name, value in row.items() if name not in ("platform", "domain", "orders_from")}
+              for row in served.sluice.json("shop", "list", *of_account(account))]
     rows = served.as_(account).rows("shops", limit=limit)
     assert [{name: row[name] for name in listed[0]} for row in rows] == listed
     assert {name for row in rows for name in row} - set(listed[0]) == {"last_event_at", "silence", "dead_letters"}
@@ -139,6 +140,8 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
     for creator in ("ann", "bob", "robert", "cy"):
         shown = reader.object("creator", creator=creator)
         balances = shown.pop("balances")
+        for name in ("clearing", "next_close", "payee_changes"):  # tests of their own
+            assert isinstance(shown.pop(name), list)
         assert shown.pop("payouts") == reader.rows("payouts", creator=creator)[::-1]
         assert len(shown["months"]) == 1
         expected = served.sluice.json("creator", "show", creator, *of_account(account))
@@ -324,7 +327,7 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("#o2")[0] == ("order", "o2")
     assert kinds("shop-1")[0] == ("shop", "shop-1") and kinds("spring")[0] == ("program", "spring")
     assert kinds("bank-1") == kinds("NK-1") == [("payout", reader.rows("payouts", state="PAID")[0]["payout_id"])]
-    assert ("order", "o2") in kinds("100.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
+    assert ("order", "o1") in kinds("105.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
     searched = reader.object("search", q="nothing of this name")["searched"]
     assert searched[0] == "ids of orders, creators, shops and programs, and discount codes" and len(searched) == 3
     assert kinds("nothing of this name") == []

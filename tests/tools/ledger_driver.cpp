@@ -149,7 +149,7 @@ void print_reports(Books& books, const json& request) {
     items.finish();
     std::printf(",\"codes\": %s, \"stats\": %s, \"broken\": %s}\n", codes(*reader).dump().c_str(),
                 stats(reader->head().totals).dump().c_str(),
-                json(books.broken_invariant()).dump().c_str());
+                json(books.broken_invariant() + books.wrong_views()).dump().c_str());
 }
 
 void statement(Books& books, const json& request) {

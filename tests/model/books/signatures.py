@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from model import ed25519
 from model.books import openings, payouts
-from model.books.journal import PROOF
 from model.books.rates import parse_money
 from model.books.state import Refused
 from model.values import digits, text
@@ -110,10 +109,10 @@ def subject_of(ledger, account, name):
 
 
 def statement(ledger, at, subject, seen):
-    """The text that an approver signs. `seen`: the digest that was shown, which counts for a command whose PENDING entry
-    has a placeholder here."""
+    """The text that an approver signs. `seen`: the digest that was shown, which counts for a command: it covers all rows
+    that the command would change (K13)."""
     name, waiting, closed = subject
-    digest = command_digest(ledger, waiting) or seen if waiting else payouts_digest(closed)
+    digest = seen if waiting else payouts_digest(closed)
     lines = ["sluice approval 1", f"store: {at.node}", f"account: {at.account}", f"id: {name}", f"digest: {digest}"]
     return "\n".join([*lines, *totals(ledger, waiting, closed)]) + "\n"
 
@@ -140,12 +139,3 @@ def payouts_digest(closed):
         digest.update(payouts.encoded(payout.payout_id, payout.creator, payout.currency, amount, str(payout.repoints)))
         digest.update(payouts.payout_digest(payout.currency, payout.items, payout.payee))
     return digest.hexdigest()
-
-
-def command_digest(ledger, waiting):
-    (line,) = [e.line for e in ledger.journal.entries if e.reason == "PENDING" and e.command_id == waiting.waiting_id]
-    if line == PROOF:
-        return None
-    given = waiting.given
-    said = payouts.encoded(waiting.waiting_id, given.actor, given.reason or "")
-    return hashlib.sha256(b"sluice-command\n" + said + line.encode()).hexdigest()

@@ -150,9 +150,11 @@ public:
     [[nodiscard]] std::vector<std::string> payouts();
     [[nodiscard]] Totals totals() { return read()->head().totals; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return seq_; }
-    /// Checks the sums, chains and indexes of the ledger, and the views of a ViewedLedger. Returns
-    /// an empty text if all hold.
+    /// Checks the sums, chains and indexes of the ledger. Returns an empty text if all hold.
     [[nodiscard]] std::string broken_invariant();
+    /// Compares the views of a ViewedLedger with an export. Returns an empty text if they are
+    /// equal, and for ledgers that have none.
+    [[nodiscard]] std::string wrong_views();
     /// Every row of the ledger, as text; equal texts are equal ledgers.
     [[nodiscard]] std::string dump();
 

@@ -10,7 +10,7 @@
 
 namespace sluice::test {
 
-/// A ledger in a database. Books::broken_invariant() compares the views of the database.
+/// A ledger in a database. Books::wrong_views() compares the views of the database.
 class ViewedLedger final : public Ledger {
 public:
     ViewedLedger(std::unique_ptr<Ledger> ledger, std::string url);

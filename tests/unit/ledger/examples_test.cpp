@@ -96,6 +96,7 @@ public:
         expect["payouts"] = expect.value("payouts", json::object());
         compare(expect);
         EXPECT_EQ(one().broken_invariant(), "");
+        EXPECT_EQ(one().wrong_views(), "");
     }
 
 private:

@@ -193,6 +193,7 @@ TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
             const Applied applied = take(step, books);
             ASSERT_EQ(books.broken_invariant(), "") << applied.text;
         }
+        EXPECT_EQ(books.wrong_views(), "");
     }
 }
 
@@ -223,6 +224,7 @@ TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
             return true;
         });
         EXPECT_EQ(books.broken_invariant(), "");
+        EXPECT_EQ(books.wrong_views(), "");
     }
 }
 
@@ -506,6 +508,7 @@ TEST_P(MoneyProperties, Z4_BalancesFromSumsByHourEqualTheSumsOfEveryOpenAmount) 
             expect_balances(*reader, instant(sold));
         }
         EXPECT_EQ(one.broken_invariant(), "");
+        EXPECT_EQ(one.wrong_views(), "");
     }
 }
 
@@ -525,6 +528,7 @@ void expect_late_posting(Ledger& ledger, Books& books, AccountNumber account, Ti
     order.codes = {"ANN"};
     late.update(order);
     EXPECT_EQ(books.broken_invariant(), "");
+    EXPECT_EQ(books.wrong_views(), "");
     const auto reader = books.read();
     EXPECT_EQ(expect_trial_balance(*reader, account, february, march), 0U);
     EXPECT_NE(expect_trial_balance(*reader, account, march, april), 0U);
@@ -538,6 +542,7 @@ TEST_P(MoneyProperties, Z10_SumsOfTwoNodesEqualJournalAndStatements) {
         Books one(*ledger);
         take_random_history(chance, *ledger, one);
         EXPECT_EQ(one.broken_invariant(), "");
+        EXPECT_EQ(one.wrong_views(), "");
         const auto reader = one.read();
         AccountNumber account;
         reader->scan_shops([&account](const ShopRow& shop) {

@@ -284,15 +284,15 @@ TEST_F(PostgresViews, EveryReasonAndKindHasItsName) {
     }
 }
 
-/// broken_invariant() compares them here, and after each worked example and random history.
+/// They are compared here, and after worked examples and random histories.
 TEST_F(PostgresViews, EqualTheExport) {
-    EXPECT_EQ(books.broken_invariant(), "");
+    EXPECT_EQ(books.wrong_views(), "");
     std::string stored = rows("pg_get_viewdef('balances'))").front();
     stored.pop_back();  // ;
     const std::string replace = "CREATE OR REPLACE VIEW balances AS ";
     session->script(replace + "SELECT account_id, program_id, creator_id, currency, owed + 1 AS " +
                     "owed, in_payout, paid FROM (" + stored + ") b");
-    const std::string wrong = books.broken_invariant();
+    const std::string wrong = books.wrong_views();
     session->script(replace + stored);
     EXPECT_THAT(wrong, HasSubstr(R"(view balances alone has ["acme","held","c2","USD","11","0",)"));
     EXPECT_THAT(wrong, HasSubstr(R"(view balances lacks ["acme","held","c2","USD","10","0",)"));
@@ -333,7 +333,7 @@ TEST(PostgresViewsAlone, AnAccountWithoutAShopHasAllItsRows) {
     EXPECT_EQ(count("payouts WHERE account_id = 'acme'"), 1);
     EXPECT_GT(count("journal WHERE account_id = 'acme'"), 2);
     EXPECT_EQ(count("journal WHERE account_id IS NULL"), 0);
-    EXPECT_EQ(books.broken_invariant(), "");
+    EXPECT_EQ(books.wrong_views(), "");
 }
 
 /// The view `balances` called payable what a write-off keeps from being paid.
@@ -361,7 +361,7 @@ TEST(PostgresViewsAlone, TheRestOfAWriteOffIsOwedAndOnlyTheRulesSayWhetherItIsPa
     });
     EXPECT_FALSE(books.command(PayoutMove{PayoutVerb::kVoid, ids}).failed);
     EXPECT_THAT(books.balances("2026-03-01T00:00:00Z").front(), HasSubstr("blocked=10.00"));
-    EXPECT_EQ(books.broken_invariant(), "");
+    EXPECT_EQ(books.wrong_views(), "");
     const auto session = pg::Connection::open(database(), {});
     EXPECT_EQ(session->query_text("SELECT owed::text FROM balances").row(0).text(), "10.00");
 }

@@ -165,6 +165,7 @@ TEST_P(Properties, SumsChainAndIndexesHoldAfterEveryInput) {
             step.take(books);
             ASSERT_EQ(books.broken_invariant(), "");
         }
+        EXPECT_EQ(books.wrong_views(), "");
     }
 }
 
