@@ -69,7 +69,7 @@ constexpr std::array kTypedMembers{
         "array",
         "attribution_types blocked_by codes programs parts shops precedence rules aliases "
         "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
-        "balances waiting unattributed currencies days clearing creators months earned "
+        "balances next_closes waiting unattributed currencies days clearing creators months earned "
         "commissions nearest held changes payouts events refunds lines journal accruals cut "
         "payee_changes searched approvers"},
     TypedMembers{"boolean", "blocks removed suspended behind more"},

@@ -165,7 +165,7 @@ void add_closing(Read& read, const CreatorId& creator, Json& shown) {
                                             : start_of_day(read.now))},
              {"payee_from", cooled_at(policy, profile)}});
     }
-    shown["next_close"] = std::move(closes);
+    shown["next_closes"] = std::move(closes);
     std::map<ProgramId, std::uint32_t> clearing_days;
     for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
         clearing_days.emplace(row.program.id, row.program.clearing_days);
@@ -241,7 +241,7 @@ Json show_creator(Read& read) {
     Json shown = *object;
     if (!read.sees_creators()) {
         for (const char* const name :
-             {"balances", "next_close", "clearing", "payee_changes", "months", "payouts"}) {
+             {"balances", "next_closes", "clearing", "payee_changes", "months", "payouts"}) {
             shown[name] = Json();
         }
         return shown;

@@ -225,7 +225,7 @@ std::vector<Resource> people_part() {
          "One creator with names, programs, codes, holds and balances",
          {creator(true)},
          columns("creator_id account_id name payee payee_since aliases programs holds balances "
-                 "next_close clearing payee_changes months payouts"),
+                 "next_closes clearing payee_changes months payouts"),
          show_creator},
         {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
         {"program",

@@ -366,7 +366,7 @@ def test_an_account_beyond_the_zone_is_refused(start_edge, new_merchant):
     """Its limit cannot be held: 503, and `ready` says so, until nginx has a larger zone."""
     http = HEAD + "sluice_zone @ZONE@; sluice_rate_limit 600 60s;" + SERVER.replace(
         "location = /which", "location /status/ { sluice_status; } location = /which")
-    edge = Edge(http.replace("@ZONE@", "224k"), create=False)
+    edge = Edge(http.replace("@ZONE@", "320k"), create=False)
     edge.sluice("init", "--max-accounts", 1)
     with edge:
         edge.start()

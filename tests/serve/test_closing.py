@@ -85,12 +85,12 @@ def test_a_viewer_reads_no_balance_in_the_answer_of_an_order(office):
 
 def test_a_creator_says_when_the_money_comes(office):
     paid = office.reader.object("creator", creator="ann")
-    (close,) = paid["next_close"]
+    (close,) = paid["next_closes"]
     assert (close["currency"], close["amount"], close["reason"], close["payout_day"][8:10]) == ("USD", "24.00", None, "05")
-    (low,) = office.reader.object("creator", creator="low")["next_close"]
+    (low,) = office.reader.object("creator", creator="low")["next_closes"]
     assert (low["reason"], low["minimum"]) == ("BELOW_MINIMUM", "20.00")
     late = office.reader.object("creator", creator="cy")
-    assert late["next_close"] == [] and late["clearing"] == []
+    assert late["next_closes"] == [] and late["clearing"] == []
 
 
 def test_what_is_pending_has_the_day_on_which_it_clears_and_the_payout_day_after_it(tmp_path, ledger):

@@ -140,7 +140,7 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
     for creator in ("ann", "bob", "robert", "cy"):
         shown = reader.object("creator", creator=creator)
         balances = shown.pop("balances")
-        for name in ("clearing", "next_close", "payee_changes"):  # tests of their own
+        for name in ("clearing", "next_closes", "payee_changes"):  # tests of their own
             assert isinstance(shown.pop(name), list)
         assert shown.pop("payouts") == reader.rows("payouts", creator=creator)[::-1]
         assert len(shown["months"]) == 1

@@ -32,7 +32,7 @@ function closing(close) {
   return "the next close leaves it: " + SKIPPED[close.reason] + more;
 }
 
-function amounts({ balances, next_close: closes }) {
+function amounts({ balances, next_closes: closes }) {
   const [main, ...others] = byCurrency(balances || []);
   if (!main) return [];
   const value = (name) => money(main[name], main.currency);
@@ -143,7 +143,7 @@ function sentence(creator, rows) {
   if (!main) return name + plural(creator.programs.length, "program") + held + ".";
   const first = (creator.clearing || []).find((row) => row.currency === main.currency);
   return [name, money(main.payable, main.currency), " payable",
-    ...(isZero(main.payable) ? [""] : [": " + closing(creator.next_close.find((one) => one.currency === main.currency))]), "; ",
+    ...(isZero(main.payable) ? [""] : [": " + closing(creator.next_closes.find((one) => one.currency === main.currency))]), "; ",
     money(main.pending, main.currency), " pending" + (first ? ", the first from " + day(first.day) : "") + held + "."];
 }
 

@@ -64,7 +64,7 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
                                        "creator.payee",
                                        "creator.payee_since",
                                        "creator.payouts",
-                                       "creator.next_close",
+                                       "creator.next_closes",
                                        "creator.clearing",
                                        "creator.payee_changes",
                                        "creator.balances",
