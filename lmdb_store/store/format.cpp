@@ -36,8 +36,8 @@ Error no_format(const StorePaths& paths) {
         ErrorCode::kNotFound,
         "\"" + paths.root.string() +
             (has_more ? "\" is not a complete store (no file \"format\"): if \"sluice init\" or "
-                        "\"sluice restore\" was interrupted, remove the folder and run that "
-                        "command again; else put the file back from a backup"
+                        "\"sluice restore\" was interrupted, move the folder away and run "
+                        "that command again; else put the file back from a backup"
              : is_new ? "\" is not a store (no file \"format\"): create one with \"sluice init\""
                       : "\" is not a store (no file \"format\"): name another folder, or restore "
                         "this one from its backup")};
