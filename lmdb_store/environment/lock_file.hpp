@@ -45,10 +45,8 @@ public:
     template <class Lock>
     [[nodiscard]] int lock_when_free(Mutex mutex, Lock&& lock) const noexcept {
         bool woken = false;
-        if (const int rc = wait_until_free(mutex, woken); rc != 0) {
-            return rc;
-        }
-        const int rc = lock();
+        int rc = wait_until_free(mutex, woken);
+        rc = rc == 0 ? lock() : rc;
         if (woken) {
             pass_on(mutex);
         }

@@ -367,6 +367,37 @@ TEST_F(LockFileHeld, AReaderThatWaitedLeavesTheMutexFree) {
     ::close(fd);
 }
 
+// An unlock wakes one thread. If that one has reached its limit, the next one is woken.
+TEST_F(LockFileHeld, AReaderThatGivesUpWakesTheNext) {
+    const auto environment = open();
+    const int fd = ::open(path_.c_str(), O_RDWR);
+    void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    int* const word = static_cast<int*>(page) + 2;  // of the readers' mutex
+    const auto held = static_cast<int>(static_cast<unsigned>(::getpid()) | FUTEX_WAITERS);
+    const std::atomic_ref<int> lock(*word);
+    lock.store(held);
+    std::thread first([&] {
+        const LockLimit limit(milliseconds(500));
+        ReadTxn txn;
+        EXPECT_EQ(txn.begin(*environment), kLockHeld);
+    });
+    std::this_thread::sleep_for(milliseconds(100));  // the first one sleeps before the next
+    std::atomic<bool> woken{false};
+    std::thread next([&] {
+        const timespec limit{5, 0};
+        woken = ::syscall(SYS_futex, word, FUTEX_WAIT, held, &limit, nullptr, 0) == 0;
+    });
+    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_EQ(::syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0), 1);
+    first.join();
+    next.join();
+    EXPECT_TRUE(woken);
+    lock.store(0);
+    ::munmap(page, 4096);
+    ::close(fd);
+}
+
 TEST_F(LockFileHeld, ReadersOfManyThreadsAllBegin) {
     const auto environment = open();
     std::vector<std::thread> threads;
