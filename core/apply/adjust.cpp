@@ -64,8 +64,8 @@ MoneyCommand money_command(const CommandContext& context, const ProgramId& progr
     return row;
 }
 
-Result<Reply> run_verb(const Adjust& command, const CommandContext& context, ProgramCache& programs,
-                       LedgerTxn& txn) {
+Result<Reply> adjust(const Adjust& command, const CommandContext& context, ProgramCache& programs,
+                     LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();

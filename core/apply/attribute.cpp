@@ -257,8 +257,8 @@ Result<Reply> attribute_by_code(const Attributing& how, ProgramCache& programs, 
 
 }  // namespace
 
-Result<Reply> run_verb(const Attribute& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> attribute_order(const Attribute& command, const CommandContext& context,
+                              ProgramCache& programs, LedgerTxn& txn) {
     const std::optional<ProgramRow> program = txn.program(command.program);
     const CreatorId creator = first_id(txn, context.account, command.creator);
     const Attributing how{command, context, program, creator};
@@ -285,8 +285,8 @@ Result<Reply> run_verb(const Attribute& command, const CommandContext& context,
                 command.program.str() + " now, as " + context.source.command_id);
 }
 
-Result<Reply> run_verb(const Detach& command, const CommandContext& context, ProgramCache& programs,
-                       LedgerTxn& txn) {
+Result<Reply> detach_orders(const Detach& command, const CommandContext& context,
+                            ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }

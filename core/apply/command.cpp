@@ -2,6 +2,7 @@
 
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -16,6 +17,13 @@ namespace {
 std::set<AccountNumber> accounts_of(const Command& command, const CommandContext& context,
                                     LedgerReader& ledger);
 
+/// The function of each command; the type of the command finds it.
+constexpr auto kVerbs = std::make_tuple(
+    adjust, credit, import_openings, write_off, reverse_posting, attribute_order, detach_orders,
+    set_hold, release_hold, reject_order, ack_anomaly, reset_order, apply_programs, import_creators,
+    remove_creator, import_clicks, set_creator, rename_creator, close_period, forget_person,
+    accept_gap, discard_dead, withdraw, close_payouts, move_payouts);
+
 /// Runs one command, or makes it wait for another actor.
 struct Runner {
     const CommandContext& context;
@@ -26,7 +34,9 @@ struct Runner {
 
     template <class OfVerb>
     Result<Reply> operator()(const OfVerb& command) const {
-        const auto run = [&] { return run_verb(command, context, programs, txn); };
+        const auto run = [&] {
+            return std::get<Verb<OfVerb>*>(kVerbs)(command, context, programs, txn);
+        };
         if constexpr (guard_of<OfVerb>() == GuardKind::kJudged) {
             if (guards != nullptr && !context.approved) {
                 return guards->run_judged(command, context, accounts_of(command, context, txn), run,

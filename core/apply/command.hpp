@@ -86,49 +86,49 @@ using NamedAccounts = std::map<AccountNumber, AccountId>;
 [[nodiscard]] CommandRow refused_row(const CommandContext& context, std::string why);
 
 // Money by hand (J1, H3): posted now, or by the approval of another actor (reply kPending).
-Verb<Adjust> run_verb;
-Verb<Credit> run_verb;
-Verb<OpeningImport> run_verb;
-Verb<WriteOff> run_verb;
-Verb<Reverse> run_verb;
+Verb<Adjust> adjust;
+Verb<Credit> credit;
+Verb<OpeningImport> import_openings;
+Verb<WriteOff> write_off;
+Verb<Reverse> reverse_posting;
 
 // Attribution by hand (A3).
-Verb<Attribute> run_verb;
+Verb<Attribute> attribute_order;
 /// Detaches one order now, or queues every order attributed by `cause` as background work.
-Verb<Detach> run_verb;
+Verb<Detach> detach_orders;
 /// Detaches one order of `detach --cause`, unless another command attributed it meanwhile.
 void detach_attributed(const OrderKey& order, const std::string& cause, bool retry,
                        const Source& source, ProgramCache& programs, LedgerTxn& txn);
 
 // Holds, rejection, anomalies, version reset (H1, H2, O5).
-Verb<Hold> run_verb;
-Verb<Release> run_verb;
-Verb<Reject> run_verb;
-Verb<AnomalyAck> run_verb;
-Verb<OrderReset> run_verb;
+Verb<Hold> set_hold;
+Verb<Release> release_hold;
+Verb<Reject> reject_order;
+Verb<AnomalyAck> ack_anomaly;
+Verb<OrderReset> reset_order;
 
 // Programs, creators, clicks (A1, A2, H3).
 /// A change of a policy that has approvals waits for another actor (reply kPending).
-Verb<ProgramApply> run_verb;
-Verb<CreatorImport> run_verb;
-Verb<CreatorRemove> run_verb;
-Verb<ClickImport> run_verb;
-Verb<CreatorSet> run_verb;
-Verb<CreatorRename> run_verb;
+Verb<ProgramApply> apply_programs;
+Verb<CreatorImport> import_creators;
+Verb<CreatorRemove> remove_creator;
+Verb<ClickImport> import_clicks;
+Verb<CreatorSet> set_creator;
+Verb<CreatorRename> rename_creator;
 
 // Periods, forgetting.
 /// Closes the months of an account before `until` (S2). There is no reopening.
-Verb<PeriodClose> run_verb;
+Verb<PeriodClose> close_period;
 /// Leaves a task (F1, F2): the ids that the ledger's rows hold are replaced before the next input
 /// is applied, the archive of each node by its worker. Throws ForgetNotSearched.
-Verb<Forget> run_verb;
+Verb<Forget> forget_person;
 
 // The queue.
 /// Returns the letters with these numbers, or kNotFound if one is not there.
 [[nodiscard]] Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> seqs,
                                                             LedgerReader& ledger);
-Verb<AcceptGap> run_verb;
+Verb<AcceptGap> accept_gap;
 /// Where a policy has approvals, another actor approves it: a discarded order earns nothing.
-Verb<DeadDiscard> run_verb;
+Verb<DeadDiscard> discard_dead;
 
 }  // namespace sluice

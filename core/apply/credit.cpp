@@ -174,8 +174,8 @@ void reverse_credit(MoneyCommand& credit, const Decimal& amount, const CommandCo
     judge_deducted_orders(credit, payouts, context, programs, txn);
 }
 
-Result<Reply> run_verb(const Credit& command, const CommandContext& context, ProgramCache& programs,
-                       LedgerTxn& txn) {
+Result<Reply> credit(const Credit& command, const CommandContext& context, ProgramCache& programs,
+                     LedgerTxn& txn) {
     Result<MoneyCommand> checked =
         checked_row(command.creator, command.program, command.amount, context, txn);
     if (!checked) {
@@ -206,8 +206,8 @@ Result<Reply> run_verb(const Credit& command, const CommandContext& context, Pro
 
 /// The write-off clears no earlier than the amounts that it makes up for, so that it is never paid
 /// before they count against it.
-Result<Reply> run_verb(const WriteOff& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
+                        ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }

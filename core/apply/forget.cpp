@@ -156,8 +156,8 @@ Status check(const Forget& command, const CommandContext& context, LedgerTxn& tx
 
 }  // namespace
 
-Result<Reply> run_verb(const Forget& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> forget_person(const Forget& command, const CommandContext& context,
+                            ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (command.done) {
         return repeat_done(command, context, txn);
     }

@@ -90,7 +90,7 @@ std::optional<ReleaseOf> released(const OrderState& state, ReleaseOf asked) {
 
 }  // namespace
 
-Result<Reply> run_verb(const Hold& command, const CommandContext& context, ProgramCache& programs,
+Result<Reply> set_hold(const Hold& command, const CommandContext& context, ProgramCache& programs,
                        LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
@@ -112,8 +112,8 @@ Result<Reply> run_verb(const Hold& command, const CommandContext& context, Progr
     return done("order " + command.target.order->str() + " is held");
 }
 
-Result<Reply> run_verb(const Release& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> release_hold(const Release& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
@@ -146,8 +146,8 @@ Result<Reply> run_verb(const Release& command, const CommandContext& context,
     return done("order " + order + " is released");
 }
 
-Result<Reply> run_verb(const Reject& command, const CommandContext& context, ProgramCache& programs,
-                       LedgerTxn& txn) {
+Result<Reply> reject_order(const Reject& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();

@@ -337,8 +337,8 @@ std::uint64_t inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
 
 }  // namespace
 
-Result<Reply> run_verb(const CreatorImport& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
+                              ProgramCache& /*programs*/, LedgerTxn& txn) {
     ProgramsByName programs(txn);
     CodeBooks books(txn);
     Result<ClaimedRows> claimed = claim_codes(command, context, programs, books, txn);
@@ -370,8 +370,8 @@ Result<Reply> run_verb(const CreatorImport& command, const CommandContext& conte
     return import_reply(command, *claimed);
 }
 
-Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext& context,
+                             ProgramCache& /*programs*/, LedgerTxn& txn) {
     const std::optional<ProgramRow> row = txn.program(command.program);
     if (!row || (context.account.value != 0 && row->program.account != context.account)) {
         return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
@@ -402,8 +402,8 @@ Result<Reply> run_verb(const CreatorRemove& command, const CommandContext& conte
     return done("creator " + command.creator.str() + " removed from program " + program.id.str());
 }
 
-Result<Reply> run_verb(const ClickImport& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
+                            ProgramCache& /*programs*/, LedgerTxn& txn) {
     ProgramsByName programs(txn);
     for (const ClickImport::Row& row : command.rows) {
         if (programs.find(row.program) == nullptr) {
@@ -437,8 +437,8 @@ Result<Reply> run_verb(const ClickImport& command, const CommandContext& context
     return done(counted(command.rows.size(), "click", "clicks") + " imported");
 }
 
-Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,
+                          ProgramCache& /*programs*/, LedgerTxn& txn) {
     const CreatorId creator = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, creator, {}, {}, {}};
     if (!txn.load(profile)) {
@@ -467,8 +467,8 @@ Result<Reply> run_verb(const CreatorSet& command, const CommandContext& context,
     return done("creator " + command.creator.str() + " set");
 }
 
-Result<Reply> run_verb(const CreatorRename& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> rename_creator(const CreatorRename& command, const CommandContext& context,
+                             ProgramCache& /*programs*/, LedgerTxn& txn) {
     const CreatorId first = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, first, {}, {}, {}};
     if (!txn.load(profile)) {

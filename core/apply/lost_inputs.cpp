@@ -85,8 +85,8 @@ Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> se
 }
 
 /// The journal of every account says so, because the lost inputs may be of any.
-Result<Reply> run_verb(const AcceptGap& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> accept_gap(const AcceptGap& command, const CommandContext& context,
+                         ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (command.first != context.source.seq || command.last < command.first ||
         command.last.value > kSequenceMax) {
         return refused("the gap is not the one at this place of the queue");
@@ -106,8 +106,8 @@ Result<Reply> run_verb(const AcceptGap& command, const CommandContext& context,
     return done("inputs " + numbers + " are lost, and the worker continues after them");
 }
 
-Result<Reply> run_verb(const DeadDiscard& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> discard_dead(const DeadDiscard& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn) {
     if (Status given = check_reason(context); !given) {
         return given.error();
     }

@@ -210,8 +210,8 @@ CommandContext context_of_row(const CommandContext& context, std::uint64_t numbe
     return row;
 }
 
-Result<Reply> run_verb(const OpeningImport& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> import_openings(const OpeningImport& command, const CommandContext& context,
+                              ProgramCache& programs, LedgerTxn& txn) {
     if (command.at > context.source.received_at) {
         return Error{ErrorCode::kInvalid, "--at " + command.at.to_string() +
                                               " is in the future: expected the date of the "

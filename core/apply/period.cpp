@@ -27,8 +27,8 @@ Status check(const PeriodClose& command, const CommandContext& context,
 
 }  // namespace
 
-Result<Reply> run_verb(const PeriodClose& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> close_period(const PeriodClose& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn) {
     const std::optional<Timestamp> closed_until =
         programs.settings(txn, context.account).row.closed_until;
     if (Status fits = check(command, context, closed_until, txn); !fits) {

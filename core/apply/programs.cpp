@@ -236,8 +236,8 @@ bool asks_for_customer(AccountNumber account, LedgerTxn& txn) {
 
 }  // namespace
 
-Result<Reply> run_verb(const ProgramApply& command, const CommandContext& context,
-                       ProgramCache& /*programs*/, LedgerTxn& txn) {
+Result<Reply> apply_programs(const ProgramApply& command, const CommandContext& context,
+                             ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (Status fits = check(command, txn); !fits) {
         return fits.error();
     }

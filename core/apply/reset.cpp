@@ -70,8 +70,8 @@ void lower_refunds(OrderState& state, Timestamp version) {
 
 }  // namespace
 
-Result<Reply> run_verb(const AnomalyAck& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> ack_anomaly(const AnomalyAck& command, const CommandContext& context,
+                          ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();
@@ -97,8 +97,8 @@ Result<Reply> run_verb(const AnomalyAck& command, const CommandContext& context,
                 (value.empty() ? "" : " at " + value));
 }
 
-Result<Reply> run_verb(const OrderReset& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> reset_order(const OrderReset& command, const CommandContext& context,
+                          ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (Status loaded = change.load(context, command.order); !loaded) {
         return loaded.error();

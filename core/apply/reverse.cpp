@@ -93,8 +93,8 @@ Result<Money> reverse_posting(MoneyCommand& row, const CommandContext& context,
 
 }  // namespace
 
-Result<Reply> run_verb(const Reverse& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> reverse_posting(const Reverse& command, const CommandContext& context,
+                              ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }

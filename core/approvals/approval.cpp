@@ -185,7 +185,7 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
     return done(row.command_id + " is approved: " + reply->text);
 }
 
-Result<Reply> run_verb(const Withdraw& command, const CommandContext& context,
+Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
                        ProgramCache& /*programs*/, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();

@@ -51,7 +51,7 @@ using EffectNow = std::function<Digest256(const PendingApproval&, const Command&
                                             const CommandContext& context, const RunApproved& run,
                                             const EffectNow& effect, ProgramCache& programs,
                                             LedgerTxn& txn);
-Verb<Withdraw> run_verb;
+Verb<Withdraw> withdraw;
 /// Sets `row`, the answer to a repeated key, to the pending command's state: pending (kPending),
 /// approved (kRepeated) or withdrawn (kRefused). The exit status then tells the person who repeats
 /// the command whether anything was posted.

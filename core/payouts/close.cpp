@@ -122,8 +122,8 @@ private:
 
 }  // namespace
 
-Result<Reply> run_verb(const PayoutClose& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> close_payouts(const PayoutClose& command, const CommandContext& context,
+                            ProgramCache& programs, LedgerTxn& txn) {
     const AccountSettings& settings = programs.settings(txn, context.account);
     const PlanRequest request{context.account, context.account_id, command,
                               context.source.received_at, context.source.command_id};

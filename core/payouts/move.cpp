@@ -171,8 +171,8 @@ Status check_approver(const CommandContext& context, const Payout& payout, const
 
 }  // namespace
 
-Result<Reply> run_verb(const PayoutMove& command, const CommandContext& context,
-                       ProgramCache& programs, LedgerTxn& txn) {
+Result<Reply> move_payouts(const PayoutMove& command, const CommandContext& context,
+                           ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
         return reason.error();
     }
