@@ -19,7 +19,7 @@ from fleet import history
 from fleet.node import Node
 from fleet.storm import close_all, copy_registry, create_registry, wait_until_applied
 from harness import orders, postgres, sign
-from harness.fake_time import LIBRARY, FakeTime
+from harness.fake_time import FakeTime
 from model.books.signatures import Key
 
 pytestmark = [pytest.mark.crash, pytest.mark.skipif(bool(postgres.missing()), reason=str(postgres.missing()))]
@@ -223,7 +223,6 @@ def rates(pair):
 
 
 def play(seed, rounds, count):
-    assert LIBRARY.exists(), "not installed: libfaketime (scripts/install-deps more)"
     with postgres.Server() as database:
         pair = Pair(database, seed)
         try:

@@ -17,6 +17,8 @@ class FakeTime:
     shows the real time if it cannot read the file."""
 
     def __init__(self):
+        # ld.so only warns of a missing library, and the processes would see the real time.
+        assert LIBRARY.exists(), f"{LIBRARY} is missing: scripts/install-deps more (tests/more.txt lists what needs it)"
         self.folder = tempfile.TemporaryDirectory(prefix="sluice-clock-", dir="/var/tmp")
         os.chmod(self.folder.name, 0o755)
         self.file = pathlib.Path(self.folder.name) / "clock"
