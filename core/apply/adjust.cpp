@@ -6,6 +6,7 @@
 #include "core/approvals/limits.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/change.hpp"
 
 namespace sluice {
 namespace {

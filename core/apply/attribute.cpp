@@ -9,6 +9,7 @@
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/journal/journal.hpp"
+#include "core/orders/change.hpp"
 #include "core/orders/order.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"

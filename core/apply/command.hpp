@@ -13,7 +13,7 @@
 
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/orders/change.hpp"
+#include "core/orders/reply.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

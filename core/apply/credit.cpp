@@ -10,6 +10,8 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/orders/account_change.hpp"
+#include "core/orders/change.hpp"
 #include "core/payouts/sound_credit.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"

@@ -2,6 +2,8 @@
 
 #include "core/apply/command.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/account_change.hpp"
+#include "core/orders/change.hpp"
 #include "core/orders/sums.hpp"
 
 namespace sluice {

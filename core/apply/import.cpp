@@ -12,7 +12,8 @@
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/orders/change.hpp"
+#include "core/orders/account_change.hpp"
+#include "core/orders/reply.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 

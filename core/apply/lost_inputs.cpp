@@ -10,6 +10,7 @@
 #include "core/apply/command.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/account_change.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/actor.hpp"
 

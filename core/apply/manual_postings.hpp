@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/ledger/command_rows.hpp"
-#include "core/orders/change.hpp"
 #include "core/values/money.hpp"
 #include "core/values/result.hpp"
 

@@ -4,6 +4,7 @@
 #include "core/approvals/approval.hpp"
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/account_change.hpp"
 
 namespace sluice {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/account_change.hpp"
 #include "core/programs/differences.hpp"
 #include "core/programs/program.hpp"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
+#include "core/orders/change.hpp"
 #include "core/rules/plausibility.hpp"
 
 namespace sluice {

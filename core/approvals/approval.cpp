@@ -5,6 +5,7 @@
 #include "core/approvals/signed_approval.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/orders/account_change.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/values/actor.hpp"
 

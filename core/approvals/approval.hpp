@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/commands/commands.hpp"
-#include "core/orders/change.hpp"
+#include "core/orders/reply.hpp"
 #include "core/programs/policy.hpp"
 #include "core/values/result.hpp"
 

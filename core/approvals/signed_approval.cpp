@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/orders/change.hpp"
 #include "core/protocol/ssh_signature.hpp"
 
 namespace sluice {

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "core/commands/commands.hpp"
-#include "core/journal/journal.hpp"
+#include "core/orders/reply.hpp"
 #include "core/rules/soundness.hpp"
 
 namespace sluice {
@@ -55,38 +54,6 @@ void OrderChange::finish() {
     reindex(txn_, state_, before_);
     count_volume(state_, volume_, programs_, txn_);
     txn_.put_order(state_);
-}
-
-Status check_reason(const CommandContext& context) {
-    if (context.reason().empty() || context.reason().size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
-    }
-    return {};
-}
-
-Result<ProgramRow> program_of_account(LedgerReader& ledger, const CommandContext& context,
-                                      const ProgramId& program) {
-    std::optional<ProgramRow> row = ledger.program(program);
-    if (!row || row->program.account != context.account) {
-        return Error{ErrorCode::kNotFound,
-                     "account " + context.account_id.str() + " has no program " + program.str()};
-    }
-    return *std::move(row);
-}
-
-std::uint64_t post_memo(LedgerTxn& txn, const CommandContext& context, AccountNumber account,
-                        JournalReason reason, std::string_view line, const CreatorId& creator,
-                        const ProgramId& program) {
-    JournalGroup group =
-        group_of(context.source, account, account_settings(txn, account).row.closed_until);
-    group.creator = creator;
-    group.program = program;
-    group.entries.push_back(memo_of(reason, line));
-    return post_group(txn, std::move(group));
-}
-
-std::string counted(std::size_t count, const char* one, const char* many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 }  // namespace sluice

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/commands/commands.hpp"
-#include "core/orders/change.hpp"
+#include "core/orders/reply.hpp"
 
 namespace sluice {
 

@@ -238,7 +238,7 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
         const Position& position =
             state_.positions[*find_position(state_, row.program, row.creator)];
         item.shop_id = amounts.empty() ? ShopId() : shop_id_of(row.shop);
-        item.kind = has_commission(position, request_.payout_run) ? ItemKind::kAdjustment
+        item.kind = is_in_another_run(position, request_.payout_run) ? ItemKind::kAdjustment
                                                                   : ItemKind::kCommission;
     }
     std::vector<PayoutItem> items;

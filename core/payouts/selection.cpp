@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/approvals/subject.hpp"
-#include "core/orders/change.hpp"
 
 namespace sluice {
 namespace {

@@ -52,7 +52,7 @@ bool has_active_payout(const Position& position) noexcept {
                        [](const PositionPayout& payout) { return payout.active; });
 }
 
-bool has_commission(const Position& position, std::string_view run) noexcept {
+bool is_in_another_run(const Position& position, std::string_view run) noexcept {
     return std::any_of(position.payouts.begin(), position.payouts.end(),
                        [run](const PositionPayout& payout) {
                            return payout.active && payout.has_commission &&

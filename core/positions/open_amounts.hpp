@@ -23,7 +23,7 @@ namespace sluice {
 [[nodiscard]] bool has_active_payout(const Position& position) noexcept;
 /// Returns true if an active payout of a payout run other than `run` has an item of the position of
 /// kind COMMISSION. The position's lines then become items of kind ADJUSTMENT (P2).
-[[nodiscard]] bool has_commission(const Position& position, std::string_view run) noexcept;
+[[nodiscard]] bool is_in_another_run(const Position& position, std::string_view run) noexcept;
 
 /// Returns true if the payout is active and its items of the position add up to less than 0.
 [[nodiscard]] inline bool is_deduction(const PositionPayout& payout) noexcept {

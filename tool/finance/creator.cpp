@@ -1,7 +1,7 @@
 // sluice creator import|set|rename|remove|show|list
 #include <cstdio>
 
-#include "core/orders/change.hpp"
+#include "core/orders/reply.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/creators.hpp"
 #include "core/rules/account.hpp"

@@ -3,7 +3,7 @@
 
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/orders/change.hpp"
+#include "core/orders/reply.hpp"
 #include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
