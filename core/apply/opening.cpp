@@ -11,6 +11,8 @@
 #include "core/approvals/approval.hpp"
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/account_change.hpp"
+#include "core/orders/volume.hpp"
 
 namespace sluice {
 namespace {
@@ -43,15 +45,22 @@ private:
 
 using OpeningKey = std::tuple<ProgramId, CreatorId, Currency>;
 
-/// Returns the opening balances of the account that were posted and not reversed.
+/// Returns the opening balances that the account's imports posted and that are not reversed: those
+/// of each import of which a balance stands. Reads no posting of another command.
 std::map<OpeningKey, std::string> posted_openings(AccountNumber account, LedgerTxn& txn) {
+    std::set<std::string> imports;
+    txn.scan(OpeningBalance{account, {}, {}, {}, {}, {}}, {1, 1},
+             [&](const OpeningBalance& row) { imports.insert(command_of(row.command_id)); });
     std::map<OpeningKey, std::string> posted;
-    txn.scan(MoneyCommand{}, {}, [&](const MoneyCommand& row) {
-        if (row.account == account && row.topic == Topic::kOpeningImport &&
-            row.reversed_by.empty()) {
-            posted[{row.program, row.creator, row.currency}] = row.command_id;
+    for (const std::string& import : imports) {
+        MoneyCommand row;
+        for (std::uint64_t number = 1; row.command_id = posting_id(import, number), txn.load(row);
+             ++number) {
+            if (row.reversed_by.empty()) {
+                posted[{row.program, row.creator, row.currency}] = row.command_id;
+            }
         }
-    });
+    }
     return posted;
 }
 
@@ -59,19 +68,33 @@ std::map<OpeningKey, std::string> posted_openings(AccountNumber account, LedgerT
 /// from before it. Throws DamagedRow.
 void check_openings(const OpeningImport& command, const CommandContext& context, LedgerTxn& txn) {
     const std::map<OpeningKey, std::string> posted = posted_openings(context.account, txn);
-    std::set<ProgramId> named;
+    std::map<ProgramId, std::string> named;  // with the id of a balance that it has
     for (const OpeningImport::Row& row : command.rows) {
-        named.insert(row.program);
+        named.try_emplace(row.program);
     }
     for (const auto& [key, id] : posted) {
         const auto& [program, creator, currency] = key;
+        const auto found = named.find(program);
+        if (found == named.end()) {
+            continue;
+        }
+        found->second = id;
         OpeningBalance stored{context.account, program, creator, currency, {}, {}};
-        if (named.contains(program) && (!txn.load(stored) || stored.command_id != id)) {
+        if (!txn.load(stored) || stored.command_id != id) {
             throw DamagedRow(row_name(stored), "it is not the balance that " + id + " posted",
                              OrderKey{context.account, {}, OrderId(id)});
         }
+    }
+    for (const auto& [program, id] : named) {
         const std::optional<ProgramRow> row = txn.program(program);
-        if (named.contains(program) && (!row || !row->opening_at)) {
+        const bool of_account = row && row->program.account == context.account;
+        const bool has_date = of_account && row->opening_at;
+        if (has_date && id.empty()) {
+            throw DamagedRow("table programs, program " + program.str(),
+                             "it has a date of opening balances, which are missing",
+                             OrderKey{context.account, {}, OrderId(context.source.command_id)});
+        }
+        if (!has_date && !id.empty()) {
             throw DamagedRow("table programs, program " + program.str(),
                              "the date of its opening balances is missing",
                              OrderKey{context.account, {}, OrderId(id)});

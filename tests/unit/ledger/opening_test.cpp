@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <vector>
 
 #include "core/approvals/subject.hpp"
 #include "core/audit/audit.hpp"
@@ -19,6 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 constexpr const char* kToday = "2026-02-01T00:00:00Z";
 const Timestamp kAt = instant("2026-01-15T00:00:00Z");
@@ -178,6 +180,23 @@ TEST_P(OpeningTest, ABalanceWithoutItsRowIsFoundAndNotImportedAgain) {
     erase(*txn);
     txn->commit();
     EXPECT_THAT(found(), Contains(HasSubstr("the row is missing, though " + row.command_id)));
+    EXPECT_THROW(import_balance("40.00"), DamagedRow);
+    EXPECT_THAT(payable(), HasSubstr("payable=40.00"));
+}
+
+/// D1: another balance of the same import stands.
+TEST_P(OpeningTest, OneOfSeveralBalancesWithoutItsRowIsNotImportedAgain) {
+    books.creator("c2", "spring", "TWO");
+    OpeningImport balances{kAt, {}};
+    for (const char* creator : {"c1", "c2"}) {
+        balances.rows.push_back({2, CreatorId(creator), ProgramId("spring"), usd("40.00")});
+    }
+    EXPECT_FALSE(books.command(balances).failed);
+    const std::vector<OpeningBalance> rows = rows_of<OpeningBalance>(*books.read());
+    ASSERT_THAT(rows, SizeIs(2));
+    const auto txn = ledger->begin(Books::kNode);
+    txn->erase(rows.front());
+    txn->commit();
     EXPECT_THROW(import_balance("40.00"), DamagedRow);
     EXPECT_THAT(payable(), HasSubstr("payable=40.00"));
 }
