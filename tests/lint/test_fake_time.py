@@ -1,4 +1,4 @@
-"""FakeTime needs a package that only `make test-more` installs, so tests/more.txt names every test that uses it."""
+"""Only `make test-more` installs the library of FakeTime: tests/more.txt lists every test that uses it."""
 
 import ast
 import collections
@@ -11,7 +11,7 @@ FUNCTION = (ast.FunctionDef, ast.ClassDef)
 
 
 class Module:
-    """The names in each definition at the top of a file: variables, attributes, and the fixtures of its arguments."""
+    """The names that each definition at the top of a file uses: variables, attributes, and the fixtures of its arguments."""
 
     def __init__(self, path):
         self.name = path.relative_to(TESTS).as_posix()
