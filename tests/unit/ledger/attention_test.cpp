@@ -15,8 +15,6 @@
 namespace sluice::test {
 namespace {
 
-constexpr AccountNumber kAcme{1};
-
 class AttentionPages : public testing::TestWithParam<LedgerKind> {
 protected:
     std::unique_ptr<Ledger> ledger = GetParam().make();

@@ -11,11 +11,11 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kOrdered = "2026-01-31T00:00:00Z";
+constexpr const char* kBought = "2026-01-31T00:00:00Z";
 
-OrderText with(std::vector<std::string> codes, const char* updated = kOrdered) {
+OrderText with(std::vector<std::string> codes, const char* updated = kBought) {
     OrderText order;
-    order.ordered = kOrdered;
+    order.ordered = kBought;
     order.updated = updated;
     order.codes = std::move(codes);
     return order;
@@ -113,7 +113,7 @@ TEST_P(AttributionRules, A1_AWindowOfZeroDaysTakesTheInstantOfTheOrder) {
     Program none = program("p1");
     none.window_days = 0;
     books.apply({none});
-    books.click("dev", "ben", "p1", kOrdered);
+    books.click("dev", "ben", "p1", kBought);
     EXPECT_EQ(attributed(with({}), "dev"), "ben@p1 LANDED");
 }
 
@@ -267,7 +267,7 @@ TEST_P(AttributionRules, A2_TheNewestPayloadSaysWhichCodesAnOrderWaitsFor) {
 
 TEST_P(AttributionRules, A2_CancelledOrdersAreAttributedAtZero) {
     OrderText order = with({"BEN"});
-    order.cancelled = kOrdered;
+    order.cancelled = kBought;
     EXPECT_EQ(attributed(order), "ben@p1 CODE");
     EXPECT_EQ(books.commission(), "0.00 USD");
     EXPECT_THAT(books.journal(), IsEmpty());

@@ -24,9 +24,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-constexpr std::size_t kFindingsMax = 100;
-constexpr AccountNumber kAcme{1};
-constexpr ShopNumber kShop{1};
+constexpr std::size_t kFindings = 100;
 
 Decimal dec(const char* text) {
     return Decimal::parse(text).value();
@@ -65,7 +63,7 @@ protected:
         return text;
     }
 
-    std::vector<std::string> found(std::size_t max = kFindingsMax) {
+    std::vector<std::string> found(std::size_t max = kFindings) {
         std::vector<std::string> texts;
         for (const AuditFinding& finding : audit_ledger(*books.read(), max)) {
             texts.push_back(to_string(finding));

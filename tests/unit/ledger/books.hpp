@@ -21,6 +21,14 @@
 
 namespace sluice::test {
 
+/// The numbers of the first account and shop that Books makes.
+inline constexpr AccountNumber kAcme{1};
+inline constexpr ShopNumber kShop{1};
+
+inline constexpr const char* kDay1 = "2026-01-01T00:00:00Z";
+inline constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
+inline constexpr const char* kDay3 = "2026-01-03T00:00:00Z";
+
 /// A kind of ledger that the rules are held against.
 struct LedgerKind {
     std::string name;

@@ -23,7 +23,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr const char* kOther = "99999999-2222-3333-4444-555555555555";
+constexpr const char* kSecondNode = "99999999-2222-3333-4444-555555555555";
 constexpr std::uint32_t kRows = 3;
 
 class TemporaryFolder {
@@ -89,12 +89,12 @@ void fill_all(Ledger& ledger) {
         order.updated = "2026-01-02T00:00:00." + std::to_string(1000 + i) + "Z";
         one.update(order);
     }
-    Books two(ledger, kOther);
+    Books two(ledger, kSecondNode);
     OrderText order;
     order.id = "o2";
     order.codes = {"ANN"};
     two.create(order);
-    for (const std::string_view node : {Books::kNode, std::string_view(kOther)}) {
+    for (const std::string_view node : {Books::kNode, std::string_view(kSecondNode)}) {
         const auto txn = ledger.begin(node);
         put_rows(*txn);
         txn->commit();

@@ -43,7 +43,7 @@ using worker::OwnedInput;
 constexpr const char* kNode = "11111111-2222-3333-4444-555555555555";
 constexpr const char* kOtherNode = "22222222-2222-3333-4444-555555555555";
 constexpr const char* kDamaged = "damaged";
-const std::vector<std::string> kOrders{"a", "b", "c", "d", "e", "h", "n", "w"};
+const std::vector<std::string> kOrderIds{"a", "b", "c", "d", "e", "h", "n", "w"};
 
 class Inputs {
 public:
@@ -271,7 +271,7 @@ void note_order(LedgerReader& ledger, const std::string& id, Outcome& outcome) {
 
 void note_orders(Ledger& ledger, Outcome& outcome) {
     const auto reader = ledger.snapshot(kNode);
-    for (const std::string& id : kOrders) {
+    for (const std::string& id : kOrderIds) {
         note_order(*reader, id, outcome);
     }
 }

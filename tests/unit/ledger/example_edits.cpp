@@ -15,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr AccountNumber kAccount{1};
-constexpr ShopNumber kShop{1};
 
 /// The words of `P1 o1/l1`.
 std::vector<std::string> words_of(const std::string& text) {

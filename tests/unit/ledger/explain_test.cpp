@@ -299,18 +299,18 @@ TEST_P(Explain, TheJsonSaysTheSame) {
     OrderText refund = order();
     refund.refunds = {{.amount = "33.00"}};
     books.create(refund);
-    const auto json = nlohmann::json::parse(json_text());
-    EXPECT_EQ(json["order_id"], "o1");
-    EXPECT_EQ(json["shop_id"], "shop-1");
-    EXPECT_EQ(json["commission_amount"], "5.36");
-    EXPECT_EQ(json["cancelled_at"], nullptr);
-    EXPECT_EQ(json["attribution"]["creator_id"], "c1");
-    EXPECT_EQ(json["attribution"]["candidates"][0]["won"], true);
-    EXPECT_EQ(json["lines"][0]["calculation"], "80.00 x 10% x (1 - 33.00 / 100.00) = 5.36");
-    EXPECT_EQ(json["journal"][0]["amount"], "5.36");
-    EXPECT_EQ(json["events"][0]["decision"], "applied");
-    EXPECT_EQ(json["refunds"][0]["counts"], true);
-    EXPECT_EQ(json["accruals"][0]["accrued"], "5.36");
+    const auto said = nlohmann::json::parse(json_text());
+    EXPECT_EQ(said["order_id"], "o1");
+    EXPECT_EQ(said["shop_id"], "shop-1");
+    EXPECT_EQ(said["commission_amount"], "5.36");
+    EXPECT_EQ(said["cancelled_at"], nullptr);
+    EXPECT_EQ(said["attribution"]["creator_id"], "c1");
+    EXPECT_EQ(said["attribution"]["candidates"][0]["won"], true);
+    EXPECT_EQ(said["lines"][0]["calculation"], "80.00 x 10% x (1 - 33.00 / 100.00) = 5.36");
+    EXPECT_EQ(said["journal"][0]["amount"], "5.36");
+    EXPECT_EQ(said["events"][0]["decision"], "applied");
+    EXPECT_EQ(said["refunds"][0]["counts"], true);
+    EXPECT_EQ(said["accruals"][0]["accrued"], "5.36");
 }
 
 TEST_P(Explain, ABackDatedOrderNamesTheCloseThatPaysIt) {
@@ -384,8 +384,8 @@ TEST_P(Explain, GrossAmountsVariantsAndRatesOfAnotherCurrency) {
     books.create(taxed);
     EXPECT_THAT(text(), HasSubstr("gross: 100.00"));
     EXPECT_THAT(text(), HasSubstr("variant SKU-blue"));
-    const auto json = nlohmann::json::parse(json_text());
-    EXPECT_EQ(json["lines"][0]["variant_sku"], "SKU-blue");
+    const auto said = nlohmann::json::parse(json_text());
+    EXPECT_EQ(said["lines"][0]["variant_sku"], "SKU-blue");
     OrderText dollars = order();
     dollars.id = "o2";
     dollars.codes = {"EUROS"};
@@ -407,12 +407,12 @@ TEST_P(Explain, TheJsonOfAnUnattributedCancelledOrder) {
     OrderText cancelled = unattributed;
     cancelled.updated = cancelled.cancelled = "2026-01-12T00:00:00Z";
     books.cancel(cancelled);
-    const auto json = nlohmann::json::parse(json_text());
-    EXPECT_EQ(json["cancelled_at"], "2026-01-12T00:00:00Z");
-    EXPECT_EQ(json["attribution"]["creator_id"], nullptr);
-    EXPECT_EQ(json["attribution"]["program_id"], nullptr);
-    EXPECT_EQ(json["events"][1]["decision"], "stale");
-    EXPECT_EQ(json["events"][2]["anomalies"].size(), 1U);
+    const auto said = nlohmann::json::parse(json_text());
+    EXPECT_EQ(said["cancelled_at"], "2026-01-12T00:00:00Z");
+    EXPECT_EQ(said["attribution"]["creator_id"], nullptr);
+    EXPECT_EQ(said["attribution"]["program_id"], nullptr);
+    EXPECT_EQ(said["events"][1]["decision"], "stale");
+    EXPECT_EQ(said["events"][2]["anomalies"].size(), 1U);
     EXPECT_THAT(text(), HasSubstr("it does not cancel the order"));
     EXPECT_THAT(text(), HasSubstr("it cancels the order"));
 }

@@ -25,17 +25,15 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr const char* kDay1 = "2026-01-01T00:00:00Z";
-constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
-constexpr const char* kDay3 = "2026-01-03T00:00:00Z";
 constexpr std::chrono::seconds kPatience{20};
 
-pg::Url database() {
+pg::Url fleet_database() {
     return *pg::Url::parse(PostgresServer::instance().url());
 }
 
 std::unique_ptr<Ledger> same_ledger() {
-    auto opened = pg::PostgresLedger::open(database(), pg::PostgresLedger::Mode::kReadWrite, {});
+    auto opened =
+        pg::PostgresLedger::open(fleet_database(), pg::PostgresLedger::Mode::kReadWrite, {});
     if (!opened) {
         throw std::runtime_error(opened.error().message);
     }
@@ -75,7 +73,7 @@ public:
 
 private:
     void wait_until_done_or_held() {
-        const auto session = pg::Connection::open(database(), {});
+        const auto session = pg::Connection::open(fleet_database(), {});
         const auto end = std::chrono::steady_clock::now() + kPatience;
         while (!done_ && std::chrono::steady_clock::now() < end &&
                session->query_text("SELECT 1 FROM pg_locks WHERE NOT granted").empty()) {

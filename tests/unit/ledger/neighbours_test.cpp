@@ -13,7 +13,6 @@
 namespace sluice::test {
 namespace {
 
-constexpr AccountNumber kAcme{1};
 constexpr ShopNumber kFirst{1}, kSecond{2}, kEmpty{3};
 
 class Neighbours : public testing::TestWithParam<LedgerKind> {

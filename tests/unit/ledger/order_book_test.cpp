@@ -13,10 +13,6 @@ using testing::IsEmpty;
 class OrderRules : public RulesTest {};
 SLUICE_FOR_EVERY_LEDGER(OrderRules);
 
-constexpr const char* kDay1 = "2026-01-01T00:00:00Z";
-constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
-constexpr const char* kDay3 = "2026-01-03T00:00:00Z";
-
 OrderText at(const char* updated) {
     OrderText order;
     order.updated = updated;

@@ -15,7 +15,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::string_view kNow = "2026-02-10T00:00:00Z";
+constexpr std::string_view kMoved = "2026-02-10T00:00:00Z";
 
 /// Orders o1 (ann), o2 (ben), o3 (unattributed, code LATE); o1 is in a payout.
 class OverlayTest : public testing::Test {
@@ -37,15 +37,18 @@ protected:
         PayoutClose close{instant("2026-02-05T00:00:00Z")};
         close.creators = {CreatorId("ann")};
         EXPECT_FALSE(books_.command(close).failed);
-        books_.receive_at(kNow);
+        books_.receive_at(kMoved);
     }
 
     [[nodiscard]] CommandContext context(const Command& command) {
         CommandContext made;
         const SequenceNumber seq{books_.last_seq().value + 1};
-        made.source = {seq,           topic_of(command),
-                       instant(kNow), command_id(Books::kNode, seq, instant(kNow)),
-                       books_.reason, books_.actor};
+        made.source = {seq,
+                       topic_of(command),
+                       instant(kMoved),
+                       command_id(Books::kNode, seq, instant(kMoved)),
+                       books_.reason,
+                       books_.actor};
         made.account = {1};
         made.shop = {1};
         made.account_id = AccountId("acme");
@@ -76,7 +79,7 @@ std::vector<Command> commands() {
     return {Attribute{OrderId("o1"), CreatorId("ben"), ProgramId("spring"), true},
             Adjust{OrderId("o2"), Decimal(250, 2)},
             Credit{CreatorId("ann"), ProgramId("spring"), *parse_money("12.00 USD")},
-            PayoutClose{instant(kNow)},
+            PayoutClose{instant(kMoved)},
             Hold{{OrderId("o2"), {}, {}}},
             Reject{OrderId("o1")},
             import,

@@ -19,10 +19,10 @@
 namespace sluice::test {
 namespace {
 
-constexpr const char* kOrdered = "2026-01-01T00:00:00Z";
-constexpr const char* kNow = "2026-02-01T00:00:00Z";
+constexpr const char* kSold = "2026-01-01T00:00:00Z";
+constexpr const char* kClosed = "2026-02-01T00:00:00Z";
 constexpr const char* kLater = "2026-02-01T00:00:01Z";  // after all postings
-constexpr std::uint64_t kSlice = 8192;
+constexpr std::uint64_t kSliceRows = 8192;
 
 std::string creator_no(std::uint64_t number) {
     return "c" + std::to_string(10'000 + number);
@@ -30,11 +30,11 @@ std::string creator_no(std::uint64_t number) {
 
 /// Copies of one order, as if each had been sent: `count` in all, of so many creators by turns.
 void fill(Ledger& ledger, Books& books, std::uint64_t count, std::uint64_t creators) {
-    books.receive_at(kNow);
+    books.receive_at(kClosed);
     books.apply({program()});
     books.creator(creator_no(0), "spring", "SAVE");
     OrderText text;
-    text.ordered = text.updated = kOrdered;
+    text.ordered = text.updated = kSold;
     text.codes = {"SAVE"};
     books.create(text);
     OrderState state = books.order();
@@ -95,7 +95,7 @@ Trips trips(std::uint64_t count, std::uint64_t creators) {
     const std::string payouts = std::to_string(creators) + " payouts";
     Trips found;
     const auto close = [&] {
-        EXPECT_EQ(books.close_account(kNow).text.substr(0, payouts.size()), payouts);
+        EXPECT_EQ(books.close_account(kClosed).text.substr(0, payouts.size()), payouts);
     };
     found["preview"] = trips_of([&] { preview(books, creators); });
     found["close"] = trips_of(close);
@@ -121,7 +121,7 @@ TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts
     constexpr std::uint64_t kOfASlice = 6;
     const Trips few = trips(400, 40);
     EXPECT_EQ(trips(1000, 100), few);
-    for (const auto& [step, count] : trips(kSlices * kSlice, 100)) {
+    for (const auto& [step, count] : trips(kSlices * kSliceRows, 100)) {
         EXPECT_LE(count, few.at(step) + kSlices * kOfASlice) << step;
     }
 }
@@ -150,7 +150,7 @@ protected:
 SLUICE_FOR_EVERY_LEDGER(PayoutSlices);
 
 TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre) {
-    constexpr std::uint64_t kOrders = 2 * kSlice + 100;
+    constexpr std::uint64_t kOrders = 2 * kSliceRows + 100;
     constexpr std::uint64_t kCreators = 50;
     fill(*ledger, books, kOrders, kCreators);
     const auto reader = books.read();
@@ -167,9 +167,9 @@ TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre)
 }
 
 TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
-    constexpr std::uint64_t kOrders = kSlice + 200;
+    constexpr std::uint64_t kOrders = kSliceRows + 200;
     fill(*ledger, books, kOrders, 3);
-    EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");
+    EXPECT_EQ(books.close_account(kClosed).text.substr(0, 9), "3 payouts");
     std::uint64_t open = 0;
     const auto count = [&open](const OpenAmount&) { return ++open != 0; };
     books.read()->scan(OpenAmount{}, {0, 0}, count);
@@ -177,7 +177,7 @@ TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
     EXPECT_EQ(move(books, PayoutVerb::kVoid, last_run(books)), "3 payouts voided");
     books.read()->scan(OpenAmount{}, {0, 0}, count);
     EXPECT_EQ(open, kOrders);
-    EXPECT_EQ(books.close_account(kNow).text.substr(0, 9), "3 payouts");
+    EXPECT_EQ(books.close_account(kClosed).text.substr(0, 9), "3 payouts");
     std::uint64_t orders = 0;
     books.read()->scan_payouts([&orders](const Payout& payout) {
         orders += is_active(payout.state) ? payout.orders_count : 0;

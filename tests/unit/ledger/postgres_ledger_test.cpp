@@ -32,11 +32,11 @@ pg::Url database(const std::string& name = "postgres") {
 // ---- Slices (N4) --------------------------------------------------------------------------------
 
 constexpr std::size_t kSlice = 4096;
-constexpr std::size_t kOrders = 3 * kSlice + 1;
+constexpr std::size_t kManyOrders = 3 * kSlice + 1;
 
 std::vector<OrderKey> slice_of_keys(std::size_t from) {
     std::vector<OrderKey> keys;
-    for (std::size_t i = from; i < std::min(from + kSlice, kOrders); ++i) {
+    for (std::size_t i = from; i < std::min(from + kSlice, kManyOrders); ++i) {
         keys.push_back({{1}, {1}, OrderId("o" + std::to_string(i))});
     }
     return keys;
@@ -45,7 +45,7 @@ std::vector<OrderKey> slice_of_keys(std::size_t from) {
 /// Loads and puts every order, slice by slice, in one transaction.
 void change_all(Ledger& ledger, const std::function<void(OrderState&, bool found)>& change) {
     const auto txn = ledger.begin(Books::kNode);
-    for (std::size_t from = 0; from < kOrders; from += kSlice) {
+    for (std::size_t from = 0; from < kManyOrders; from += kSlice) {
         change_orders(*txn, slice_of_keys(from), change);
     }
     txn->commit();
@@ -67,7 +67,7 @@ TEST(PostgresSlices, N4_MoreOrdersThanAreHeldAtOnceAreWrittenInOneTransaction) {
         });
     }
     const auto reader = ledger->snapshot(Books::kNode);
-    for (std::size_t from = 0; from < kOrders; from += kSlice) {
+    for (std::size_t from = 0; from < kManyOrders; from += kSlice) {
         const std::vector<OrderKey> keys = slice_of_keys(from);
         reader->expect_orders(keys);
         for (const OrderKey& key : keys) {
@@ -80,7 +80,7 @@ TEST(PostgresSlices, N4_MoreOrdersThanAreHeldAtOnceAreWrittenInOneTransaction) {
     }
     std::size_t count = 0;
     reader->scan_orders({1}, {1}, [&count](const OrderState&) { return ++count != 0; });
-    EXPECT_EQ(count, kOrders);
+    EXPECT_EQ(count, kManyOrders);
 }
 
 TEST(PostgresSlices, AnOrderThatWasExpectedAndIsNotThereIsNew) {

@@ -11,10 +11,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kDay1 = "2026-01-01T00:00:00Z";
-constexpr const char* kDay2 = "2026-01-02T00:00:00Z";
-constexpr const char* kDay3 = "2026-01-03T00:00:00Z";
-
 class RefundRules : public RulesTest {
 protected:
     static OrderText at(const char* updated, std::vector<RefundText> refunds = {}) {

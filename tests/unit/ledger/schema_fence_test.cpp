@@ -16,8 +16,8 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::string_view kNode = "cccccccc-0000-0000-0000-000000000003";
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::string_view kFenced = "cccccccc-0000-0000-0000-000000000003";
+constexpr std::chrono::seconds kFencePatience{20};
 
 class PostgresSchemaFence : public testing::Test {
 protected:
@@ -30,12 +30,12 @@ protected:
     }
 
     void commit_up_to(std::uint64_t seq) const {
-        const auto txn = ledger->begin(kNode);
+        const auto txn = ledger->begin(kFenced);
         txn->mutable_head().applied_seq = {seq};
         txn->commit();
     }
     [[nodiscard]] std::uint64_t applied() const {
-        return ledger->snapshot(kNode)->head().applied_seq.value;
+        return ledger->snapshot(kFenced)->head().applied_seq.value;
     }
     void another_schema() const {
         session->script("INSERT INTO sluice_ledger.migrations (number, name) VALUES (9999, 'x')");
@@ -65,7 +65,7 @@ TEST_F(PostgresSchemaFence, N3_ABatchThatFindsAnotherSchemaCommitsNothing) {
 }
 
 TEST_F(PostgresSchemaFence, N3_AlsoABatchThatHadBegun) {
-    auto txn = ledger->begin(kNode);
+    auto txn = ledger->begin(kFenced);
     txn->mutable_head().applied_seq = {2};
     another_schema();
     EXPECT_THROW(txn->commit(), LedgerFailure);
@@ -74,7 +74,7 @@ TEST_F(PostgresSchemaFence, N3_AlsoABatchThatHadBegun) {
 }
 
 TEST_F(PostgresSchemaFence, N3_MigratingWaitsForTheBatchThatIsUnderWay) {
-    auto txn = ledger->begin(kNode);
+    auto txn = ledger->begin(kFenced);
     txn->mutable_head().applied_seq = {2};
     std::atomic<bool> migrated{false};
     Result<pg::Migrated> result{pg::Migrated{}};
@@ -82,7 +82,7 @@ TEST_F(PostgresSchemaFence, N3_MigratingWaitsForTheBatchThatIsUnderWay) {
         result = pg::migrate(url);
         migrated = true;
     });
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kFencePatience;
     while (!migrated && held_count() == 0 && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -110,7 +110,7 @@ TEST_F(PostgresSchemaFence, N3_ABatchWaitsForTheMigrationThatIsUnderWay) {
         ended = true;
     });
     const auto other = pg::Connection::open(url, {});
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kFencePatience;
     while (!ended && std::chrono::steady_clock::now() < end &&
            other->query_text("SELECT 1 FROM pg_locks WHERE NOT granted").empty()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

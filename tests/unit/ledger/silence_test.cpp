@@ -14,9 +14,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::string_view kOther = "22222222-2222-3333-4444-555555555555";
-constexpr AccountNumber kAcme{1};
-constexpr ShopNumber kShop{1};
+constexpr std::string_view kFarNode = "22222222-2222-3333-4444-555555555555";
 
 class SilenceTest : public testing::TestWithParam<LedgerKind> {
 protected:
@@ -87,7 +85,7 @@ TEST_P(SilenceTest, Z8_AnEventOfAnEarlierDayChangesNoLaterOne) {
 }
 
 TEST_P(SilenceTest, Z8_ShopsAndNodesHaveRowsOfTheirOwn) {
-    Books other(*ledger, kOther);
+    Books other(*ledger, kFarNode);
     order_at(books, "2026-03-01T10:00:00Z");
     order_at(other, "2026-03-01T10:01:00Z");
     books.from_shop("shop-2");
@@ -98,13 +96,13 @@ TEST_P(SilenceTest, Z8_ShopsAndNodesHaveRowsOfTheirOwn) {
 }
 
 TEST_P(SilenceTest, Z8_ARebuildOfTwoQueuesHasTheMinuteOfEach) {
-    Books other(*ledger, kOther);
+    Books other(*ledger, kFarNode);
     order_at(books, "2026-03-01T10:00:01Z");
     order_at(other, "2026-03-01T10:00:02Z");
     const std::unique_ptr<Ledger> rebuilt = make_ledger("Memory");
     Applier applier;  // one for both, as a rebuild has
     for (const auto& [node, archive] :
-         {std::pair(Books::kNode, &books.archive()), std::pair(kOther, &other.archive())}) {
+         {std::pair(Books::kNode, &books.archive()), std::pair(kFarNode, &other.archive())}) {
         const std::unique_ptr<LedgerTxn> txn = rebuilt->begin(node);
         applier.apply({archive->front().seq, archive->front().record, {}, {}, {}, {}}, *txn);
         txn->commit();
@@ -113,7 +111,7 @@ TEST_P(SilenceTest, Z8_ARebuildOfTwoQueuesHasTheMinuteOfEach) {
 }
 
 TEST_P(SilenceTest, X4_NodesAreJoined) {
-    Books other(*ledger, kOther);
+    Books other(*ledger, kFarNode);
     // An event an hour for 20 days, in turn by one node and the other.
     Timestamp at = instant("2026-03-01T00:30:00Z");
     for (int hour = 0; hour < 20 * 24; ++hour) {

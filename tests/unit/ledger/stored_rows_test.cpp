@@ -25,7 +25,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr AccountNumber kAcme{1};
 constexpr std::string_view kOther = "00000000-0000-0000-0000-00000000000a";
 
 class StoredRows : public testing::TestWithParam<LedgerKind> {

@@ -11,9 +11,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/values/timestamp.hpp"
 #include "lmdb_store/store/format.hpp"
 
 namespace sluice::store {
+
+inline constexpr Timestamp kNow{1'700'000'000, 0};
+inline constexpr Timestamp kMade{1'700'000'000, 5};
 
 class TempFolder {
 public:

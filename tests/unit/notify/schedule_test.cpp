@@ -9,7 +9,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr Millis kStart{1'700'000'000'000};
+constexpr Millis kFirstTry{1'700'000'000'000};
 
 TEST(RetryDelay, FollowsTheTableAndStaysAtADay) {
     const Millis table[] = {seconds(5), minutes(5), minutes(30), hours(2),  hours(5), hours(10),
@@ -41,31 +41,31 @@ Millis fail(Breaker& breaker, int count, Millis from) {
 
 TEST(NotifyBreaker, OpensAfterTenFailuresInARowThatLastedAMinute) {
     Breaker quick;
-    fail(quick, 60, kStart);
+    fail(quick, 60, kFirstTry);
     EXPECT_FALSE(quick.is_open());
-    quick.failed(kStart + seconds(60));
+    quick.failed(kFirstTry + seconds(60));
     EXPECT_TRUE(quick.is_open());
 
     Breaker slow;
-    fail(slow, 8, kStart);
-    slow.failed(kStart + hours(1));
+    fail(slow, 8, kFirstTry);
+    slow.failed(kFirstTry + hours(1));
     EXPECT_FALSE(slow.is_open());
-    slow.failed(kStart + hours(2));
+    slow.failed(kFirstTry + hours(2));
     EXPECT_TRUE(slow.is_open());
 }
 
 TEST(NotifyBreaker, ASuccessEndsTheRow) {
     Breaker breaker;
-    fail(breaker, 9, kStart);
+    fail(breaker, 9, kFirstTry);
     breaker.succeeded();
-    fail(breaker, 9, kStart + hours(1));
+    fail(breaker, 9, kFirstTry + hours(1));
     EXPECT_FALSE(breaker.is_open());
-    EXPECT_TRUE(breaker.may_start(kStart + hours(1), 7));
+    EXPECT_TRUE(breaker.may_start(kFirstTry + hours(1), 7));
 }
 
 TEST(NotifyBreaker, AdmitsOneProbeAfterEachPauseWhichDoublesToHalfAnHour) {
     Breaker breaker;
-    Millis now = fail(breaker, 61, kStart);
+    Millis now = fail(breaker, 61, kFirstTry);
     for (const Millis pause :
          {minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(30), minutes(30)}) {
         EXPECT_FALSE(breaker.may_start(now + pause - Millis(1), 0)) << pause.count();
@@ -81,7 +81,7 @@ TEST(NotifyBreaker, AdmitsOneProbeAfterEachPauseWhichDoublesToHalfAnHour) {
 
 TEST(NotifyBreaker, LateFailuresOfEarlierRequestsDoNotLengthenThePause) {
     Breaker breaker;
-    const Millis opened = fail(breaker, 61, kStart);
+    const Millis opened = fail(breaker, 61, kFirstTry);
     breaker.failed(opened + seconds(5));
     EXPECT_TRUE(breaker.may_start(opened + minutes(1), 0));
 }

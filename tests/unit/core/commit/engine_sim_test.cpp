@@ -26,9 +26,9 @@ struct Request : Waiter {
     int answers = 0;
 };
 
-class World {
+class EngineWorld {
 public:
-    explicit World(std::uint64_t seed) : random_(seed) {
+    explicit EngineWorld(std::uint64_t seed) : random_(seed) {
         slowest_us_ = std::uniform_int_distribution<std::uint64_t>(1, 5)(random_) == 1
                           ? 4'000'000
                           : std::uint64_t{1} << std::uniform_int_distribution(4, 15)(random_);
@@ -240,7 +240,7 @@ TEST(CommitEngineSimulation, EverySeedAnswersEverybodyOnce) {
     const std::uint64_t seeds = test_seeds(1000);
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed));
-        World(seed).run();
+        EngineWorld(seed).run();
         if (::testing::Test::HasFatalFailure()) {
             return;
         }

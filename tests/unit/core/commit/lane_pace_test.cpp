@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-using Do = LaneEngine::Do;
+using LaneDo = LaneEngine::Do;
 
 LanePace slow_pace(std::size_t clients) {
     LanePace pace;
@@ -130,14 +130,14 @@ private:
         LaneEngine::Actions actions;
         event(actions);
         for (const LaneEngine::Action& action : actions) {
-            if (action.what == Do::kRunAtIterationEnd) {
+            if (action.what == LaneDo::kRunAtIterationEnd) {
                 look_ = true;
-            } else if (action.what == Do::kWrite) {
+            } else if (action.what == LaneDo::kWrite) {
                 ++writes_begun_;
                 writes_.push_back({now_us_ + write_us_, action.batch});
-            } else if (action.what == Do::kAnswer) {
+            } else if (action.what == LaneDo::kAnswer) {
                 answer(action.batch);
-            } else if (action.what == Do::kMove) {
+            } else if (action.what == LaneDo::kMove) {
                 is_moving_ = true;
             }
         }

@@ -110,9 +110,9 @@ TEST(BodyPiecesRules, MemoryGoesAndTheCountStays) {
 }
 
 /// A sender, a pool and an end of some kind, in an order that one seed chooses.
-class World {
+class PiecesWorld {
 public:
-    explicit World(std::uint64_t seed)
+    explicit PiecesWorld(std::uint64_t seed)
         : random_(seed),
           piece_bytes_(below(40) + 1),
           pieces_(piece_bytes_),
@@ -196,7 +196,7 @@ private:
 TEST(BodyPiecesSimulation, EveryBodyComesWholeAndInOrderOrBreaks) {
     for (std::uint64_t seed = test_seed(); seed < test_seed() + test_seeds(2000); ++seed) {
         SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed));
-        World(seed).run();
+        PiecesWorld(seed).run();
         if (testing::Test::HasFatalFailure()) {
             return;
         }

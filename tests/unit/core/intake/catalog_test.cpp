@@ -30,7 +30,7 @@ Request batch_request(std::string body = std::string(kBatch)) {
     return request;
 }
 
-Outcomes send(World& world, const Request& request) {
+Outcomes send_catalog(World& world, const Request& request) {
     const RequestHead head = request.head();
     return Outcomes::of(open_catalog(head, world.names, world.registry, kNow),
                         [&](const Sender& sender) {
@@ -41,7 +41,7 @@ Outcomes send(World& world, const Request& request) {
 
 /// Status and, where there is one, that the body is `{"code":status,"message":"..."`.
 int status(World& world, const Request& request) {
-    const Outcomes got = send(world, request);
+    const Outcomes got = send_catalog(world, request);
     if (!got.answer) {
         return 0;
     }
@@ -59,7 +59,7 @@ int status(const Request& request) {
 TEST(CatalogIntakeRules, AValidBatchIsAccepted) {
     World world;
     const Request request = batch_request();
-    const Outcomes got = send(world, request);
+    const Outcomes got = send_catalog(world, request);
     ASSERT_FALSE(got.answer);
     EXPECT_EQ(got.accepted.meta.topic, Topic::kProductUpsert);
     EXPECT_EQ(got.accepted.meta.account_id, "acme");
@@ -75,7 +75,7 @@ TEST(CatalogIntakeRules, Check1MethodIsPost) {
     Request request = batch_request();
     request.is_post = false;
     EXPECT_EQ(status(request), 405);
-    EXPECT_TRUE(send(*std::make_unique<World>(), request).answer->allow_post);
+    EXPECT_TRUE(send_catalog(*std::make_unique<World>(), request).answer->allow_post);
 }
 
 TEST(CatalogIntakeRules, Check1HeadersAre400) {
@@ -164,7 +164,7 @@ TEST(CatalogIntakeRules, Check4AUsedUpWindowIs429) {
     World world;
     world.gate.verdict = RateVerdict{false, 600, 0, kNow.seconds + 5, 5};
     EXPECT_EQ(status(world, batch_request("not json")), 429);
-    const Outcomes got = send(world, batch_request());
+    const Outcomes got = send_catalog(world, batch_request());
     EXPECT_EQ(got.answer->retry_after, got.answer->rate->retry_after);
     EXPECT_TRUE(got.answer->rate);
 }
@@ -177,7 +177,7 @@ TEST(CatalogIntakeRules, Check5TheBodyIsABatch) {
 
 TEST(CatalogIntakeRules, Check6RecordErrorsAre422) {
     World world;
-    const Outcomes got = send(world, batch_request(R"({"products":[{"title":"T"},7]})"));
+    const Outcomes got = send_catalog(world, batch_request(R"({"products":[{"title":"T"},7]})"));
     ASSERT_TRUE(got.answer);
     EXPECT_EQ(got.answer->status, 422);
     EXPECT_EQ(got.answer->outcome, Outcome::kInvalid);
@@ -216,10 +216,10 @@ TEST(CatalogIntakeRules, TheFirstFailureAnswers) {
 
 TEST(CatalogIntakeRules, AnInvalidHeadIsAnsweredBeforeTheBody) {
     World world;
-    EXPECT_TRUE(send(world, batch_request().set("Authorization", {})).before_body);
-    EXPECT_TRUE(send(world, batch_request().set("X-Signature", {"x"})).before_body);
-    EXPECT_FALSE(
-        send(world, batch_request().set("X-Signature", {std::string(64, '0')})).before_body);
+    EXPECT_TRUE(send_catalog(world, batch_request().set("Authorization", {})).before_body);
+    EXPECT_TRUE(send_catalog(world, batch_request().set("X-Signature", {"x"})).before_body);
+    EXPECT_FALSE(send_catalog(world, batch_request().set("X-Signature", {std::string(64, '0')}))
+                     .before_body);
 }
 
 TEST(CatalogAnswerRules, SuccessSaysHowManyWereAccepted) {

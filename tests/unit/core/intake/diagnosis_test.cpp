@@ -9,41 +9,26 @@
 namespace sluice {
 namespace {
 
+using test::base64;
 using test::kNow;
 using test::signature_of;
 using test::World;
 
-constexpr std::string_view kBody = "{\"a\": 1,\n \"b\": \"x y\"}\n";
-
-std::string base64(const Digest256& digest) {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < digest.size(); i += 3) {
-        unsigned bits = 0;
-        for (std::size_t k = 0; k < 3; ++k) {
-            bits = bits << 8 | (i + k < digest.size() ? digest[i + k] : 0U);
-        }
-        for (int shift = 18; shift >= 0; shift -= 6) {
-            text += kDigits[bits >> shift & 63];
-        }
-    }
-    return text.replace(43, 1, "=");
-}
+constexpr std::string_view kSigned = "{\"a\": 1,\n \"b\": \"x y\"}\n";
 
 std::string_view diagnose(World& world, const std::string& signature,
-                          std::string_view body = kBody) {
+                          std::string_view body = kSigned) {
     const ShopView* shop = world.registry.shops["shop-1"].get();
     return diagnose_signature({signature, 1}, body, shop, world.registry.retired, kNow);
 }
 
-std::string_view diagnose(const std::string& signature, std::string_view body = kBody) {
+std::string_view diagnose(const std::string& signature, std::string_view body = kSigned) {
     World world;
     return diagnose(world, signature, body);
 }
 
 TEST(DiagnosisRules, NamesHowTheDigestWasWritten) {
-    const std::string right = signature_of(kBody);
+    const std::string right = signature_of(kSigned);
     std::string upper = right;
     for (char& c : upper) {
         c = static_cast<char>(std::toupper(c));
@@ -51,7 +36,7 @@ TEST(DiagnosisRules, NamesHowTheDigestWasWritten) {
     EXPECT_EQ(diagnose("sha256=" + right), "signature_prefix");
     EXPECT_EQ(diagnose("SHA256:" + upper), "signature_prefix");
     EXPECT_EQ(diagnose(upper), "signature_uppercase");
-    const Digest256 digest = SigningKey(World::kSecret).sign(kBody);
+    const Digest256 digest = SigningKey(World::kSecret).sign(kSigned);
     EXPECT_EQ(diagnose(base64(digest)), "signature_base64");
     EXPECT_EQ(diagnose("sha256=" + base64(digest)), "signature_prefix");
 }
@@ -77,7 +62,7 @@ TEST(DiagnosisRules, LooksAtSoManyBarredTokensAndNotAtMore) {
                                  true);
     }
     const auto diagnosed = [&](std::size_t number) {
-        return diagnose(world, signature_of(kBody, "revoked secret " + std::to_string(number)));
+        return diagnose(world, signature_of(kSigned, "revoked secret " + std::to_string(number)));
     };
     EXPECT_EQ(diagnosed(0), "token_revoked");
     EXPECT_EQ(diagnosed(kDiagnosisBarredMax - 1), "token_revoked");
@@ -88,41 +73,41 @@ TEST(DiagnosisRules, TheFirstBarredTokenWithTheSecretIsNamed) {
     World world;
     world.registry.add_token(world.acme, "one secret", kWriteOrders)->expires_at = kNow;
     world.registry.add_token(world.acme, "one secret", kWriteOrders, true);
-    EXPECT_EQ(diagnose(world, signature_of(kBody, "one secret")), "token_expired");
+    EXPECT_EQ(diagnose(world, signature_of(kSigned, "one secret")), "token_expired");
 }
 
 TEST(DiagnosisRules, AnUnreadableTokenNamesNoMistake) {
     World world;
     world.registry.add_token(world.acme, "a sealed secret", kWriteOrders)->signing_key.reset();
     world.registry.add_token(world.acme, "a revoked one", kWriteOrders, true)->signing_key.reset();
-    EXPECT_EQ(diagnose(world, signature_of(kBody, "a sealed secret")), "");
-    EXPECT_EQ(diagnose(world, signature_of(kBody, "a revoked one")), "");
+    EXPECT_EQ(diagnose(world, signature_of(kSigned, "a sealed secret")), "");
+    EXPECT_EQ(diagnose(world, signature_of(kSigned, "a revoked one")), "");
 }
 
 TEST(DiagnosisRules, AnUnkeyedDigestOfAnUnknownShopIsNotNamed) {
-    const std::string digest = to_hex(sha256(kBody));
-    EXPECT_EQ(diagnose_signature({digest, 1}, kBody, nullptr, {}, kNow), "");
+    const std::string digest = to_hex(sha256(kSigned));
+    EXPECT_EQ(diagnose_signature({digest, 1}, kSigned, nullptr, {}, kNow), "");
 }
 
 TEST(DiagnosisRules, NamesAnUnkeyedDigest) {
-    EXPECT_EQ(diagnose(to_hex(sha256(kBody))), "signature_unkeyed_sha256");
+    EXPECT_EQ(diagnose(to_hex(sha256(kSigned))), "signature_unkeyed_sha256");
 }
 
 TEST(DiagnosisRules, NamesTheChangeOfTheBody) {
-    const std::string_view bare = kBody.substr(0, kBody.size() - 1);
+    const std::string_view bare = kSigned.substr(0, kSigned.size() - 1);
     EXPECT_EQ(diagnose(signature_of(bare)), "body_trailing_newline");
     EXPECT_EQ(diagnose(signature_of(bare), std::string(bare) + "\r\n"), "body_trailing_newline");
-    EXPECT_EQ(diagnose(signature_of(kBody), bare), "body_missing_newline");
+    EXPECT_EQ(diagnose(signature_of(kSigned), bare), "body_missing_newline");
     EXPECT_EQ(diagnose(signature_of(R"({"a":1,"b":"x y"})")), "body_reformatted");
 }
 
 TEST(DiagnosisRules, NamesATokenThatMayNotSignAnyMore) {
     World revoked;
     revoked.registry.add_token(revoked.acme, "the revoked secret", kWriteOrders, true);
-    EXPECT_EQ(diagnose(revoked, signature_of(kBody, "the revoked secret")), "token_revoked");
+    EXPECT_EQ(diagnose(revoked, signature_of(kSigned, "the revoked secret")), "token_revoked");
     World expired;
     expired.registry.add_token(expired.acme, "the expired secret", kWriteOrders)->expires_at = kNow;
-    EXPECT_EQ(diagnose(expired, signature_of(kBody, "the expired secret")), "token_expired");
+    EXPECT_EQ(diagnose(expired, signature_of(kSigned, "the expired secret")), "token_expired");
 }
 
 TEST(DiagnosisRules, NamesATokenWithoutTheScope) {
@@ -131,27 +116,27 @@ TEST(DiagnosisRules, NamesATokenWithoutTheScope) {
         world.registry.add_token(world.acme, "for products only", kWriteProducts, true);
     token->revoked = false;  // as the store gives it: barred, and not revoked
     token->signing_key = std::make_unique<SigningKey>("for products only");
-    EXPECT_EQ(diagnose(world, signature_of(kBody, "for products only")), "token_scope");
+    EXPECT_EQ(diagnose(world, signature_of(kSigned, "for products only")), "token_scope");
 }
 
 TEST(DiagnosisRules, RevealsNothingAboutASuspendedShop) {
     World world;
     world.registry.add_token(world.acme, "the revoked secret", kWriteOrders, true);
     world.registry.shops["shop-1"]->suspended = true;
-    EXPECT_EQ(diagnose(world, signature_of(kBody, "the revoked secret")), "");
+    EXPECT_EQ(diagnose(world, signature_of(kSigned, "the revoked secret")), "");
 }
 
 TEST(DiagnosisRules, SaysNothingWhenItDoesNotKnow) {
-    EXPECT_EQ(diagnose(signature_of(kBody, "anything else")), "");
+    EXPECT_EQ(diagnose(signature_of(kSigned, "anything else")), "");
     for (const char* text : {"", "x", "sha256=", "sha256=x", "=========="}) {
         EXPECT_EQ(diagnose(text), "") << text;
     }
     EXPECT_EQ(diagnose(std::string(8000, '=')), "");
     EXPECT_EQ(diagnose(std::string(42, 'A') + "!="), "") << "no digit of base64";
-    EXPECT_EQ(diagnose(signature_of(kBody)), "") << "nothing is wrong with it";
-    const std::string right = signature_of(kBody);
-    EXPECT_EQ(diagnose_signature({right, 2}, kBody, nullptr, {}, kNow), "");
-    EXPECT_EQ(diagnose_signature({right, 1}, kBody, nullptr, {}, kNow), "");
+    EXPECT_EQ(diagnose(signature_of(kSigned)), "") << "nothing is wrong with it";
+    const std::string right = signature_of(kSigned);
+    EXPECT_EQ(diagnose_signature({right, 2}, kSigned, nullptr, {}, kNow), "");
+    EXPECT_EQ(diagnose_signature({right, 1}, kSigned, nullptr, {}, kNow), "");
 }
 
 TEST(DiagnosisRules, LargeBodiesAreHashedAsSentOnly) {

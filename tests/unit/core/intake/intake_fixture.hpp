@@ -11,6 +11,22 @@
 
 namespace sluice::test {
 
+inline std::string base64(const Digest256& digest) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    std::uint32_t bits = 0;
+    unsigned held = 0;
+    for (const std::uint8_t byte : digest) {
+        bits = bits << 8 | byte;
+        for (held += 8; held >= 6; held -= 6) {
+            text += kDigits[bits >> (held - 6) & 63U];
+        }
+    }
+    text += kDigits[bits << (6 - held) & 63U];
+    return text + "=";
+}
+
 inline constexpr Timestamp kNow{1'706'702'400, 0};
 
 /// Counts its look-ups, so that tests see which answers need none.

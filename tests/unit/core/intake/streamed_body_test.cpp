@@ -66,7 +66,7 @@ struct Sent {
     int looked_again = 0;
 };
 
-Sent send(
+Sent send_streamed(
     World& world, const Request& request, Reason gone = Reason::kNone,
     const std::function<void()>& meanwhile = [] {}) {
     const RequestHead head = request.head();
@@ -83,7 +83,7 @@ const std::string kBody(test::kOrder);
 
 TEST(StreamedBodyRules, ARightSignatureIsRightInPieces) {
     World world;
-    const Sent sent = send(world, order(kBody, signature_of(kBody)));
+    const Sent sent = send_streamed(world, order(kBody, signature_of(kBody)));
     EXPECT_FALSE(sent.accepting.answer);
     EXPECT_EQ(sent.looked_again, 0) << "the digests were ready";
     EXPECT_EQ(sent.reads, 1);
@@ -95,7 +95,7 @@ TEST(StreamedBodyRules, AWrongSignatureIs401WithoutTheBytes) {
         Request request = order(kBody, signature_of(kBody + " "));
         request.set("X-SVC-SHOP-ID", {shop});
         for (const Reason gone : {Reason::kNone, Reason::kDiskFull}) {
-            const Sent sent = send(world, request, gone);
+            const Sent sent = send_streamed(world, request, gone);
             ASSERT_TRUE(sent.accepting.answer);
             EXPECT_EQ(sent.accepting.answer->status, 401);
             EXPECT_FALSE(sent.accepting.rate);
@@ -110,7 +110,7 @@ TEST(StreamedBodyRules, EachOfTheAccountsTokensMayHaveSigned) {
     world.registry.add_token(world.acme, "a second secret of acme", kWriteOrders);
     world.registry.add_token(world.acme, "may write products only", kWriteProducts);
     const auto sent = [&](const char* secret) {
-        return send(world, order(kBody, signature_of(kBody, secret)));
+        return send_streamed(world, order(kBody, signature_of(kBody, secret)));
     };
     EXPECT_FALSE(sent("a second secret of acme").accepting.answer);
     EXPECT_EQ(sent("may write products only").accepting.answer->status, 401);
@@ -118,7 +118,7 @@ TEST(StreamedBodyRules, EachOfTheAccountsTokensMayHaveSigned) {
 
 TEST(StreamedBodyRules, ATokenThatWasRevokedMeanwhileIsRefused) {
     World world;
-    const Sent sent = send(world, order(kBody, signature_of(kBody)), Reason::kNone, [&] {
+    const Sent sent = send_streamed(world, order(kBody, signature_of(kBody)), Reason::kNone, [&] {
         world.acme->tokens.clear();
         world.registry.add_token(world.acme, "another secret of acme", kWriteOrders);
     });
@@ -132,9 +132,9 @@ TEST(StreamedBodyRules, ATokenThatWasMadeMeanwhileIsAskedWithTheBytes) {
     const auto make = [&] {
         world.registry.add_token(world.acme, "a second secret of acme", kWriteOrders);
     };
-    EXPECT_FALSE(send(world, request, Reason::kNone, make).accepting.answer);
+    EXPECT_FALSE(send_streamed(world, request, Reason::kNone, make).accepting.answer);
     World full;
-    const Sent lost = send(full, request, Reason::kDiskFull, [&] {
+    const Sent lost = send_streamed(full, request, Reason::kDiskFull, [&] {
         full.registry.add_token(full.acme, "a second secret of acme", kWriteOrders);
     });
     ASSERT_TRUE(lost.accepting.answer);
@@ -143,7 +143,7 @@ TEST(StreamedBodyRules, ATokenThatWasMadeMeanwhileIsAskedWithTheBytes) {
 
 TEST(StreamedBodyRules, BytesThatCannotBeHadAre503WithTheRate) {
     World world;
-    const Sent sent = send(world, order(kBody, signature_of(kBody)), Reason::kDiskFull);
+    const Sent sent = send_streamed(world, order(kBody, signature_of(kBody)), Reason::kDiskFull);
     ASSERT_TRUE(sent.accepting.answer);
     EXPECT_EQ(sent.accepting.answer->status, 503);
     EXPECT_EQ(sent.accepting.answer->reason, Reason::kDiskFull);
@@ -154,7 +154,7 @@ TEST(StreamedBodyRules, BytesThatCannotBeHadAre503WithTheRate) {
 TEST(StreamedBodyRules, TheWindowComesBeforeTheBytes) {
     World world;
     world.gate.verdict->allowed = false;
-    const Sent sent = send(world, order(kBody, signature_of(kBody)));
+    const Sent sent = send_streamed(world, order(kBody, signature_of(kBody)));
     ASSERT_TRUE(sent.accepting.answer);
     EXPECT_EQ(sent.accepting.answer->status, 429);
     EXPECT_EQ(sent.reads, 0);

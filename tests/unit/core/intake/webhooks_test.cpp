@@ -10,6 +10,7 @@
 namespace sluice {
 namespace {
 
+using test::base64;
 using test::edited_order;
 using test::kNow;
 using test::kShopifyOrder;
@@ -21,22 +22,6 @@ using testing::HasSubstr;
 
 constexpr const char* kAppSecret = "0123456789abcdef0123456789abcdef";
 constexpr const char* kDomain = "mugs.myshopify.com";
-
-std::string base64(const Digest256& digest) {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    std::uint32_t bits = 0;
-    unsigned held = 0;
-    for (const std::uint8_t byte : digest) {
-        bits = bits << 8 | byte;
-        for (held += 8; held >= 6; held -= 6) {
-            text += kDigits[bits >> (held - 6) & 63U];
-        }
-    }
-    text += kDigits[bits << (6 - held) & 63U];
-    return text + "=";
-}
 
 /// A shop on Shopify and one on WooCommerce, of one account with a token for each.
 struct Hooks : World {

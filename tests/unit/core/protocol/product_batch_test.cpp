@@ -62,7 +62,7 @@ std::vector<std::string> errors(const std::string& records, Topic topic = Topic:
     return checked.errors;
 }
 
-std::vector<std::string> invalid(const std::string& field) {
+std::vector<std::string> invalid_product(const std::string& field) {
     return {field + " INVALID_FORMAT"};
 }
 
@@ -123,8 +123,8 @@ TEST(BatchRules, JsonLimitsEqualTheEventLimits) {
 }
 
 TEST(BatchRules, NulInANamedFieldIsThatFieldsError) {
-    EXPECT_EQ(errors(product(R"("brand":"a\u0000")")), invalid("products[0].brand"));
-    EXPECT_EQ(errors(product(R"("tags":["a","\u0000"])")), invalid("products[0].tags[1]"));
+    EXPECT_EQ(errors(product(R"("brand":"a\u0000")")), invalid_product("products[0].brand"));
+    EXPECT_EQ(errors(product(R"("tags":["a","\u0000"])")), invalid_product("products[0].tags[1]"));
     EXPECT_EQ(check(batch(product(R"("brand":"a\u0000")")), Topic::kProductDelete).verdict,
               BatchVerdict::kNotABatch)
         << "a deletion does not look at brand";
@@ -160,9 +160,9 @@ TEST(ProductRules, DeleteChecksLanguageAndCountryAndNothingElse) {
         errors(product(R"("language":"EN","country":"us")"), Topic::kProductDelete),
         ElementsAre("products[0].language INVALID_FORMAT", "products[0].country INVALID_FORMAT"));
     EXPECT_EQ(errors(product(R"("language":null)"), Topic::kProductDelete),
-              invalid("products[0].language"));
+              invalid_product("products[0].language"));
     EXPECT_EQ(errors(product(R"("title":"U")"), Topic::kProductDelete),
-              invalid("products[0].title"))
+              invalid_product("products[0].title"))
         << "twice";
 }
 
@@ -170,19 +170,20 @@ TEST(ProductRules, IdsAre1To1024Bytes) {
     const auto with_id = [](const std::string& id) {
         return errors(R"({"platform_product_id":")" + id + R"(","title":"T"})");
     };
-    EXPECT_EQ(with_id(""), invalid("products[0].platform_product_id"));
+    EXPECT_EQ(with_id(""), invalid_product("products[0].platform_product_id"));
     EXPECT_THAT(with_id(std::string(1024, 'x')), IsEmpty());
-    EXPECT_EQ(with_id(std::string(1025, 'x')), invalid("products[0].platform_product_id"));
+    EXPECT_EQ(with_id(std::string(1025, 'x')), invalid_product("products[0].platform_product_id"));
     EXPECT_EQ(errors(R"({"platform_product_id":7,"title":"T"})"),
-              invalid("products[0].platform_product_id"));
+              invalid_product("products[0].platform_product_id"));
     EXPECT_EQ(errors(R"({"platform_product_id":"p","title":"T","parent_id":""})"),
-              invalid("products[0].parent_id"));
+              invalid_product("products[0].parent_id"));
     EXPECT_EQ(errors(R"({"platform_product_id":"p","title":"T","parent_id":null})"),
-              invalid("products[0].parent_id"));
+              invalid_product("products[0].parent_id"));
 }
 
 TEST(ProductRules, TitleIsANonEmptyString) {
-    EXPECT_EQ(errors(R"({"platform_product_id":"p","title":""})"), invalid("products[0].title"));
+    EXPECT_EQ(errors(R"({"platform_product_id":"p","title":""})"),
+              invalid_product("products[0].title"));
     EXPECT_THAT(errors(R"({"platform_product_id":"p","title":" "})"), IsEmpty());
     EXPECT_THAT(
         errors(R"({"platform_product_id":"p","title":")" + std::string(100'000, 't') + "\"}"),
@@ -198,7 +199,7 @@ TEST(ProductRules, NullIsAllowedWhereTheFieldIsNullableOnly) {
     for (const std::string name :
          {"position", "handle", "active", "language", "country", "list_price", "sale_price",
           "currency_code", "availability", "allowed_regions"}) {
-        EXPECT_EQ(errors(product('"' + name + "\":null")), invalid("products[0]." + name));
+        EXPECT_EQ(errors(product('"' + name + "\":null")), invalid_product("products[0]." + name));
     }
 }
 
@@ -214,7 +215,7 @@ TEST(VariantRules, NullIsAllowedWhereTheFieldIsNullableOnly) {
           "option1_value", "option2_value", "option3_value", "option1_swatch_src",
           "option2_swatch_src", "option3_swatch_src", "prices"}) {
         EXPECT_EQ(errors(product("\"variants\":[" + variant('"' + name + "\":null") + "]")),
-                  invalid("products[0].variants[0]." + name));
+                  invalid_product("products[0].variants[0]." + name));
     }
 }
 
@@ -232,7 +233,7 @@ TEST(ProductRules, TypesAreChecked) {
             }
             for (const std::string& value : bad) {
                 EXPECT_EQ(errors(product('"' + name + "\":" + value)),
-                          invalid("products[0]." + name))
+                          invalid_product("products[0]." + name))
                     << value;
             }
             name.clear();
@@ -270,11 +271,11 @@ TEST(ProductRules, ListsOverTheirLimitAreInvalidAtTheListsPath) {
     for (const std::string name : {"collections", "tags"}) {
         EXPECT_THAT(errors(product('"' + name + "\":[" + repeated("\"x\"", 250) + "]")), IsEmpty());
         EXPECT_EQ(errors(product('"' + name + "\":[" + repeated("\"x\"", 251) + "]")),
-                  invalid("products[0]." + name));
+                  invalid_product("products[0]." + name));
     }
     EXPECT_THAT(errors(product("\"variants\":[" + repeated(variant(), 250) + "]")), IsEmpty());
     EXPECT_EQ(errors(product("\"variants\":[" + repeated(variant(), 251) + "]")),
-              invalid("products[0].variants"));
+              invalid_product("products[0].variants"));
     const std::vector<std::string> both =
         errors(product("\"tags\":[" + repeated("\"x\"", 250) + ",7]"));
     EXPECT_THAT(both, ElementsAre("products[0].tags INVALID_FORMAT",
@@ -284,13 +285,14 @@ TEST(ProductRules, ListsOverTheirLimitAreInvalidAtTheListsPath) {
 }
 
 TEST(ProductRules, ANamedFieldTwiceIsInvalid) {
-    EXPECT_EQ(errors(product(R"("brand":"a","brand":"a")")), invalid("products[0].brand"));
-    EXPECT_EQ(errors(product(R"("brand":null,"\u0062rand":null)")), invalid("products[0].brand"));
-    EXPECT_EQ(errors(product(R"("title":"T")")), invalid("products[0].title"));
+    EXPECT_EQ(errors(product(R"("brand":"a","brand":"a")")), invalid_product("products[0].brand"));
+    EXPECT_EQ(errors(product(R"("brand":null,"\u0062rand":null)")),
+              invalid_product("products[0].brand"));
+    EXPECT_EQ(errors(product(R"("title":"T")")), invalid_product("products[0].title"));
     EXPECT_EQ(errors(product(R"("variants":[{"variant_sku":"a","variant_sku":"b"}])")),
-              invalid("products[0].variants[0].variant_sku"));
+              invalid_product("products[0].variants[0].variant_sku"));
     EXPECT_EQ(errors(product(R"("prices":{"priceRange":{"min":1,"min":2}})")),
-              invalid("products[0].prices.priceRange.min"));
+              invalid_product("products[0].prices.priceRange.min"));
     EXPECT_THAT(errors(product(R"("unknown":1,"unknown":2)")), IsEmpty());
 }
 
@@ -337,7 +339,7 @@ TEST(VariantRules, AtMost100SelectedOptions) {
                               "]"));
     };
     EXPECT_THAT(options(100), IsEmpty());
-    EXPECT_EQ(options(101), invalid("products[0].variants[0].selected_options"));
+    EXPECT_EQ(options(101), invalid_product("products[0].variants[0].selected_options"));
 }
 
 TEST(PricesRules, AllMembersAreOptionalAndSomeNullable) {
@@ -380,7 +382,7 @@ TEST(PricesRules, AtMost10DiscountsEach) {
             return errors(product("\"prices\":{\"" + name + "\":[" + repeated("{}", count) + "]}"));
         };
         EXPECT_THAT(with(10), IsEmpty());
-        EXPECT_EQ(with(11), invalid("products[0].prices." + name));
+        EXPECT_EQ(with(11), invalid_product("products[0].prices." + name));
     }
 }
 
@@ -389,7 +391,7 @@ TEST(BatchRules, HostileBatchesTakeLinearTimeAndBoundedErrors) {
     for (int i = 0; i < 300'000; ++i) {
         keys += ",\"brand\":1,\"k" + std::to_string(i) + "\":1";
     }
-    EXPECT_EQ(errors(product(keys)), invalid("products[0].brand"));
+    EXPECT_EQ(errors(product(keys)), invalid_product("products[0].brand"));
     EXPECT_EQ(errors(product("\"allowed_regions\":[" + repeated("1", 1'000'000) + "]")).size(),
               ProductBatchParser::kErrorsMax);
 }

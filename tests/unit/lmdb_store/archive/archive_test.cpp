@@ -12,13 +12,13 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/crc32c.hpp"
 #include "lmdb_store/archive/format.hpp"
+#include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
 namespace {
 
 constexpr const char* kQueue = "11111111-2222-3333-4444-555555555555";
 constexpr const char* kOtherQueue = "99999999-2222-3333-4444-555555555555";
-constexpr Timestamp kNow{1'700'000'000, 0};
 
 class ArchiveTest : public testing::Test {
 protected:

@@ -14,8 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kQueue = "11111111-2222-3333-4444-555555555555";
-constexpr Timestamp kNow{1'700'000'000, 0};
+constexpr const char* kQueueId = "11111111-2222-3333-4444-555555555555";
 constexpr Timestamp kNextDay{1'700'000'000 + 90'000, 0};
 
 std::string record_of(std::uint64_t seq) {
@@ -25,7 +24,7 @@ std::string record_of(std::uint64_t seq) {
 class ArchiveCallsTest : public testing::Test {
 protected:
     std::unique_ptr<ArchiveWriter> writer() {
-        auto opened = ArchiveWriter::open(folder_, kQueue, options_);
+        auto opened = ArchiveWriter::open(folder_, kQueueId, options_);
         EXPECT_TRUE(opened.ok()) << opened.error().message;
         return std::move(*opened);
     }
@@ -69,7 +68,7 @@ TEST_F(ArchiveCallsTest, DurableInputsStayReadableAndTheWriterContinues) {
         const int struck = fail_each([&](int nth) {
             clear();
             FailingCall call(kSystem, nth, error);
-            auto opened = ArchiveWriter::open(folder_, kQueue, options_);
+            auto opened = ArchiveWriter::open(folder_, kQueueId, options_);
             std::uint64_t durable = 0;
             bool failed = !opened.ok();
             for (std::uint64_t upto = 4; opened.ok() && upto <= 12; upto += 4) {
@@ -110,7 +109,7 @@ TEST_F(ArchiveCallsTest, AReaderThatFailsSaysSoAndLosesNothing) {
                                   break;
                               }
                           }
-                          const auto found = (*reader)->find(kQueue, {7});
+                          const auto found = (*reader)->find(kQueueId, {7});
                           EXPECT_TRUE(!found.ok() || (*found)->input.record == record_of(7));
                           failed = failed || !found.ok();
                       }
@@ -148,14 +147,14 @@ TEST_F(ArchiveCallsTest, FilesOfAnInterruptedWriterAreRemoved) {
     // As replace_file() does now, and as earlier releases did.
     const fs::path left = folder_ / "000000000009.sla.new.4711";
     const fs::path before = folder_ / "000000000008.sla.new";
-    const fs::path order = folder_ / (std::string("order.") + kQueue + ".new.4711");
-    const fs::path kept = folder_ / (std::string("order.") + kQueue);
+    const fs::path order = folder_ / (std::string("order.") + kQueueId + ".new.4711");
+    const fs::path kept = folder_ / (std::string("order.") + kQueueId);
     for (const fs::path& path : {left, before, order, kept}) {
         write_text(path, "half of it");
     }
     {
         const FailingCall call("sys_unlink", 0, EACCES);
-        const auto refused = ArchiveWriter::open(folder_, kQueue, options_);
+        const auto refused = ArchiveWriter::open(folder_, kQueueId, options_);
         ASSERT_FALSE(refused.ok());
         EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
     }
@@ -173,7 +172,7 @@ TEST_F(ArchiveCallsTest, AWriterThatCannotReadTheArchiveDoesNotBegin) {
     ASSERT_TRUE(write_upto(*writer(), 12).ok());
     EXPECT_GE(fail_each([&](int nth) {
                   FailingCall call(kSystem, nth, EIO);
-                  const auto opened = ArchiveWriter::open(folder_, kQueue, options_);
+                  const auto opened = ArchiveWriter::open(folder_, kQueueId, options_);
                   call.disarm();
                   EXPECT_EQ(opened.ok(), !call.struck()) << call.name();
                   return call.struck();
@@ -185,7 +184,7 @@ TEST_F(ArchiveCallsTest, AWriterThatCannotReadTheArchiveDoesNotBegin) {
     ASSERT_TRUE(write_upto(**other, 2).ok());
     EXPECT_GE(fail_each([&](int nth) {
                   FailingCall call(kSystem, nth, EIO);
-                  const auto opened = ArchiveWriter::open(folder_, kQueue, options_);
+                  const auto opened = ArchiveWriter::open(folder_, kQueueId, options_);
                   call.disarm();
                   EXPECT_EQ(opened.ok(), !call.struck()) << call.name();
                   EXPECT_TRUE(!opened.ok() || (*opened)->durable_seq().value == 12);

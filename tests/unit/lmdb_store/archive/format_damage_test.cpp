@@ -12,14 +12,14 @@ namespace sluice::store {
 namespace {
 
 /// One kind of row. `reread`: nothing if the bytes are refused, else what is written of them.
-struct RowKind {
+struct BlockKind {
     const char* name;
     std::string bytes;
     std::function<std::optional<std::string>(std::string_view)> reread;
 };
 
 /// Reads and writes an input of an archive's block.
-RowKind input_kind() {
+BlockKind input_kind() {
     static const ArchivedInput::Original digests{sha256("body"), sha256("input")};
     std::string bytes;
     append_input(bytes, {{9}, "record", ArchivedBody::kBulk, "bulk", digests, "reason"});
@@ -35,7 +35,7 @@ RowKind input_kind() {
 }
 
 /// @return how many of the changed rows were refused.
-int expect_refused_or_sound(const RowKind& kind) {
+int expect_refused_or_read(const BlockKind& kind) {
     int refused = 0;
     for (std::size_t at = 0; at < kind.bytes.size(); ++at) {
         for (const int mask : {0x01, 0x04, 0x80, 0xFF}) {
@@ -53,13 +53,13 @@ int expect_refused_or_sound(const RowKind& kind) {
 }
 
 TEST(ArchiveDamage, AnInputWithAByteChangedIsRefusedOrAnInput) {
-    const RowKind kind = input_kind();
+    const BlockKind kind = input_kind();
     EXPECT_EQ(kind.reread(kind.bytes), kind.bytes);
-    EXPECT_GE(expect_refused_or_sound(kind), 4);
+    EXPECT_GE(expect_refused_or_read(kind), 4);
 }
 
 TEST(ArchiveDamage, AnArchivedInputThatIsCutIsRefusedWhereverItIs) {
-    const RowKind kind = input_kind();
+    const BlockKind kind = input_kind();
     for (std::size_t cut = 0; cut < kind.bytes.size(); ++cut) {
         EXPECT_EQ(kind.reread(std::string_view(kind.bytes).substr(0, cut)), std::nullopt) << cut;
     }

@@ -14,10 +14,10 @@ using Mode = DestinationStore::Mode;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kNow = 1'700'000'000'000;
-const std::string kNode = "0e5c0000-0000-4000-8000-000000000001";
+constexpr std::uint64_t kNowMs = 1'700'000'000'000;
+const std::string kOwner = "0e5c0000-0000-4000-8000-000000000001";
 
-std::unique_ptr<DestinationStore> open(const TempStore& store) {
+std::unique_ptr<DestinationStore> open_destinations(const TempStore& store) {
     EXPECT_TRUE(DestinationStore::create(store.paths()).ok());
     auto opened = DestinationStore::open(store.paths(), Mode::kWrite);
     EXPECT_TRUE(opened.ok()) << opened.error().message;
@@ -34,15 +34,15 @@ StoredDestination destination(const std::string& id) {
     row.destination.types = {"order.attributed", "payout.paid"};
     row.destination.allowed_blocks = {"10.1.0.0/16"};
     row.destination.secret = std::string("sealed\0bytes", 12);
-    row.destination.restart = reports::FeedPlace{{kNode, {3, {1, 2, 3}}}};
-    row.progress.place[kNode] = {41, {9, 8, 7}};
+    row.destination.restart = reports::FeedPlace{{kOwner, {3, {1, 2, 3}}}};
+    row.progress.place[kOwner] = {41, {9, 8, 7}};
     row.progress.entries = 50;
     return row;
 }
 
 PendingChange change(std::uint64_t last, std::uint64_t due = 0) {
     PendingChange row;
-    row.change = {kNode, last};
+    row.change = {kOwner, last};
     row.shop = ShopNumber{2};
     row.order_id = OrderId("o1");
     row.order_change = last;
@@ -63,7 +63,7 @@ Attempt attempt_at(std::uint64_t at) {
     Attempt attempt;
     attempt.at = at;
     attempt.destination = "one";
-    attempt.change = {kNode, at};
+    attempt.change = {kOwner, at};
     attempt.outcome = AttemptOutcome::kRetry;
     attempt.error = "answered 503";
     return attempt;
@@ -82,7 +82,7 @@ std::vector<std::uint64_t> log_times(DestinationStore& store) {
 
 TEST(DestinationStore, ADestinationIsReadAsItWasAdded) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination added = destination("one");
     ASSERT_TRUE(opened->add(added).ok());
     const auto found = opened->find("one");
@@ -99,14 +99,14 @@ TEST(DestinationStore, ADestinationIsReadAsItWasAdded) {
 
 TEST(DestinationStore, ASecondDestinationOfTheSameIdIsRefused) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     ASSERT_TRUE(opened->add(destination("one")).ok());
     EXPECT_EQ(opened->add(destination("one")).error().code, ErrorCode::kConflict);
 }
 
 TEST(DestinationStore, AtMostAHundredDestinationsAreTaken) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     for (std::size_t i = 0; i < kDestinationsMax; ++i) {
         ASSERT_TRUE(opened->add(destination("d" + std::to_string(i))).ok());
     }
@@ -117,15 +117,15 @@ TEST(DestinationStore, AtMostAHundredDestinationsAreTaken) {
 
 TEST(DestinationStore, AStepKeepsUnfinishedChangesAndForgetsFinishedOnes) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     DestinationStep step = step_of(row);
-    step.put = {change(1), change(2, kNow)};
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
-    step.finished = {{kNode, 1}, {kNode, 2}};
+    step.put = {change(1), change(2, kNowMs)};
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
+    step.finished = {{kOwner, 1}, {kOwner, 2}};
     step.put = {change(2), change(3)};  // 2 is to be sent again
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     const auto pending = opened->pending("one");
     ASSERT_TRUE(pending.ok());
     EXPECT_THAT(*pending, ElementsAre(change(2), change(3)));
@@ -134,7 +134,7 @@ TEST(DestinationStore, AStepKeepsUnfinishedChangesAndForgetsFinishedOnes) {
 
 TEST(DestinationStore, AStepOfARemovedDestinationIsIgnored) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     ASSERT_TRUE(opened->remove("one").ok());
@@ -144,19 +144,19 @@ TEST(DestinationStore, AStepOfARemovedDestinationIsIgnored) {
     DestinationStep step = step_of(row);
     step.put = {change(1)};
     step.progress.delivered = 5;
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     EXPECT_EQ(opened->find("one")->progress.delivered, 0U);
     EXPECT_EQ(opened->find("one")->progress.pending, 0U);
 }
 
 TEST(DestinationStore, AResumeWinsAgainstAStepThatWasReadBefore) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     DestinationStep step = step_of(row);
-    step.progress.disabled_at = kNow;
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    step.progress.disabled_at = kNowMs;
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     EXPECT_EQ(state_of(*opened->find("one")), "disabled");
     ASSERT_TRUE(opened
                     ->change("one",
@@ -166,66 +166,66 @@ TEST(DestinationStore, AResumeWinsAgainstAStepThatWasReadBefore) {
                              })
                     .ok());
     step.progress.delivered = 3;
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     EXPECT_EQ(state_of(*opened->find("one")), "active");
     EXPECT_EQ(opened->find("one")->progress.delivered, 3U);
 }
 
 TEST(DestinationStore, TheLogLosesAttemptsOlderThanThirtyDays) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     DestinationStep step = step_of(row);
-    step.attempts = {attempt_at(kNow - kAttemptAgeMaxMs - 1), attempt_at(kNow - kAttemptAgeMaxMs),
-                     attempt_at(kNow)};
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
-    EXPECT_THAT(log_times(*opened), ElementsAre(kNow, kNow - kAttemptAgeMaxMs));
+    step.attempts = {attempt_at(kNowMs - kAttemptAgeMaxMs - 1),
+                     attempt_at(kNowMs - kAttemptAgeMaxMs), attempt_at(kNowMs)};
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
+    EXPECT_THAT(log_times(*opened), ElementsAre(kNowMs, kNowMs - kAttemptAgeMaxMs));
 }
 
 TEST(DestinationStore, TheLogKeepsAHundredThousandAttempts) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     DestinationStep step = step_of(row);
-    step.attempts.assign(kAttemptsMax, attempt_at(kNow));
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
-    step.attempts = {attempt_at(kNow + 1), attempt_at(kNow + 2)};
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    step.attempts.assign(kAttemptsMax, attempt_at(kNowMs));
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
+    step.attempts = {attempt_at(kNowMs + 1), attempt_at(kNowMs + 2)};
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     const auto times = log_times(*opened);
     EXPECT_EQ(times.size(), kAttemptsMax);
-    EXPECT_EQ(times.front(), kNow + 2);
+    EXPECT_EQ(times.front(), kNowMs + 2);
 }
 
 TEST(DestinationStore, ReplaysKeepTheirPlacesUntilTheyEnd) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     Replay replay;
-    replay.until[kNode] = {9, {}};
-    replay.since = kNow;
+    replay.until[kOwner] = {9, {}};
+    replay.since = kNowMs;
     ASSERT_TRUE(opened->add_replay("one", replay).ok());
-    replay.changes = {{kNode, 4}};
+    replay.changes = {{kOwner, 4}};
     ASSERT_TRUE(opened->add_replay("one", replay).ok());
     auto stored = *opened->replays("one");
     ASSERT_EQ(stored.size(), 2U);
     EXPECT_EQ(stored[1].changes, replay.changes);
     DestinationStep step = step_of(row);
-    stored[0].place[kNode] = {5, {}};
+    stored[0].place[kOwner] = {5, {}};
     step.replays = {stored[0]};
     step.ended_replays = {2};
-    ASSERT_TRUE(opened->apply({step}, kNow).ok());
+    ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     stored = *opened->replays("one");
     ASSERT_EQ(stored.size(), 1U);
-    EXPECT_EQ(stored[0].place[kNode].change, 5U);
-    EXPECT_EQ(stored[0].since, kNow);
+    EXPECT_EQ(stored[0].place[kOwner].change, 5U);
+    EXPECT_EQ(stored[0].since, kNowMs);
 }
 
 TEST(DestinationStore, AnotherKeyIsRefused) {
     const TempStore store;
-    const auto opened = open(store);
+    const auto opened = open_destinations(store);
     EXPECT_TRUE(opened->key().ok());
     struct stat info {};
     ASSERT_EQ(::stat(DestinationPaths(store.paths()).key.c_str(), &info), 0);
@@ -238,7 +238,7 @@ TEST(DestinationStore, AnotherKeyIsRefused) {
 
 TEST(DestinationStore, AFolderOfAnotherStoreIsRefused) {
     const TempStore store, other;
-    { const auto opened = open(store); }
+    { const auto opened = open_destinations(store); }
     std::filesystem::copy(DestinationPaths(store.paths()).folder,
                           DestinationPaths(other.paths()).folder);
     const auto opened = DestinationStore::open(other.paths(), Mode::kRead);
@@ -249,7 +249,7 @@ TEST(DestinationStore, AFolderOfAnotherStoreIsRefused) {
 
 TEST(DestinationStore, AnotherFormatIsRefused) {
     const TempStore store;
-    { const auto opened = open(store); }
+    { const auto opened = open_destinations(store); }
     {
         auto environment = Environment::open(
             {.folder = DestinationPaths(store.paths()).folder, .map_bytes = 1 << 20});

@@ -16,7 +16,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::size_t kMap = 16U << 20;
+constexpr std::size_t kMapSize = 16U << 20;
 
 class EnvironmentCallsTest : public testing::Test {
 protected:
@@ -26,7 +26,7 @@ protected:
         environment_ = open();
     }
     std::shared_ptr<Environment> open() {
-        auto opened = Environment::open({folder_.path(), kMap, 4, false, true});
+        auto opened = Environment::open({folder_.path(), kMapSize, 4, false, true});
         EXPECT_TRUE(opened.ok());
         return opened.ok() ? *opened : nullptr;
     }
@@ -45,12 +45,12 @@ TEST_F(EnvironmentCallsTest, AMapThatIsTooLargeIsRefusedAndTheOldOneStays) {
     ASSERT_EQ(kept.begin(*environment_), 0);
     kept.reset();
     EXPECT_EQ(environment_->set_map_bytes(std::size_t{1} << 50), ENOMEM) << "beyond 128 TB";
-    EXPECT_EQ(environment_->map_bytes(), kMap);
+    EXPECT_EQ(environment_->map_bytes(), kMapSize);
     EXPECT_EQ(write(), 0);
     EXPECT_EQ(kept.renew(*environment_), 0);
     kept.reset();
-    EXPECT_EQ(environment_->set_map_bytes(2 * kMap), 0);
-    EXPECT_EQ(environment_->map_bytes(), 2 * kMap);
+    EXPECT_EQ(environment_->set_map_bytes(2 * kMapSize), 0);
+    EXPECT_EQ(environment_->map_bytes(), 2 * kMapSize);
     EXPECT_EQ(write(), 0);
 }
 
@@ -60,12 +60,12 @@ TEST_F(EnvironmentCallsTest, AMapThatIsLostAllTheSameEndsTransactionsAndNotThePr
     kept.reset();
     {
         const FailingCall call("mdb_env_set_mapsize", 0, ENOMEM);
-        EXPECT_EQ(environment_->set_map_bytes(2 * kMap), ENOMEM);
+        EXPECT_EQ(environment_->set_map_bytes(2 * kMapSize), ENOMEM);
     }
     EXPECT_EQ(write(), ENOMEM);
     EXPECT_EQ(kept.renew(*environment_), ENOMEM);
     EXPECT_EQ(environment_->map_bytes(), 0U);
-    EXPECT_EQ(environment_->set_map_bytes(kMap), ENOMEM);
+    EXPECT_EQ(environment_->set_map_bytes(kMapSize), ENOMEM);
     kept.abort();
     environment_.reset();
     environment_ = open();
@@ -86,7 +86,7 @@ TEST_F(EnvironmentCallsTest, AMapIsMovedBetweenTheTransactionsOfOtherThreads) {
         });
     }
     for (std::size_t round = 0; round < 200; ++round) {
-        const std::size_t bytes = kMap * (1 + round % 2);
+        const std::size_t bytes = kMapSize * (1 + round % 2);
         EXPECT_EQ(environment_->set_map_bytes(bytes), 0);
         EXPECT_EQ(environment_->map_bytes(), bytes);
     }
@@ -120,7 +120,7 @@ TEST_F(EnvironmentCallsTest, AMapThatAnotherProcessEnlargedIsTakenOver) {
 
 TEST_F(EnvironmentCallsTest, AFailedAllocationWhileOpeningDoesNotPreventALaterOpening) {
     environment_.reset();
-    const EnvironmentOptions options{folder_.path(), kMap, 4, false, true};
+    const EnvironmentOptions options{folder_.path(), kMapSize, 4, false, true};
     int met = 0;
     for (bool struck = true; struck; ++met) {
         const FailingMemory memory(met);

@@ -8,13 +8,13 @@
 
 #include "core/ledger/table.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "unit/lmdb_store/ledger/fixture.hpp"
 #include "unit/lmdb_store/rows/row_samples.hpp"
 #include "unit/lmdb_store/temp_store.hpp"
 
 namespace sluice::store {
 namespace {
 
-constexpr const char* kNode = "11111111-2222-3333-4444-555555555555";
 /// Ids of up to 1024 bytes, many of which share a beginning that is longer than any key.
 constexpr std::size_t kLongest = 1024;
 

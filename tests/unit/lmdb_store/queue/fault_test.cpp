@@ -24,7 +24,7 @@ struct Fault {
 };
 Fault fault;
 
-bool strikes(Call call) {
+bool is_struck(Call call) {
     if (fault.call != call || fault.countdown-- != 0) {
         return false;
     }
@@ -44,7 +44,7 @@ Call kind_of_write(int fd) {
 
 template <class Write>
 ssize_t faulty_write(int fd, std::size_t bytes, Write&& write) {
-    if (!strikes(kind_of_write(fd))) {
+    if (!is_struck(kind_of_write(fd))) {
         return write(bytes);
     }
     if (fault.error == 0) {
@@ -75,7 +75,7 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int fdatasync(int fd) {
     static auto* const next = real<int(int)>("fdatasync");
-    if (strikes(Call::kSync)) {
+    if (is_struck(Call::kSync)) {
         errno = fault.error;
         return -1;
     }

@@ -14,8 +14,6 @@
 
 namespace sluice::store {
 
-inline constexpr Timestamp kNow{1'700'000'000, 0};
-
 /// Owns what a batch points at.
 class TestBatch {
 public:

@@ -22,8 +22,6 @@
 namespace sluice::store {
 namespace {
 
-constexpr Timestamp kNow{1'700'000'000, 0};
-
 std::unique_ptr<Registry> open_registry(const StorePaths& paths) {
     auto opened = Registry::open(paths, Registry::Mode::kReadWrite);
     EXPECT_TRUE(opened.ok()) << opened.error().message;

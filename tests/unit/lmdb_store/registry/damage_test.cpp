@@ -25,7 +25,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-constexpr Timestamp kNow{1'700'000'000, 0};
 constexpr const char* kSecret = "a secret of 16 bytes or more";
 
 class RegistryDamageTest : public testing::Test {

@@ -18,7 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Timestamp kNow{1'700'000'000, 0};
 constexpr Timestamp kLater{1'700'000'100, 0};
 
 MasterKey key_of(const TempStore& store) {
@@ -27,7 +26,7 @@ MasterKey key_of(const TempStore& store) {
     return *key;
 }
 
-std::unique_ptr<Registry> open(const TempStore& store) {
+std::unique_ptr<Registry> open_registry(const TempStore& store) {
     auto opened = Registry::open(store.paths(), Registry::Mode::kReadWrite);
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     return std::move(*opened);
@@ -48,8 +47,8 @@ std::vector<std::string> words(const Result<std::vector<RegistryChange>>& change
 class RegistryMergeTest : public testing::Test {
 protected:
     void SetUp() override {
-        source_ = open(source_store_);
-        edge_ = open(edge_store_);
+        source_ = open_registry(source_store_);
+        edge_ = open_registry(edge_store_);
         key_ = key_of(source_store_);
         ASSERT_TRUE(source_->create_account(AccountId("acme"), std::nullopt, kNow).ok());
         ASSERT_TRUE(source_->create_account(AccountId("beta"), RateLimit{5, 60}, kNow).ok());
@@ -252,7 +251,7 @@ TEST_F(RegistryMergeTest, ARestoredSourceIsAForkHoweverFarItCounts) {
     const auto backup = files.parent_path() / "backup";
     source_.reset();
     std::filesystem::copy(files, backup);
-    source_ = open(source_store_);
+    source_ = open_registry(source_store_);
     ASSERT_TRUE(source_->set_rate_limit(AccountId("acme"), RateLimit{1, 60}).ok());
     ASSERT_TRUE(merge().ok());
     const auto mark = edge_->followed();
@@ -260,7 +259,7 @@ TEST_F(RegistryMergeTest, ARestoredSourceIsAForkHoweverFarItCounts) {
     source_.reset();
     std::filesystem::remove_all(files);
     std::filesystem::rename(backup, files);
-    source_ = open(source_store_);
+    source_ = open_registry(source_store_);
     ASSERT_TRUE(source_->revoke_token(token_, kLater).ok());
     ASSERT_EQ(snapshot().revision.number, (*mark)->number) << "another state, the same number";
     for (int more = 0; more < 2; ++more) {

@@ -29,8 +29,6 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-constexpr Timestamp kNow{1'700'000'000, 0};
-
 class PublishedTest : public testing::Test {
 protected:
     [[nodiscard]] std::unique_ptr<Registry> open(Registry::Mode mode) const {
@@ -134,7 +132,7 @@ TEST_F(PublishedTest, ACopyThatAKilledProcessLeftIsReplaced) {
 }
 
 /// Bytes that this process has asked the system for.
-std::uint64_t bytes_read() {
+std::uint64_t bytes_asked_for() {
     const auto io = read_proc("/proc/self/io");
     EXPECT_TRUE(io.ok());
     return std::strtoull(io->c_str() + std::string_view("rchar: ").size(), nullptr, 10);
@@ -150,11 +148,11 @@ TEST_F(PublishedTest, AnUnusableCopyIsNotReadByEachRequestAndIsReadAgainLater) {
     std::string damaged = sound;
     damaged[sound.size() / 2] ^= 1;
     write_text(path, damaged);
-    const std::uint64_t before = bytes_read();
+    const std::uint64_t before = bytes_asked_for();
     for (std::uint64_t i = 0; i < kRequests; ++i) {
         EXPECT_THROW(static_cast<void>(reader->slots_used()), StoreFailure);
     }
-    EXPECT_LT(bytes_read() - before, kRequests * sound.size() / 10);
+    EXPECT_LT(bytes_asked_for() - before, kRequests * sound.size() / 10);
     write_text(path, sound);
     const auto follows = [&] {
         try {

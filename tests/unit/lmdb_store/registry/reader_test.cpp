@@ -18,8 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr Timestamp kNow{1'700'000'000, 0};
-
 class RegistryReaderTest : public testing::Test {
 protected:
     void SetUp() override {

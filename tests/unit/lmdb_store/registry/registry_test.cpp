@@ -16,8 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-constexpr Timestamp kNow{1'700'000'000, 5};
-
 class RegistryTest : public testing::Test {
 protected:
     void SetUp() override { open(); }
@@ -33,17 +31,18 @@ protected:
     }
 
     Status account(const std::string& id) {
-        return registry_->create_account(AccountId(id), std::nullopt, kNow);
+        return registry_->create_account(AccountId(id), std::nullopt, kMade);
     }
     Status shop(const std::string& id, const std::string& account) {
-        return registry_->create_shop(ShopId(id), AccountId(account), kNow);
+        return registry_->create_shop(ShopId(id), AccountId(account), kMade);
     }
     Status set_source(const std::string& id, const ShopSource& source) {
         return registry_->set_shop_source(ShopId(id), [&](ShopSource& row) { row = source; });
     }
     Result<NewToken> token(const std::string& account, unsigned scopes,
                            std::optional<Timestamp> expires = std::nullopt,
-                           std::optional<std::string> secret = std::nullopt, Timestamp now = kNow) {
+                           std::optional<std::string> secret = std::nullopt,
+                           Timestamp now = kMade) {
         return registry_->create_token(
             {AccountId(account), static_cast<std::uint8_t>(scopes), expires, secret}, key_, now);
     }
@@ -63,7 +62,7 @@ TEST_F(RegistryTest, AccountsGetDenseNumbersAndSlots) {
     EXPECT_EQ((*rows)[0].slot.value, 1U);
     EXPECT_EQ((*rows)[1].account_id.str(), "zeta");
     EXPECT_EQ((*rows)[1].slot.value, 0U);
-    EXPECT_EQ((*rows)[1].created_at, kNow);
+    EXPECT_EQ((*rows)[1].created_at, kMade);
 }
 
 TEST_F(RegistryTest, AnAccountBeyondTheSlotsIsRefusedWithARemedy) {
@@ -104,7 +103,7 @@ TEST_F(RegistryTest, IdsAreOfTheDocumentedCharactersAndLength) {
 }
 
 TEST_F(RegistryTest, SettingsOfAccountsAndShopsStay) {
-    ASSERT_TRUE(registry_->create_account(AccountId("a"), RateLimit{5, 10}, kNow).ok());
+    ASSERT_TRUE(registry_->create_account(AccountId("a"), RateLimit{5, 10}, kMade).ok());
     ASSERT_TRUE(shop("s", "a").ok());
     EXPECT_EQ((*registry_->account(AccountId("a")))->rate_limit, (RateLimit{5, 10}));
     ASSERT_TRUE(registry_->set_rate_limit(AccountId("a"), RateLimit{7, 20}).ok());
@@ -175,7 +174,7 @@ TEST_F(RegistryTest, AGivenSecretHasAtLeast16BytesAndIsUsedOnce) {
     EXPECT_EQ(made->secret, "1234567890123456");
     EXPECT_EQ(token("b", kWriteProducts, {}, "1234567890123456").error().code,
               ErrorCode::kConflict);
-    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kMade).ok());
     EXPECT_EQ(token("a", kWriteOrders, {}, "1234567890123456").error().code, ErrorCode::kConflict)
         << "not even after the first was revoked";
     EXPECT_EQ(token("a", kWriteProducts, {}, "12345678901234\r\n").error().code,
@@ -191,7 +190,7 @@ TEST_F(RegistryTest, AtMost8ActiveTokensOfAnAccountShareAScope) {
     for (int i = 0; i < 7; ++i) {
         made.push_back(token("a", kWriteOrders)->token_id);
     }
-    const Timestamp soon = kNow.plus_seconds(10);
+    const Timestamp soon = kMade.plus_seconds(10);
     ASSERT_TRUE(token("a", kWriteOrders | kWriteProducts, soon).ok());
     const auto ninth = token("a", kWriteOrders);
     ASSERT_FALSE(ninth.ok());
@@ -201,8 +200,8 @@ TEST_F(RegistryTest, AtMost8ActiveTokensOfAnAccountShareAScope) {
     EXPECT_TRUE(token("a", kWriteProducts).ok()) << "another scope counts for itself";
     EXPECT_TRUE(token("b", kWriteOrders).ok()) << "another account too";
     EXPECT_TRUE(token("a", kWriteOrders, {}, {}, soon).ok()) << "an expired one does not count";
-    ASSERT_TRUE(registry_->revoke_token(made[0], kNow).ok());
-    EXPECT_TRUE(token("a", kWriteOrders, {}, {}, kNow).error().code == ErrorCode::kLimit)
+    ASSERT_TRUE(registry_->revoke_token(made[0], kMade).ok());
+    EXPECT_TRUE(token("a", kWriteOrders, {}, {}, kMade).error().code == ErrorCode::kLimit)
         << "at this earlier time the expired one still counts";
     EXPECT_TRUE(token("a", kWriteOrders, {}, {}, soon).ok()) << "a revoked one does not count";
 }
@@ -210,10 +209,10 @@ TEST_F(RegistryTest, AtMost8ActiveTokensOfAnAccountShareAScope) {
 TEST_F(RegistryTest, TokensAreListedWithTheirStateButNeverTheirSecret) {
     ASSERT_TRUE(account("a").ok());
     ASSERT_TRUE(account("b").ok());
-    const Timestamp expires = kNow.plus_seconds(100);
+    const Timestamp expires = kMade.plus_seconds(100);
     const auto made = token("a", kWriteOrders | kReadOrders, expires);
     ASSERT_TRUE(token("b", kWriteProducts).ok());
-    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow.plus_seconds(1)).ok());
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kMade.plus_seconds(1)).ok());
     open(Registry::Mode::kReadOnly);
     const auto rows = registry_->tokens(AccountId("a"));
     ASSERT_EQ(rows->size(), 1U);
@@ -221,17 +220,17 @@ TEST_F(RegistryTest, TokensAreListedWithTheirStateButNeverTheirSecret) {
     EXPECT_EQ(row.token_id, made->token_id);
     EXPECT_EQ(row.scopes, kWriteOrders | kReadOrders);
     EXPECT_EQ(row.expires_at, expires);
-    EXPECT_EQ(row.revoked_at, kNow.plus_seconds(1));
+    EXPECT_EQ(row.revoked_at, kMade.plus_seconds(1));
     EXPECT_EQ(registry_->tokens(std::nullopt)->size(), 2U);
 }
 
 TEST_F(RegistryTest, RevokingTwiceOrNothingIsSaid) {
     ASSERT_TRUE(account("a").ok());
     const auto made = token("a", kWriteOrders);
-    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
-    EXPECT_EQ(registry_->revoke_token(made->token_id, kNow).error().code, ErrorCode::kConflict);
-    EXPECT_EQ(registry_->revoke_token(TokenId("tok_x"), kNow).error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(registry_->revoke_token(TokenId(""), kNow).error().code, ErrorCode::kNotFound);
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kMade).ok());
+    EXPECT_EQ(registry_->revoke_token(made->token_id, kMade).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(registry_->revoke_token(TokenId("tok_x"), kMade).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(registry_->revoke_token(TokenId(""), kMade).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
@@ -239,9 +238,9 @@ TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
     EXPECT_EQ(token("a", 0).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(token("a", 64).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(token("nobody", kWriteOrders).error().code, ErrorCode::kNotFound);
-    EXPECT_TRUE(token("a", kWriteOrders, kNow).ok()) << "imported expired: listed, never usable";
+    EXPECT_TRUE(token("a", kWriteOrders, kMade).ok()) << "imported expired: listed, never usable";
     const auto foreign =
-        registry_->create_token({AccountId("a"), kWriteOrders, {}, {}}, MasterKey::random(), kNow);
+        registry_->create_token({AccountId("a"), kWriteOrders, {}, {}}, MasterKey::random(), kMade);
     ASSERT_FALSE(foreign.ok()) << "a token sealed with a foreign key could never be used";
     EXPECT_EQ(foreign.error().code, ErrorCode::kCorrupt);
     EXPECT_EQ(registry_->tokens(std::nullopt)->size(), 1U);
@@ -259,7 +258,7 @@ TEST_F(RegistryTest, ASecretThatIsBorneHasNoControlCharactersAndNoneIsTooLong) {
 
 TEST_F(RegistryTest, ShopsKeepTheirPlatformAndItsSettings) {
     ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok() && shop("tea", "a").ok());
-    const ShopSource source{Platform::kShopify, "mugs.example", {kNow, 7, true, true, true}};
+    const ShopSource source{Platform::kShopify, "mugs.example", {kMade, 7, true, true, true}};
     ASSERT_TRUE(set_source("mugs", source).ok());
     ASSERT_TRUE(registry_->suspend_shop(ShopId("mugs"), true).ok());
     open();
@@ -272,7 +271,7 @@ TEST_F(RegistryTest, ShopsKeepTheirPlatformAndItsSettings) {
 
 TEST_F(RegistryTest, AChangeOfAPlatformIsLoggedWithItsSettings) {
     ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok());
-    ShopSource source{Platform::kShopify, "mugs.example", {kNow, 7, true, true, true}};
+    ShopSource source{Platform::kShopify, "mugs.example", {kMade, 7, true, true, true}};
     ASSERT_TRUE(set_source("mugs", source).ok());
     source.settings.platform_shop = 0;
     ASSERT_TRUE(set_source("mugs", source).ok());
@@ -280,7 +279,7 @@ TEST_F(RegistryTest, AChangeOfAPlatformIsLoggedWithItsSettings) {
     ASSERT_TRUE(set_source("mugs", {}).ok());
     ASSERT_TRUE(
         registry_
-            ->create_token({AccountId("a"), kShopifyWebhooks, {}, {}, ShopId("mugs")}, key_, kNow)
+            ->create_token({AccountId("a"), kShopifyWebhooks, {}, {}, ShopId("mugs")}, key_, kMade)
             .ok());
     std::vector<std::string> logged;
     const auto changes = registry_->changes();
@@ -291,7 +290,7 @@ TEST_F(RegistryTest, AChangeOfAPlatformIsLoggedWithItsSettings) {
         logged,
         ElementsAre("account create a", "shop create mugs of a",
                     "shop set mugs: platform shopify, domain mugs.example, from " +
-                        kNow.to_string() +
+                        kMade.to_string() +
                         ", platform-shop 7, money presentment, test-orders count, gift-cards count",
                     "shop set mugs: platform-shop 0", "shop set mugs: no change",
                     "shop set mugs: platform none, domain none, from none, money shop, "
@@ -303,7 +302,7 @@ TEST_F(RegistryTest, SettingsThatThePlatformDoesNotHaveAreRefused) {
     ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok());
     for (const ShopSource& wrong : {
              ShopSource{Platform::kNone, "mugs.example", {}},
-             ShopSource{Platform::kNone, "", {kNow, 0, false, false, false}},
+             ShopSource{Platform::kNone, "", {kMade, 0, false, false, false}},
              ShopSource{Platform::kNone, "", {{}, 0, false, false, true}},
              ShopSource{Platform::kWooCommerce, "", {{}, 7, false, false, false}},
              ShopSource{Platform::kWooCommerce, "", {{}, 0, true, false, false}},
@@ -349,7 +348,7 @@ TEST_F(RegistryTest, OneSecretSignsWebhooksOfSeveralAccountsAndIsNoBearerToken) 
     const auto again = token("a", kShopifyWebhooks, {}, secret);
     EXPECT_EQ(again.error().code, ErrorCode::kConflict) << "a revocation would leave it valid";
     EXPECT_THAT(again.error().message, HasSubstr(made->token_id.str()));
-    ASSERT_TRUE(registry_->revoke_token(made->token_id, kNow).ok());
+    ASSERT_TRUE(registry_->revoke_token(made->token_id, kMade).ok());
     EXPECT_TRUE(token("a", kShopifyWebhooks, {}, secret).ok()) << "no one can change an app's";
 }
 
@@ -360,7 +359,7 @@ TEST_F(RegistryTest, ATokenForWebhooksHasThatScopeAloneAndAShopOfItsAccount) {
         return registry_
             ->create_token(
                 {AccountId("a"), static_cast<std::uint8_t>(scopes), {}, {}, ShopId(shop)}, key_,
-                kNow)
+                kMade)
             .ok();
     };
     EXPECT_TRUE(made(kShopifyWebhooks, "mugs"));
@@ -375,7 +374,7 @@ TEST_F(RegistryTest, AtMost8TokensForWebhooksCountForAShop) {
     ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok() && shop("cups", "a").ok());
     const auto made = [&](const std::string& shop) {
         const auto token = registry_->create_token(
-            {AccountId("a"), kShopifyWebhooks, {}, {}, ShopId(shop)}, key_, kNow);
+            {AccountId("a"), kShopifyWebhooks, {}, {}, ShopId(shop)}, key_, kMade);
         return token.ok() ? ErrorCode{} : token.error().code;
     };
     for (int i = 0; i < 5; ++i) {
@@ -430,7 +429,7 @@ TEST_F(RegistryTest, OfTwoKeysInTheFileTheOneInForceIsUsed) {
         ASSERT_TRUE(registry_->key_in_force(both).ok());
         EXPECT_TRUE(registry_->check_key(*registry_->key_in_force(both)).ok());
         const auto made =
-            registry_->create_token({AccountId("a"), kReadOrders, {}, {}}, both, kNow);
+            registry_->create_token({AccountId("a"), kReadOrders, {}, {}}, both, kMade);
         ASSERT_TRUE(made.ok());
         EXPECT_TRUE(RegistryReader::open(store_.paths(), both).ok());
         ASSERT_TRUE(registry_->rotate_key(in_force, next).ok());  // opens every secret

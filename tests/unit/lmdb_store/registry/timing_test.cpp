@@ -14,7 +14,6 @@ namespace {
 
 using sluice::test::instructions_of;
 
-constexpr Timestamp kNow{1'700'000'000, 0};
 constexpr int kShops = 200;
 
 std::string name_of(int shop) {

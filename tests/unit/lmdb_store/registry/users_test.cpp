@@ -12,14 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Timestamp kNow{1'700'000'000, 5};
-
 class UsersTest : public testing::Test {
 protected:
     void SetUp() override {
         writer_ = open(Registry::Mode::kReadWrite);
-        ASSERT_TRUE(writer_->create_account(AccountId("acme"), std::nullopt, kNow).ok());
-        ASSERT_TRUE(writer_->create_account(AccountId("beta"), std::nullopt, kNow).ok());
+        ASSERT_TRUE(writer_->create_account(AccountId("acme"), std::nullopt, kMade).ok());
+        ASSERT_TRUE(writer_->create_account(AccountId("beta"), std::nullopt, kMade).ok());
         copy_ = open(Registry::Mode::kPublished);
     }
 
@@ -46,45 +44,45 @@ protected:
 
 TEST_F(UsersTest, AReaderOfTheCopySeesEachChangeOfAUserOnItsNextRead) {
     EXPECT_EQ(seen(), "");
-    ASSERT_TRUE(writer_->add_user("Gina", AccountId("acme"), Role::kManager, kNow).ok());
+    ASSERT_TRUE(writer_->add_user("Gina", AccountId("acme"), Role::kManager, kMade).ok());
     EXPECT_EQ(seen(), "acme manages ");
-    ASSERT_TRUE(writer_->add_user("gina", AccountId("beta"), Role::kViewer, kNow).ok());
+    ASSERT_TRUE(writer_->add_user("gina", AccountId("beta"), Role::kViewer, kMade).ok());
     EXPECT_EQ(seen(), "acme manages beta ");
-    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kNow).ok());
+    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kMade).ok());
     EXPECT_EQ(seen(), "acme beta ");
-    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kNow).ok());
+    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kMade).ok());
     EXPECT_EQ(seen(), "beta ");
 }
 
 TEST_F(UsersTest, AReaderOfTheCopySeesARevocationOnItsNextRead) {
     const auto made = writer_->create_token({AccountId("acme"), kReadOrders | kReadLedger, {}, {}},
-                                            *MasterKey::load(store_.paths().master_key), kNow);
+                                            *MasterKey::load(store_.paths().master_key), kMade);
     ASSERT_TRUE(made.ok());
     const auto before = copy_->bearer(made->secret);
     ASSERT_TRUE(before.ok() && before->has_value());
     EXPECT_FALSE((*before)->token.revoked_at);
-    ASSERT_TRUE(writer_->revoke_token(made->token_id, kNow).ok());
+    ASSERT_TRUE(writer_->revoke_token(made->token_id, kMade).ok());
     const auto after = copy_->bearer(made->secret);
     ASSERT_TRUE(after.ok() && after->has_value());
-    EXPECT_EQ((*after)->token.revoked_at, kNow);
+    EXPECT_EQ((*after)->token.revoked_at, kMade);
 }
 
 TEST_F(UsersTest, AReaderOfTheCopyFollowsARestoreThatReplacesThePage) {
-    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kNow).ok());
+    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kMade).ok());
     EXPECT_EQ(seen(), "acme ");
     const fs::path page = generation_file(store_.paths());
     fs::copy_file(page, page.string() + ".new");
     fs::rename(page.string() + ".new", page);
-    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kNow).ok());
+    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kMade).ok());
     EXPECT_EQ(seen(), "");
 }
 
 TEST_F(UsersTest, AReaderOfADamagedCopyReportsItInsteadOfAnOldAnswer) {
-    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kNow).ok());
+    ASSERT_TRUE(writer_->add_user("gina", AccountId("acme"), Role::kViewer, kMade).ok());
     EXPECT_EQ(seen(), "acme ");
     const std::string old = published_file(store_.paths()).string() + ".old";
     fs::copy_file(published_file(store_.paths()), old);
-    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kNow).ok());
+    ASSERT_TRUE(writer_->remove_user("gina", AccountId("acme"), kMade).ok());
     fs::rename(old, published_file(store_.paths()));
     EXPECT_EQ(copy_->accounts_of("gina").error().code, ErrorCode::kCorrupt);
 }
@@ -96,12 +94,12 @@ TEST_F(UsersTest, NamesAreComparedInLowerCaseAndHaveNoControlCharacters) {
     for (const std::string& name : {std::string(), std::string(255, 'x'), std::string("a\nb"),
                                     std::string("a\x7f"), std::string("a\0b", 3)}) {
         EXPECT_EQ(user_name(name), std::nullopt);
-        EXPECT_EQ(writer_->add_user(name, AccountId("acme"), Role::kViewer, kNow).error().code,
+        EXPECT_EQ(writer_->add_user(name, AccountId("acme"), Role::kViewer, kMade).error().code,
                   ErrorCode::kInvalid);
     }
-    EXPECT_EQ(writer_->add_user("x", AccountId("gamma"), Role::kViewer, kNow).error().code,
+    EXPECT_EQ(writer_->add_user("x", AccountId("gamma"), Role::kViewer, kMade).error().code,
               ErrorCode::kNotFound);
-    EXPECT_EQ(writer_->remove_user("x", AccountId("acme"), kNow).error().code,
+    EXPECT_EQ(writer_->remove_user("x", AccountId("acme"), kMade).error().code,
               ErrorCode::kNotFound);
 }
 

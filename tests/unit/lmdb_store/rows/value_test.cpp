@@ -11,7 +11,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::string_view kKey = "key";
+constexpr std::string_view kRowKey = "key";
 
 std::string exact(const Decimal& value) {
     return value.to_string();
@@ -106,7 +106,7 @@ OrderState decoded(const OrderState& order) {
     OrderValue value;
     OrderState back;
     back.key = order.key;
-    EXPECT_TRUE(value.decode(kKey, std::string(value.encode(kKey, order)), back));
+    EXPECT_TRUE(value.decode(kRowKey, std::string(value.encode(kRowKey, order)), back));
     return back;
 }
 
@@ -117,11 +117,11 @@ TEST(LedgerValue, AnOrderIsReadBackIntoAnyBuffer) {
     for (int i = 0; i < 500; ++i) {
         const OrderKey key{{1}, {2}, OrderId(samples.text(samples.chance() ? 20 : 1024))};
         const OrderState order = samples.order(key);
-        const std::string bytes(value.encode(kKey, order));
+        const std::string bytes(value.encode(kRowKey, order));
         back.key = key;
-        ASSERT_TRUE(value.decode(kKey, bytes, back));
+        ASSERT_TRUE(value.decode(kRowKey, bytes, back));
         expect_equal(order, back);
-        EXPECT_EQ(value.encode(kKey, back), bytes) << "equal orders must give equal bytes";
+        EXPECT_EQ(value.encode(kRowKey, back), bytes) << "equal orders must give equal bytes";
     }
 }
 
@@ -136,7 +136,7 @@ TEST(LedgerValue, PositionsOfAnOrderWithManyLinesNameThemByTheirPlaces) {
     order.live = 1;
     expect_equal(order, decoded(order));
     OrderValue value;
-    const std::string bytes(value.encode(kKey, order));
+    const std::string bytes(value.encode(kRowKey, order));
     EXPECT_EQ(bytes.find("line-of-many-2999"), bytes.rfind("line-of-many-2999"));
 }
 
@@ -223,7 +223,7 @@ OrderState order_of_five_lines() {
 
 TEST(LedgerValue, AnOrderOfFiveLinesTakesAnEighthOfAPage) {
     OrderValue value;
-    EXPECT_LT(value.encode(kKey, order_of_five_lines()).size(), 512U);
+    EXPECT_LT(value.encode(kRowKey, order_of_five_lines()).size(), 512U);
 }
 
 TEST(LedgerValue, NoCutIsReadBeyondItsEnd) {
@@ -231,10 +231,10 @@ TEST(LedgerValue, NoCutIsReadBeyondItsEnd) {
     OrderValue value;
     OrderState back;
     const OrderState order = samples.order({{1}, {2}, OrderId("o")});
-    const std::string bytes(value.encode(kKey, order));
+    const std::string bytes(value.encode(kRowKey, order));
     for (std::size_t cut = 0; cut < bytes.size(); cut += 3) {
         back.key = order.key;
-        EXPECT_FALSE(value.decode(kKey, std::string(bytes.substr(0, cut)), back)) << cut;
+        EXPECT_FALSE(value.decode(kRowKey, std::string(bytes.substr(0, cut)), back)) << cut;
     }
 }
 
@@ -269,7 +269,7 @@ TEST(LedgerValue, AnOrderThatPointsBeyondItsListsIsDamaged) {
         OrderState order = order_of_five_lines();
         change(order);
         back.key = order.key;
-        return value.decode(kKey, std::string(value.encode(kKey, order)), back);
+        return value.decode(kRowKey, std::string(value.encode(kRowKey, order)), back);
     };
     EXPECT_TRUE(is_taken([](OrderState&) {}));
     EXPECT_FALSE(is_taken([](OrderState& order) { order.live = 1; }));
@@ -305,7 +305,7 @@ TEST(LedgerValue, AJournalGroupIsReadBack) {
                                      samples.any_number()});
         }
         group.entries.push_back({LineItemId("memo"), {}, {}, JournalReason::kMemoHeld, 0});
-        ASSERT_TRUE(RowValue::decode(kKey, std::string(value.encode(kKey, group)), back));
+        ASSERT_TRUE(RowValue::decode(kRowKey, std::string(value.encode(kRowKey, group)), back));
         EXPECT_EQ(std::tie(group.event_seq, group.command_id, group.account, group.shop,
                            group.order_id, group.program, group.creator, group.payout_id,
                            group.recorded_at, group.accounting_date, group.note, group.actor,
