@@ -16,6 +16,7 @@ EVE, FRANK, GINA = "man", "news", "games"  # users of every Debian
 POLICY = f"[[policy]]\naccount = 'acme'\napprovers = ['{FRANK}', '{GINA}']\n"
 PROGRAM = "[[program]]\nid = 'spring'\naccount = 'acme'\ndefault_rate = '{rate}'\nlate_days = 36500\n"
 NUMBERS = itertools.count()
+FURNISHED = {}  # (filled, kind): an office that is only copied, because furnishing takes five processes
 PAYEES = """payee,name,iban,bic
 ref-ann,Ann & Co,DE89370400440532013000,
 ref-bob,Bob,GB82WEST12345698765432,
@@ -43,14 +44,27 @@ class Office:
     def __init__(self, store, folder, database):
         self.store, self.folder, self.database = store, folder, database
         self.eve, self.frank, self.gina = (Person(name, self) for name in (EVE, FRANK, GINA))
-        if database:
-            self.eve("ledger", "migrate", "--ledger", database.create(folder.name))
-            self.eve("worker", "--until-empty", "--ledger", database.url(folder.name))
+        self.payees = self.file("payees.csv", PAYEES)
+        self.out = folder / "out.csv"
+
+    def furnish(self):
+        """Makes the ledger, the program and the creators."""
+        if self.database:
+            self.eve("ledger", "migrate", "--ledger", self.database.create(self.folder.name))
+            self.eve("worker", "--until-empty", "--ledger", self.database.url(self.folder.name))
         self.apply(PROGRAM.format(rate="10%"))
         self.eve("creator", "import", self.file(
             "c.csv", "creator_id,program_id,code,payee\nann,spring,SAVE,ref-ann\nbob,spring,GIVE,ref-bob\n"))
-        self.payees = self.file("payees.csv", PAYEES)
-        self.out = folder / "out.csv"
+        return self
+
+    def copied_to(self, folder):
+        """An office with a copy of the store, and of the database, which `ledger.url` names."""
+        store = shutil.copytree(self.store, folder / "store", symlinks=True)
+        if self.database:
+            self.database.query(f"CREATE DATABASE {folder.name} TEMPLATE {self.folder.name}", database="postgres")
+            bound = store / "ledger.url"
+            bound.write_text(bound.read_text().replace(self.folder.name, folder.name))
+        return Office(store, folder, self.database)
 
     def file(self, name, text):
         (self.folder / name).write_text(text)
@@ -122,14 +136,20 @@ def database():
 @pytest.fixture(params=["lmdb", "postgres"])
 def open_office(request, filled, database):
     """Opens offices on copies of the same store."""
-    folders = []
+    folders, kind = [], (filled, request.param)
 
-    def make():
+    def new_folder():
         folder = filled.parent / f"{request.param}_{next(NUMBERS)}"
         folder.mkdir()
-        folders.append(folder)
-        shutil.copytree(filled, folder / "store", symlinks=True)
-        return Office(folder / "store", folder, database if request.param == "postgres" else None)
+        return folder
+
+    def make():
+        if kind not in FURNISHED:
+            folder = new_folder()
+            store = shutil.copytree(filled, folder / "store", symlinks=True)
+            FURNISHED[kind] = Office(store, folder, database if request.param == "postgres" else None).furnish()
+        folders.append(new_folder())
+        return FURNISHED[kind].copied_to(folders[-1])
 
     yield make
     for folder in folders:

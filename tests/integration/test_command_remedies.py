@@ -18,7 +18,7 @@ def template(filled):  # noqa: F811
     """One office, of which each test has a copy."""
     folder = filled.parent / "template"
     folder.mkdir()
-    office = Office(shutil.copytree(filled, folder / "store", symlinks=True), folder, None)
+    office = Office(shutil.copytree(filled, folder / "store", symlinks=True), folder, None).furnish()
     office.finish()
     return office
 
