@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+import re
 
 import pytest
 
@@ -12,13 +13,19 @@ MORE = pathlib.Path(__file__).with_name("more.txt")
 
 @functools.cache
 def more():
-    """Files and tests of more.txt, by their ids."""
+    """Files and tests of more.txt, by their ids. `FILE[VALUE]`: its tests with this value of a parameter."""
     return tuple(line.split()[0] for line in MORE.read_text().splitlines() if line and not line.startswith("#"))
 
 
 def is_more(test):
     """Whether make test-more runs the test of this id, and not make test."""
-    return any(test == name or test.startswith((name + "/", name + "::", name + "[")) for name in more())
+    return any(test == name or test.startswith((name + "/", name + "::", name + "[")) or has_value(test, name) for name in more())
+
+
+def has_value(test, name):
+    file, _, value = name.partition("[")
+    values = re.split("[-\\]]", test.partition("[")[2])
+    return "::" not in name and test.startswith(file + "::") and value.rstrip("]") in values[:-1]
 
 
 def pytest_collection_modifyitems(items):

@@ -43,6 +43,13 @@ def test_make_test_alone_kills_nearly_all():
 
 def test_the_list_of_make_test_more_names_tests():
     for name in more():
-        path, _, test = name.partition("::")
+        path, _, test = name.partition("[")[0].partition("::")
         assert (ROOT / "tests" / path).exists(), name
         assert not test or re.search(rf"^def {test}\(", (ROOT / "tests" / path).read_text(), re.M), name
+
+
+def test_a_value_of_a_parameter_is_of_make_test_more():
+    file = "integration/test_guards.py"
+    assert f"{file}[postgres]" in more()
+    assert is_more(f"{file}::test_x[postgres]") and is_more(f"{file}::test_x[a b-postgres]")
+    assert not is_more(f"{file}::test_x[lmdb]") and not is_more(f"{file}::test_x") and not is_more(f"{file}::test_x[postgresql]")
