@@ -24,7 +24,7 @@ namespace sluice::test {
 namespace {
 
 std::size_t histories(const LedgerKind& kind) {
-    return kind.is_on_a_server() ? 4 : 12;
+    return kind.is_on_a_server() ? 2 : 12;
 }
 constexpr std::size_t kLength = 60;
 

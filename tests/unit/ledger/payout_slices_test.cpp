@@ -121,7 +121,7 @@ TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts
     constexpr std::uint64_t kOfASlice = 6;
     const Trips few = trips(400, 40);
     EXPECT_EQ(trips(1000, 100), few);
-    for (const auto& [step, count] : trips(kSlices * kSliceRows, 100)) {
+    for (const auto& [step, count] : trips(kSliceRows + 100, 100)) {  // the second is begun
         EXPECT_LE(count, few.at(step) + kSlices * kOfASlice) << step;
     }
 }
@@ -150,7 +150,7 @@ protected:
 SLUICE_FOR_EVERY_LEDGER(PayoutSlices);
 
 TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre) {
-    constexpr std::uint64_t kOrders = 2 * kSliceRows + 100;
+    constexpr std::uint64_t kOrders = kSliceRows + 100;
     constexpr std::uint64_t kCreators = 50;
     fill(*ledger, books, kOrders, kCreators);
     const auto reader = books.read();

@@ -150,7 +150,7 @@ std::string played(const std::vector<Step>& steps, const LedgerKind& kind, std::
 class Properties : public testing::TestWithParam<LedgerKind> {
 protected:
     void SetUp() override { std::printf("SLUICE_SEED=%s\n", std::to_string(seed()).c_str()); }
-    static std::size_t histories() { return GetParam().is_on_a_server() ? 5 : 25; }
+    static std::size_t histories() { return GetParam().is_on_a_server() ? 2 : 25; }
     static constexpr std::size_t kLength = 60;
 };
 
