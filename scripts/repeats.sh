@@ -16,15 +16,16 @@ count_repeats() { # NAME...
     }
 }
 
-unit_tests() { # BUILD
-    local log="$1/Testing/Temporary/LastTestsFailed.log" failed
+unit_tests() { # BUILD OPTION...: of ctest
+    local log="$1/Testing/Temporary/LastTestsFailed.log" build=$1 failed
+    shift
     rm -f "$log"
     # More at once than processors, because most of them wait for servers, syncs and children.
-    ctest --test-dir "$1" --output-on-failure -j "$(($(nproc) + 2))" --no-tests=error && return
+    ctest --test-dir "$build" "$@" --output-on-failure -j "$(($(nproc) + 2))" --no-tests=error && return
     [ -s "$log" ] || return 1  # it did not come to the tests
     mapfile -t failed < <(cut -d : -f 2- "$log")
     count_repeats "${failed[@]}" || return 1
-    ctest --test-dir "$1" --output-on-failure --rerun-failed
+    ctest --test-dir "$build" --output-on-failure --rerun-failed
 }
 
 python_tests() { # NAME MARKERS ARGUMENT...
