@@ -24,28 +24,6 @@ Applied dead(std::string reason) {
     return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
 }
 
-/// Returns the first fault of a body that breaks the rules of its endpoint.
-std::string refusal(std::span<const FieldError> errors) {
-    if (errors.empty()) {
-        return "the body breaks the rules of its endpoint";
-    }
-    const FieldError& first = errors.front();
-    return first.field.empty() ? first.message : first.field + ": " + first.message;
-}
-
-/// Only an input that was edited after it was stored has pseudonyms.
-Pseudonyms pseudonyms_of(const Input& input) noexcept {
-    return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
-}
-
-/// Returns the digest of the body as it was sent. A bulk file was compared with its own.
-Digest256 body_digest(const Input& input, const Result<RecordView>& record) {
-    if (input.body_sha256 || !record) {
-        return input.body_sha256.value_or(Digest256{});
-    }
-    return record->meta.bulk ? record->meta.bulk->sha256 : sha256(record->body);
-}
-
 EventDigest first_half(const Digest256& digest) noexcept {
     EventDigest half;
     std::copy_n(digest.begin(), half.size(), half.begin());
@@ -165,30 +143,28 @@ Result<Reply> replay_letters(const DeadReplay& command,
 
 }  // namespace
 
-Applied Applier::apply(const Input& input, LedgerTxn& txn) {
+Applied Applier::apply(const Input& input, LedgerTxn& txn, const PreparedInput* ahead) {
     SLUICE_ASSERT(input.seq > txn.head().applied_seq);
-    const Result<RecordView> record = decode_record(input.record);
-    const RecordMeta* const meta = record ? &record->meta : nullptr;
-    const Digest256 body_sha256 = body_digest(input, record);
-    Applied applied = apply_input(input, std::nullopt, record, body_sha256, txn);
+    if (ahead == nullptr) {
+        preparer_.prepare(input, prepared_);
+        ahead = &prepared_;
+    }
+    const RecordMeta* const meta = ahead->record ? &ahead->record->meta : nullptr;
+    Applied applied = apply_input(input, std::nullopt, *ahead, txn);
     if (applied.input_class == InputClass::kDead) {
         txn.put(letter_of(input, meta, applied.text));
     }
     LedgerHead& head = txn.mutable_head();
     ++counter(head.totals, applied.input_class);
     head.applied_seq = applied.gap_end.value_or(input.seq);
-    head.inputs_sha256 = chain_after(
-        head.inputs_sha256, input.seq,
-        input.digest
-            ? *input.digest
-            : input_digest(input.record, record ? &*record : nullptr, body_sha256, digest_buffer_));
+    head.inputs_sha256 = chain_after(head.inputs_sha256, input.seq, ahead->digest);
     head.last_received = meta != nullptr ? meta->received_at : head.last_received;
     return applied;
 }
 
 Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replayed_at,
-                             const Result<RecordView>& record, const Digest256& body_sha256,
-                             LedgerTxn& txn) {
+                             const PreparedInput& prepared, LedgerTxn& txn) {
+    const Result<RecordView>& record = prepared.record;
     if (!record || input.dead_reason) {
         return dead(input.dead_reason ? *input.dead_reason : record.error().message);
     }
@@ -196,7 +172,7 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
     if (meta.bulk && input.bulk_body.size() != meta.bulk->bytes) {
         return dead("its body, which lay beside the queue, is missing");
     }
-    const Decoded whole{input, meta, meta.bulk ? input.bulk_body : record->body, body_sha256,
+    const Decoded whole{input, meta, prepared, meta.bulk ? input.bulk_body : record->body,
                         replayed_at};
     const Topic topic = meta.topic;
     if (is_command(topic)) {
@@ -219,10 +195,9 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
 
 Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
-    const Pseudonyms pseudonyms = pseudonyms_of(decoded.input);
-    const OrderEvent* event = orders_.parse(decoded.body, meta.topic, {}, pseudonyms);
-    if (event == nullptr) {
-        return dead(refusal(orders_.errors()));
+    const PreparedInput& prepared = decoded.prepared;
+    if (prepared.event == nullptr) {
+        return dead(prepared.fault);
     }
     KnownShop* shop = nullptr;
     if (std::optional<std::string> fault = find_shop(decoded, txn, shop)) {
@@ -236,14 +211,15 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
         shop->last_node = node;
     }
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
-    arrival.digest = first_half(decoded.body_sha256);
-    arrival.device = device_of(meta, pseudonyms);
-    arrival.customer = customer_digest(*event);
+    arrival.digest = first_half(prepared.body_sha256);
+    arrival.device = prepared.device;
+    arrival.customer = prepared.customer;
     arrival.traceparent = meta.traceparent;
-    return {order_applier_.apply_order(
-                {*event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
-            false,
-            {}};
+    return {
+        order_applier_.apply_order(
+            {*prepared.event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
+        false,
+        {}};
 }
 
 Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
@@ -251,7 +227,7 @@ Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
         case BatchVerdict::kNotABatch:
             return dead(std::string(products_.batch_error()));
         case BatchVerdict::kRecordErrors:
-            return dead(refusal(products_.errors()));
+            return dead(first_fault(products_.errors()));
         case BatchVerdict::kValid:
             break;
     }
@@ -270,7 +246,7 @@ std::optional<std::string> Applier::seal_fault_of(const Decoded& decoded, Ledger
     const SequenceNumber seq = decoded.input.seq;
     if (seals_ != nullptr) {
         if (std::optional<std::string> fault =
-                seals_->fault(meta, decoded.body_sha256, txn.head().node, seq)) {
+                seals_->fault(meta, decoded.prepared.body_sha256, txn.head().node, seq)) {
             return fault;
         }
     }
@@ -330,10 +306,13 @@ Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
 
 bool Applier::replay(DeadLetter letter, Timestamp at, LedgerTxn& txn) {
     const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
-    const Result<RecordView> record = decode_record(input.record);
-    const Applied applied = is_final(letter)
-                                ? dead("it is not replayed: run the command again")
-                                : apply_input(input, at, record, body_digest(input, record), txn);
+    const bool is_over = is_final(letter);
+    PreparedInput prepared;  // of its own, because the command's is still in use
+    if (!is_over) {
+        preparer_.prepare(input, prepared);
+    }
+    const Applied applied = is_over ? dead("it is not replayed: run the command again")
+                                    : apply_input(input, at, prepared, txn);
     if (applied.input_class == InputClass::kDead) {
         ++letter.attempts;
         // A verdict stays, because it is archived: a rebuild cannot give it.

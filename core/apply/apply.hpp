@@ -10,12 +10,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/apply/prepared_input.hpp"
 #include "core/apply/sender_check.hpp"
 #include "core/commands/seal.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/order.hpp"
 #include "core/orders/program_cache.hpp"
-#include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/record.hpp"
 
@@ -46,7 +46,8 @@ public:
     /// what cannot be applied becomes a dead letter. Requires: no work is pending (see work());
     /// input.seq is above the head's applied_seq. Throws LedgerFailure; the caller then aborts the
     /// transaction and calls discard().
-    Applied apply(const Input& input, LedgerTxn& txn);
+    /// @param ahead  The input as an InputPreparer prepared it; nullptr to do so here.
+    Applied apply(const Input& input, LedgerTxn& txn, const PreparedInput* ahead = nullptr);
 
     /// Does up to `orders_max` orders of the work that imports and program files left behind. The
     /// caller finishes it, over as many transactions as it takes, before it applies the next input.
@@ -67,16 +68,15 @@ private:
     struct Decoded {
         const Input& input;
         const RecordMeta& meta;
+        const PreparedInput& prepared;
         std::string_view body;
-        Digest256 body_sha256;  ///< Digest of the body as it was sent.
         /// Set for a dead letter that is applied again: the receipt of the command that does so. A
         /// rebuild, without registry and clock, must decide as the worker did.
         std::optional<Timestamp> replayed_at;
     };
     /// Applies an input without totals, checkpoint and dead letter.
     Applied apply_input(const Input& input, std::optional<Timestamp> replayed_at,
-                        const Result<RecordView>& record, const Digest256& body_sha256,
-                        LedgerTxn& txn);
+                        const PreparedInput& prepared, LedgerTxn& txn);
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
     std::optional<std::string> seal_fault_of(const Decoded& decoded, LedgerTxn& txn);
@@ -91,12 +91,12 @@ private:
 
     SealCheck* seals_;
     SenderCheck* senders_;
-    OrderEventParser orders_;
+    InputPreparer preparer_;
+    PreparedInput prepared_;  ///< The last input that was not prepared ahead.
     ProductBatchParser products_;
     ProgramCache programs_;
     OrderApplier order_applier_{programs_};
     std::unordered_map<std::uint32_t, KnownShop> known_shops_;
-    std::string digest_buffer_;
 };
 
 }  // namespace sluice

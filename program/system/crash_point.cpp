@@ -1,6 +1,7 @@
 #include "program/system/crash_point.hpp"
 
 #ifdef SLUICE_CRASH_POINTS
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -9,32 +10,37 @@
 namespace sluice::worker {
 namespace {
 
+/// Names and hits of a plan. Threads count hits; none runs while a test makes a new plan.
 struct Plan {
     std::string name;
-    std::uint64_t hits_left = 0;
+    std::atomic<std::uint64_t> hits_left = 0;
+
+    void parse(std::string_view text) {
+        const std::size_t colon = text.find(':');
+        const bool is_counted = !text.empty() && colon != std::string_view::npos;
+        name = text.substr(0, colon);
+        const std::uint64_t once = text.empty() ? 0 : 1;
+        hits_left = is_counted
+                        ? std::strtoull(std::string(text.substr(colon + 1)).c_str(), nullptr, 10)
+                        : once;
+    }
 };
 
-Plan parse_plan(std::string_view text) {
-    const std::size_t colon = text.find(':');
-    if (text.empty() || colon == std::string_view::npos) {
-        return {std::string(text), text.empty() ? std::uint64_t{0} : std::uint64_t{1}};
-    }
-    return {std::string(text.substr(0, colon)),
-            std::strtoull(std::string(text.substr(colon + 1)).c_str(), nullptr, 10)};
-}
-
 Plan& the_plan() {
-    static Plan plan = [] {
+    static Plan plan;
+    static const bool is_read = [] {
         const char* const text = std::getenv("SLUICE_CRASH_AT");
-        return parse_plan(text == nullptr ? "" : text);
+        plan.parse(text == nullptr ? "" : text);
+        return true;
     }();
+    static_cast<void>(is_read);
     return plan;
 }
 
 }  // namespace
 
 void plan_crash(std::string_view plan) {
-    the_plan() = parse_plan(plan);
+    the_plan().parse(plan);
 }
 
 void crash_point(std::string_view name) noexcept {

@@ -1,6 +1,7 @@
 #include "worker/drain/applying.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -21,7 +22,7 @@ Applying::Applying(const store::StorePaths& paths, store::Queue& queue, LedgerOp
       opener_(std::move(open_ledger)),
       options_(options),
       searcher_(std::move(searcher)),
-      applier_(options.seals, options.senders),
+      applier_(options.seals, options.senders, options.threads),
       limits_(options.batch) {}
 
 Status Applying::open_ledger() {
@@ -48,7 +49,7 @@ Status Applying::open() {
 }
 
 bool Applying::has_backlog() const noexcept {
-    return next_ < inputs_.size() || inputs_.size() >= limits_.records_max || work_.pieces != 0;
+    return next_ < inputs_->size() || inputs_->size() >= limits_.records_max || work_.pieces != 0;
 }
 
 Result<Applying::Step> Applying::step() {
@@ -66,45 +67,97 @@ Result<Applying::Step> Applying::step() {
     }
 }
 
+/// Makes these the inputs to apply next. The archive may still hold those before them.
+void Applying::hold(std::vector<OwnedInput> inputs) {
+    inputs_ = std::make_shared<std::vector<OwnedInput>>(std::move(inputs));
+    next_ = 0;
+}
+
+Result<std::vector<OwnedInput>> Applying::read_now() {
+    return read_inputs(queue_, paths_, {head_.applied_seq.value + 1}, limits_.records_max,
+                       options_.read_bytes_max, skips_body_);
+}
+
 Status Applying::read_ahead() {
-    if (next_ < inputs_.size()) {
+    if (next_ < inputs_->size()) {
         return Status::success();
     }
-    inputs_.clear();
-    next_ = 0;
-    auto read = read_inputs(queue_, paths_, {head_.applied_seq.value + 1}, limits_.records_max,
-                            options_.read_bytes_max, skips_body_);
-    if (!read) {
-        return read.error();
+    hold(take_further());
+    if (inputs_->empty()) {
+        auto read = read_now();
+        if (!read) {
+            return read.error();
+        }
+        hold(*std::move(read));
     }
-    inputs_ = std::move(*read);
     skips_body_ = false;
     crash_point("read");
     return Status::success();
+}
+
+/// Returns whether these inputs are as many as are read at once, so that more may wait.
+bool Applying::is_full() const noexcept {
+    if (inputs_->size() >= options_.batch.records_max) {
+        return true;
+    }
+    std::size_t bytes = 0;
+    for (const OwnedInput& input : *inputs_) {
+        bytes += input.record.size() + input.bulk_body.size();
+    }
+    return bytes >= options_.read_bytes_max;
+}
+
+/// Begins to read the inputs after these, unless memory is short.
+void Applying::read_further() {
+    if (options_.threads == 0 || further_ || limits_.records_max != options_.batch.records_max ||
+        inputs_->empty() || !is_full()) {
+        return;
+    }
+    further_.emplace().from = {inputs_->back().seq.value + 1};
+    reader_.start([this, further = &*further_, inputs_max = options_.batch.records_max] {
+        try {
+            auto read =
+                read_inputs(queue_, paths_, further->from, inputs_max, options_.read_bytes_max);
+            if (read) {
+                further->inputs = *std::move(read);
+            }
+        } catch (const std::exception&) {  // they are read again when their turn comes
+        }
+    });
+}
+
+/// Returns the inputs that were read ahead, or none if they are not those that follow now.
+std::vector<OwnedInput> Applying::take_further() {
+    reader_.wait();
+    std::optional<FurtherInputs> further = std::exchange(further_, std::nullopt);
+    const bool is_next = further && further->from.value == head_.applied_seq.value + 1 &&
+                         limits_.records_max == options_.batch.records_max && !skips_body_;
+    return is_next ? std::move(further->inputs) : std::vector<OwnedInput>();
 }
 
 Result<Applying::Step> Applying::apply_batch() {
     if (Status read = read_ahead(); !read) {
         return read.error();
     }
-    if (inputs_.empty() && work_.pieces == 0) {
+    std::vector<OwnedInput>& inputs = *inputs_;
+    if (inputs.empty() && work_.pieces == 0) {
         return Step{};
     }
-    if (next_ < inputs_.size() && inputs_[next_].seq.value > head_.applied_seq.value + 1) {
+    if (next_ < inputs.size() && inputs[next_].seq.value > head_.applied_seq.value + 1) {
         const Error missing =
-            missing_inputs({head_.applied_seq.value + 1}, {inputs_[next_].seq.value - 1});
-        inputs_.clear();  // the next step reads again, and may find the gap accepted
-        next_ = 0;
+            missing_inputs({head_.applied_seq.value + 1}, {inputs[next_].seq.value - 1});
+        hold({});  // the next step reads again, and may find the gap accepted
         return missing;
     }
     batch_began_ = steady_now();
-    auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
+    read_further();
+    auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs, next_, limits_);
     if (outcome && outcome->search) {
         next_ += outcome->inputs_done;
         if (Status found = search(*outcome->search); !found) {
             return found.error();
         }
-        outcome = applier_.apply(*ledger_, queue_.uuid(), inputs_, next_, limits_);
+        outcome = applier_.apply(*ledger_, queue_.uuid(), inputs, next_, limits_);
     }
     if (!outcome) {
         return outcome.error();
@@ -125,7 +178,7 @@ Result<Applying::Step> Applying::apply_batch() {
 /// Searches for the next input's data. A permanent error refuses the FORGET, a temporary one is
 /// retried.
 Status Applying::search(const ForgetNotSearched& wanted) {
-    OwnedInput& input = inputs_[next_];
+    OwnedInput& input = (*inputs_)[next_];
     Result<ForgetFound> found = Error{ErrorCode::kInternal, {}};
     try {
         found = searcher_(wanted);
@@ -147,8 +200,8 @@ Status Applying::search(const ForgetNotSearched& wanted) {
 Error Applying::no_memory() {
     if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax) {
         no_memory_count_ = 0;
-        if (next_ < inputs_.size()) {
-            applier_.give_up_on(inputs_[next_].seq, "there was not enough memory to apply it");
+        if (next_ < inputs_->size()) {
+            applier_.give_up_on((*inputs_)[next_].seq, "there was not enough memory to apply it");
         } else {
             skips_body_ = true;
         }

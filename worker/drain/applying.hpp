@@ -1,12 +1,15 @@
 // Applying: the drain's next batch, from the queue into the ledger.
 //
 // Reads inputs ahead of the ledger and applies them batch by batch. An error changes nothing, and
-// the next step() tries the same inputs. Not thread-safe.
+// the next step() tries the same inputs. While there is a backlog, the next inputs are read on
+// another thread while these are applied; if anything is wrong with them, they are read again when
+// their turn comes. Not thread-safe.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
@@ -16,6 +19,7 @@
 #include "lmdb_store/store/format.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/drain/input_batch.hpp"
+#include "worker/drain/side_thread.hpp"
 #include "worker/drain/target_ledger.hpp"
 
 namespace sluice::worker {
@@ -30,6 +34,7 @@ public:
         std::size_t read_bytes_max = 0;  ///< Bytes of the queue that are copied at once.
         SealCheck* seals = nullptr;      ///< As Applier has them.
         SenderCheck* senders = nullptr;
+        unsigned threads = 0;  ///< DrainOptions::threads
     };
     /// Result of one step.
     struct Step {
@@ -50,7 +55,11 @@ public:
     /// Closes the ledger, which may be unusable after an I/O error. The next step() reopens it.
     void close_ledger() noexcept { ledger_.reset(); }
 
-    [[nodiscard]] const std::vector<OwnedInput>& inputs() const noexcept { return inputs_; }
+    [[nodiscard]] const std::vector<OwnedInput>& inputs() const noexcept { return *inputs_; }
+    /// Returns inputs(), whose applied ones do not change any more.
+    [[nodiscard]] std::shared_ptr<const std::vector<OwnedInput>> shared_inputs() const noexcept {
+        return inputs_;
+    }
     [[nodiscard]] const LedgerHead& head() const noexcept { return head_; }
     [[nodiscard]] const WorkLeft& work() const noexcept { return work_; }
     /// Returns the start of the last batch.
@@ -63,7 +72,18 @@ public:
 
 private:
     [[nodiscard]] Status open_ledger();
+    /// Inputs that were read while those before them were applied.
+    struct FurtherInputs {
+        SequenceNumber from;
+        std::vector<OwnedInput> inputs;  ///< None if there are none, or if they cannot be read.
+    };
+
     [[nodiscard]] Status read_ahead();
+    [[nodiscard]] Result<std::vector<OwnedInput>> read_now();
+    [[nodiscard]] bool is_full() const noexcept;
+    void read_further();
+    [[nodiscard]] std::vector<OwnedInput> take_further();
+    void hold(std::vector<OwnedInput> inputs);
     [[nodiscard]] Result<Step> apply_batch();
     [[nodiscard]] Status search(const ForgetNotSearched& wanted);
     [[nodiscard]] Error no_memory();
@@ -79,11 +99,13 @@ private:
 
     LedgerHead head_;
     WorkLeft work_;
-    std::vector<OwnedInput> inputs_;
+    std::shared_ptr<std::vector<OwnedInput>> inputs_ = std::make_shared<std::vector<OwnedInput>>();
     std::size_t next_ = 0;  ///< Index in inputs_ of the first that is not applied yet.
     Clock::time_point batch_began_{};
     unsigned no_memory_count_ = 0;  ///< Failures in a row with a batch of one input.
     bool skips_body_ = false;       ///< The next input's body does not fit into the memory.
+    std::optional<FurtherInputs> further_;
+    SideThread reader_;  ///< Writes `further_`. Ends before the members that it uses.
 };
 
 }  // namespace sluice::worker

@@ -17,17 +17,65 @@ void ArchiveFollower::fail(const Error& error) {
     failed_(error);
 }
 
-void ArchiveFollower::add(const std::vector<OwnedInput>& inputs, std::size_t first,
-                          std::size_t count, const std::optional<AppliedBatch>& batch) {
+/// Waits for the inputs that are being archived.
+void ArchiveFollower::settle() {
+    thread_.wait();
+    const Status added = std::exchange(added_, {});
+    if (const std::exception_ptr thrown = std::exchange(thrown_, nullptr)) {
+        std::rethrow_exception(thrown);
+    }
+    if (!added) {
+        fail(added.error());
+    }
+    note_durable();
+}
+
+void ArchiveFollower::note_durable() noexcept {
+    durable_ = archiver_ ? archiver_->durable_seq() : durable_;
+}
+
+void ArchiveFollower::reread_order() {
+    settle();
+    if (archiver_) {
+        archiver_->reread_order();
+    }
+}
+
+/// Runs on either thread. What it throws is thrown again on the caller's.
+void ArchiveFollower::archive_batch(const std::vector<OwnedInput>& inputs, std::size_t first,
+                                    std::size_t count, const std::optional<AppliedBatch>& batch,
+                                    Timestamp now) noexcept {
+    try {
+        added_ = archiver_->add(inputs, first, count, batch, now);
+        if (added_ && archiver_->flush_is_due()) {
+            added_ = archiver_->flush();
+        }
+    } catch (const LedgerFailure& failure) {
+        added_ = failure.error();
+    } catch (const std::bad_alloc&) {
+        added_ = Error{ErrorCode::kBusy, "not enough memory"};
+    } catch (...) {
+        thrown_ = std::current_exception();
+    }
+}
+
+void ArchiveFollower::add(const std::shared_ptr<const std::vector<OwnedInput>>& inputs,
+                          std::size_t first, std::size_t count,
+                          const std::optional<AppliedBatch>& batch) {
+    settle();
     if (!archiver_) {
         return;
     }
+    const auto archive = [this, inputs, first, count, batch, now = now_ms()] {
+        archive_batch(*inputs, first, count, batch, now);
+    };
+    if (archiver_->needs_ledger(*inputs, first, count)) {
+        archive();
+        settle();
+        return;
+    }
     try {
-        if (Status added = archiver_->add(inputs, first, count, batch, now_ms()); !added) {
-            fail(added.error());
-        }
-    } catch (const LedgerFailure& failure) {
-        fail(failure.error());
+        thread_.start(archive);
     } catch (const std::bad_alloc&) {
         fail({ErrorCode::kBusy, "not enough memory"});
     }
@@ -56,6 +104,7 @@ Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
 }
 
 Status ArchiveFollower::complete(SequenceNumber upto) {
+    settle();
     const Error not_now{ErrorCode::kBusy, "the archive cannot be written now"};
     if (Status opened = open_if_due(); !opened || !archiver_) {
         return opened ? Status(not_now) : opened;
@@ -72,10 +121,12 @@ Status ArchiveFollower::complete(SequenceNumber upto) {
     if (!flushed) {
         fail(flushed.error());
     }
+    note_durable();
     return flushed;
 }
 
 Status ArchiveFollower::edit(const ForgetJob& job) {
+    settle();
     if (!archiver_) {
         return Error{ErrorCode::kBusy, "the archive cannot be written now"};
     }
@@ -83,6 +134,7 @@ Status ArchiveFollower::edit(const ForgetJob& job) {
     if (!edited) {
         fail(edited.error());
     }
+    note_durable();
     return edited;
 }
 
@@ -90,13 +142,14 @@ std::optional<SequenceNumber> ArchiveFollower::turn(SequenceNumber applied, bool
     if (!parts_) {
         return applied;
     }
-    if (Status followed = follow(applied, flush_now); !followed) {
-        fail(followed.error());
+    if (flush_now || !thread_.is_busy()) {
+        settle();
+        if (Status followed = follow(applied, flush_now); !followed) {
+            fail(followed.error());
+        }
+        note_durable();
     }
-    if (!archiver_) {
-        return std::nullopt;
-    }
-    return std::min(archiver_->durable_seq(), applied);
+    return archiver_ ? std::optional(std::min(durable_, applied)) : std::nullopt;
 }
 
 }  // namespace sluice::worker

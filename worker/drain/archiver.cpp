@@ -70,6 +70,12 @@ Status judge_as_applied(LedgerReader& ledger, std::vector<OwnedInput>& inputs) {
     return {};
 }
 
+/// Returns whether the input may be a FORGET, as far as its class and verdict say.
+bool may_forget(const OwnedInput& input) {
+    return input.verdict.empty() &&
+           (!input.input_class || *input.input_class == InputClass::kCommand);
+}
+
 /// Returns true if the batch is the last one of the order, or begins where that one ends.
 bool follows(const std::optional<AppliedBatch>& last, const AppliedBatch& batch) {
     if (!last || batch.number < last->number) {
@@ -162,10 +168,8 @@ void Archiver::count_unflushed() {
 }
 
 Status Archiver::add_one(const OwnedInput& input, Timestamp now) {
-    const bool may_forget =
-        input.verdict.empty() && (!input.input_class || *input.input_class == InputClass::kCommand);
     const Result<RecordView> record =
-        may_forget ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
+        may_forget(input) ? decode_record(input.record) : Error{ErrorCode::kInvalid, {}};
     Status added = record && record->meta.topic == Topic::kForget
                        ? add_forget(input, now)
                        : writer_->add(archived(input), now);
@@ -253,6 +257,13 @@ Status Archiver::add(const std::vector<OwnedInput>& inputs, std::size_t first, s
     }
     crash_point("archived");
     return Status::success();
+}
+
+bool Archiver::needs_ledger(const std::vector<OwnedInput>& inputs, std::size_t first,
+                            std::size_t count) const {
+    const auto begin = inputs.begin() + static_cast<std::ptrdiff_t>(first);
+    return behind_ || !order_is_known_ ||
+           std::any_of(begin, begin + static_cast<std::ptrdiff_t>(count), may_forget);
 }
 
 Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {

@@ -52,6 +52,9 @@ public:
     [[nodiscard]] Status add(const std::vector<OwnedInput>& inputs, std::size_t first,
                              std::size_t count, const std::optional<AppliedBatch>& batch,
                              Timestamp now);
+    /// Returns whether add() may read the ledger for these inputs, or leaves work to catch_up().
+    [[nodiscard]] bool needs_ledger(const std::vector<OwnedInput>& inputs, std::size_t first,
+                                    std::size_t count) const;
     /// Makes catch_up() read the order of batches from the ledger: a commit may have succeeded
     /// without an answer, so that add() never receives its batch.
     void reread_order() noexcept { order_is_known_ = false; }
@@ -70,7 +73,7 @@ public:
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
     [[nodiscard]] SequenceNumber last_seq() const noexcept { return writer_->last_seq(); }
     [[nodiscard]] SequenceNumber durable_seq() const noexcept { return writer_->durable_seq(); }
-    /// Returns the size of the folder's files.
+    /// Returns the size of the folder's files. May be called on another thread.
     [[nodiscard]] std::uint64_t bytes() const;
 
 private:

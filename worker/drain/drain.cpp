@@ -63,7 +63,7 @@ public:
           seals_(paths.command_key),
           senders_(paths),
           applying_(paths, queue, std::move(opener),
-                    {options.batch, options.read_bytes_max, &seals_, &senders_},
+                    {options.batch, options.read_bytes_max, &seals_, &senders_, options.threads},
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
@@ -87,6 +87,7 @@ private:
     [[nodiscard]] Result<bool> step();
     [[nodiscard]] Status pause_after(const Error& error, const std::atomic<bool>& stop);
     void gather();
+    void begin_archive();
     void follow_and_publish(bool flush_now);
     [[nodiscard]] Result<bool> turn(bool idle);
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
@@ -173,7 +174,7 @@ Result<bool> Drain::Loop::step() {
             failed_for && events_.recovered) {
             events_.recovered(*failed_for);
         }
-        archive_.add(applying_.inputs(), step->first, done.inputs_done, done.batch);
+        archive_.add(applying_.shared_inputs(), step->first, done.inputs_done, done.batch);
         try {
             keeper_.applied_bulk(applying_.inputs(), step->first, done.inputs_done);
         } catch (const std::bad_alloc&) {
@@ -267,7 +268,7 @@ Result<bool> Drain::Loop::turn(bool idle) {
     }
     look_at_lanes();
     follow_and_publish(false);
-    keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_.archiver());
+    keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_);
     if (applying_.work().pieces == 0) {
         if (Status done = forgets_.turn(applying_.ledger(), applying_.head().applied_seq, idle);
             !done) {
@@ -342,8 +343,19 @@ Status Drain::Loop::finish(bool trims) {
     return Status::success();
 }
 
+/// Opens the archive before the first batch, so that no input is read from the queue again for it.
+/// An error is reported by the turn after that batch, if it is still there.
+void Drain::Loop::begin_archive() {
+    try {
+        static_cast<void>(archive_.turn(applying_.head().applied_seq, false));
+    } catch (const LedgerFailure&) {
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
     Status outcome = Status::success();
+    begin_archive();
     while (!stop) {
         const std::uint32_t wake = queue_.control().words().wake.load();
         const auto did = step();

@@ -2,8 +2,10 @@
 //
 // Effects and checkpoint are one transaction of the ledger. Publishing the checkpoint, trimming,
 // unlinking and archiving follow, and can be repeated. After a crash at any instant, the next drain
-// resumes after the checkpoint. Used by `sluice worker`, and by commands that apply their own
-// record when no worker runs. Not thread-safe.
+// resumes after the checkpoint. While a batch is applied, other threads read and prepare the next
+// inputs, and archive those of the batch before: one thread alone applies, in the order of the
+// queue. Used by `sluice worker`, and by commands that apply their own record when no worker runs.
+// Not thread-safe.
 #pragma once
 
 #include <atomic>
@@ -32,6 +34,8 @@ struct DrainOptions {
     /// How long temporary errors (disk full, I/O error) are retried; 0 means without end.
     std::uint32_t retry_seconds_max = 0;
     std::uint64_t version = 0;  ///< packed_version() of the program, for the status page.
+    /// Threads that prepare inputs before they are applied. 0: also nothing is read ahead.
+    unsigned threads = preparing_threads();
 };
 
 /// Callbacks of the loop, called on its thread. Each may be empty.

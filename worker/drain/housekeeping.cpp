@@ -226,13 +226,14 @@ void Housekeeping::sweep_orphans(Clock::time_point until) {
     } while (sweep_.is_under_way() && steady_now() < until);
 }
 
-void Housekeeping::periodic(Ledger& ledger, const std::string& node, const Archiver* archiver) {
+void Housekeeping::periodic(Ledger& ledger, const std::string& node,
+                            const ArchiveFollower& archive) {
     sweep_orphans(steady_now() + kSweepSlice);
     if (!clear_readers_.due()) {
         return;
     }
     queue_.clear_stale_readers();
-    set(words_.archive_bytes, archiver == nullptr ? 0 : archiver->bytes());
+    set(words_.archive_bytes, archive.bytes());
     count_dead(ledger, node);
     if (auto* embedded = dynamic_cast<store::EmbeddedLedger*>(&ledger)) {
         embedded->clear_stale_readers();

@@ -18,7 +18,7 @@
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "os/clock/clock.hpp"
-#include "worker/drain/archiver.hpp"
+#include "worker/drain/archive_follower.hpp"
 #include "worker/drain/input_batch.hpp"
 
 namespace sluice::worker {
@@ -55,8 +55,7 @@ public:
     /// more until `until`. A short queue takes one call.
     void sweep_orphans(Clock::time_point until);
     /// Performs the periodic checks: stale readers, orphans, open dead letters, sizes.
-    /// @param archiver  nullptr if the archive is off or not open.
-    void periodic(Ledger& ledger, const std::string& node, const Archiver* archiver);
+    void periodic(Ledger& ledger, const std::string& node, const ArchiveFollower& archive);
 
     /// Moves lanes whose owner is gone, once a second. Returns nothing if that is not due.
     [[nodiscard]] std::optional<Status> recover_lanes();

@@ -59,14 +59,15 @@ Input OwnedInput::view() const {
     return input;
 }
 
-Applied BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input) {
+Applied BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input,
+                                const PreparedInput* ahead) {
     Input view = input.view();
     if (const auto known = poison_.find(input.seq); known != poison_.end()) {
         (known->second.is_damage ? view.damage : view.dead_reason) = known->second.reason;
         view.is_bare = known->second.is_bare;
     }
     try {
-        return applier_.apply(view, txn);
+        return applier_.apply(view, txn, ahead);
     } catch (const DamagedRow& damaged) {
         if (!damaged.order() || view.damage) {
             throw;  // the row affects other inputs as well
@@ -89,6 +90,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     std::vector<Input> views;  // of inputs[viewed] and its successors
     std::size_t viewed = first;
     std::size_t expected = first;
+    const PreparedScope scope(ahead_, std::span(inputs).subspan(first, last - first));
     for (std::size_t at = first; at < last; ++at) {
         if (at == expected) {
             // Apply all rows that were read ahead, because reading them again costs more.
@@ -113,7 +115,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         if (at + 1 < last) {
             fetch_ahead(inputs[at + 1].record);
         }
-        Applied applied = apply_one(txn, inputs[at]);
+        Applied applied = apply_one(txn, inputs[at], ahead_.at(at - first));
         const InputClass input_class = applied.input_class;
         inputs[at].input_class = input_class;
         inputs[at].last_seq = txn.head().applied_seq;

@@ -1,7 +1,8 @@
 // Input batch: inputs in order, and the one way in which they are applied to a ledger.
 //
 // The drain loop and the rebuild both go through here, so that the same inputs give the same rows.
-// Not thread-safe.
+// They are applied on the caller's thread, in order, while others prepare the next ones
+// (prepared_ahead.hpp). Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -20,6 +21,7 @@
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/format.hpp"
+#include "worker/drain/prepared_ahead.hpp"
 
 namespace sluice::worker {
 
@@ -71,8 +73,10 @@ struct Poison {
 class BatchApplier {
 public:
     /// @param seals, senders  As Applier has them.
-    explicit BatchApplier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr)
-        : applier_(seals, senders) {}
+    /// @param threads  Prepare inputs while those before them are applied.
+    explicit BatchApplier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr,
+                          unsigned threads = preparing_threads())
+        : applier_(seals, senders), ahead_(threads) {}
 
     /// Applies pending work, then inputs within the limits, in one transaction. Skips inputs that
     /// the checkpoint covers, because a commit may have succeeded without its outcome being known.
@@ -92,9 +96,10 @@ private:
     void apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs, std::size_t first,
                       const BatchLimits& limits, BatchOutcome& outcome);
     std::size_t narrow(const BatchOutcome& outcome, const LedgerFailure& failure);
-    Applied apply_one(LedgerTxn& txn, const OwnedInput& input);
+    Applied apply_one(LedgerTxn& txn, const OwnedInput& input, const PreparedInput* ahead);
 
     Applier applier_;
+    PreparedAhead ahead_;
     /// Inputs that made the applier throw, with its message; the next call dead-letters them.
     std::map<SequenceNumber, Poison> poison_;
 };

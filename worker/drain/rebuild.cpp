@@ -18,19 +18,6 @@ constexpr std::size_t kBatchBytesMax = 64U << 20;
 constexpr std::chrono::seconds kArchivePatience{10};
 constexpr std::chrono::milliseconds kArchivePoll{100};
 
-OwnedInput owned(const store::ArchivedInput& input) {
-    OwnedInput made;
-    made.seq = input.seq;
-    made.record = input.record;
-    made.bulk_body = input.bulk_body;
-    made.last_seq = input.last_seq;
-    made.original = input.original;
-    if (!input.dead_reason.empty()) {
-        made.dead_reason = std::string(input.dead_reason);
-    }
-    return made;
-}
-
 /// Returns true if a forget is applied and not finished, so that its data may still be in the
 /// ledger or the archive (F2).
 bool is_forgetting(store::EmbeddedLedger& ledger, const std::string& node) {
@@ -248,37 +235,37 @@ Status Rebuild::replay_steps(const ReplayEnd* end) {
         });
         latest = ledger->latest_batch();
     }
-    const auto merge = ArchiveMerge::open(archives_, had, latest ? latest->number : 0);
-    if (!merge) {
-        return merge.error();
+    const auto ahead =
+        StepsAhead::open(archives_, had, latest ? latest->number : 0, options_.threads != 0);
+    if (!ahead) {
+        return ahead.error();
     }
     for (;;) {
-        const auto step = (*merge)->next();
-        if (!step) {
-            return step.error();
+        auto steps = (*ahead)->next();
+        if (!steps) {
+            return steps.error();
         }
-        if (!*step) {
+        if (!*steps) {
             return finish_batch(end);
         }
-        if (Status taken = take(**step, end); !taken) {
+        if (Status taken = take(**steps, end); !taken) {
             return taken;
         }
     }
 }
 
 /// Returns false if the ledger has the input, or if it comes after the end.
-bool Rebuild::is_wanted(const MergedStep& step, const ReplayEnd* end) {
-    const std::string queue(step.queue_uuid);
-    if (step.input != nullptr && step.input->seq <= applied(queue)) {
+/// @param input  One of the steps, or nullptr for work alone.
+bool Rebuild::is_wanted(const OwnedSteps& steps, const OwnedInput* input, const ReplayEnd* end) {
+    if (input != nullptr && input->seq <= applied(steps.queue)) {
         return false;
     }
     if (end == nullptr) {
         return true;
     }
-    const auto node = end->nodes.find(queue);
+    const auto node = end->nodes.find(steps.queue);
     return node != end->nodes.end() &&
-           (step.input != nullptr ? step.input->seq <= node->second.applied
-                                  : step.batch <= end->batch);
+           (input != nullptr ? input->seq <= node->second.applied : steps.batch <= end->batch);
 }
 
 /// Returns the slices of work that the ledger has done in the batch whose inputs are all applied.
@@ -308,14 +295,26 @@ Status Rebuild::finish_batch(const ReplayEnd* end) {
     return apply(slices);
 }
 
-Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
-    if (!is_wanted(step, end)) {
+/// Takes the steps one by one, and moves their inputs.
+Status Rebuild::take(OwnedSteps& steps, const ReplayEnd* end) {
+    if (steps.inputs.empty()) {
+        return take_one(steps, nullptr, end);
+    }
+    for (OwnedInput& input : steps.inputs) {
+        if (Status taken = take_one(steps, &input, end); !taken) {
+            return taken;
+        }
+    }
+    return {};
+}
+
+Status Rebuild::take_one(const OwnedSteps& steps, OwnedInput* input, const ReplayEnd* end) {
+    if (!is_wanted(steps, input, end)) {
         return {};
     }
-    const std::string queue(step.queue_uuid);
     const bool crowded =
         batch_.size() >= options_.batch.records_max || batch_bytes_ >= kBatchBytesMax;
-    const bool begins = queue != node_ || step.batch != number_;
+    const bool begins = steps.queue != node_ || steps.batch != number_;
     if (begins || crowded) {
         // An input waits for the work of those before it in its batch.
         if (Status applied_batch = begins ? finish_batch(end) : apply(std::nullopt);
@@ -323,18 +322,17 @@ Status Rebuild::take(const MergedStep& step, const ReplayEnd* end) {
             return applied_batch;
         }
     }
-    node_ = queue;
-    number_ = step.batch;
-    slices_ = step.slices;
-    if (step.input == nullptr) {
+    node_ = steps.queue;
+    number_ = steps.batch;
+    slices_ = steps.slices;
+    if (input == nullptr) {
         return {};
     }
-    const SequenceNumber seq = step.input->seq;
-    if (batch_.empty() && seq.value > applied(node_).value + 1) {
+    if (batch_.empty() && input->seq.value > applied(node_).value + 1) {
         lacks_inputs_ = true;
-        return missing_inputs(node_, applied(node_), seq);
+        return missing_inputs(node_, applied(node_), input->seq);
     }
-    batch_.push_back(owned(*step.input));
+    batch_.push_back(std::move(*input));
     if (options_.edit) {
         options_.edit(batch_.back());
     }

@@ -1,4 +1,5 @@
-// Rebuild: replays archives into a ledger. Identical inputs give identical bytes in a new one.
+// Rebuild: replays archives into a ledger. Identical inputs give identical bytes in a new one, with
+// any number of threads: they read and prepare inputs, and the caller's alone applies them.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "lmdb_store/ledger/ledger.hpp"
 #include "worker/drain/archive_merge.hpp"
 #include "worker/drain/input_batch.hpp"
+#include "worker/drain/steps_ahead.hpp"
 
 namespace sluice::worker {
 
@@ -30,6 +32,9 @@ struct RebuildOptions {
     /// Judges the seals of commands, and outlives the rebuild. nullptr keeps the verdicts of the
     /// workers that applied them.
     SealCheck* seals = nullptr;
+    /// Threads that prepare inputs before they are applied. 0: the archives are also not read
+    /// ahead.
+    unsigned threads = preparing_threads();
 };
 
 /// Result of the comparison with a ledger in use.
@@ -84,10 +89,14 @@ public:
 
 private:
     Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
-        : archives_(std::move(archives)), options_(options), applier_(options.seals) {}
+        : archives_(std::move(archives)),
+          options_(options),
+          applier_(options.seals, nullptr, options.threads) {}
     [[nodiscard]] Status replay_steps(const ReplayEnd* end);
-    [[nodiscard]] bool is_wanted(const MergedStep& step, const ReplayEnd* end);
-    [[nodiscard]] Status take(const MergedStep& step, const ReplayEnd* end);
+    [[nodiscard]] bool is_wanted(const OwnedSteps& steps, const OwnedInput* input,
+                                 const ReplayEnd* end);
+    [[nodiscard]] Status take(OwnedSteps& steps, const ReplayEnd* end);
+    [[nodiscard]] Status take_one(const OwnedSteps& steps, OwnedInput* input, const ReplayEnd* end);
     [[nodiscard]] Status finish_batch(const ReplayEnd* end);
     [[nodiscard]] std::uint64_t slices_done();
     /// @param slices  How much of the work that the batch leaves is done. Absent: all of it.

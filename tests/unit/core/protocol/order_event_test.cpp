@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/protocol/owned_order_event.hpp"
 #include "unit/core/protocol/order_fixture.hpp"
 
 namespace sluice {
@@ -356,6 +357,48 @@ TEST(OrderEventRules, RepeatedIdsAreFoundInLongListsToo) {
     EXPECT_EQ(errors_of(edited(R"("line_item_id": "l-1", "platform)",
                                R"("line_item_id": "m", "platform)", many)),
               invalid("refund_line_items[0].line_item_id"));
+}
+
+/// Every text of an event.
+std::string texts_of(const OrderEvent& event) {
+    std::string all;
+    for (const std::string_view text :
+         {event.order_id, event.customer_id.value_or("-"), event.email.value_or("-"),
+          event.phone.value_or("-"), event.amount.text, event.tax.text, event.shipping.text,
+          event.anon_id.value_or("-"), event.discounts.at(0).code,
+          event.discounts.at(0).value.text}) {
+        all.append(text).append("|");
+    }
+    for (const LineItem& line : event.line_items) {
+        for (const std::string_view text :
+             {line.line_item_id, line.sku, line.variant_sku.value_or("-"), line.amount.text,
+              line.tax.text}) {
+            all.append(text).append("|");
+        }
+    }
+    const RefundLineItem& refund = event.refund_line_items.at(0);
+    for (const std::string_view text :
+         {refund.refund_line_item_id, refund.line_item_id, refund.sku,
+          refund.variant_sku.value_or("-"), refund.amount.text, refund.tax.text}) {
+        all.append(text).append("|");
+    }
+    return all;
+}
+
+TEST(OwnedOrderEvent, KeepsEveryTextWhenTheParserReadsAnotherEvent) {
+    OrderEventParser parser;
+    OwnedOrderEvent owned;
+    const auto event = [&] { return parser.parse(kOrder, Topic::kOrderUpdate, "svc_anon_id"); };
+    const std::string expected = texts_of(*event());
+    const OrderEvent& kept = owned.assign(*event());
+    std::string other(kOrder);  // as long, so that each text takes the place of the kept one's
+    for (char& c : other) {
+        c = c == '1' ? '7' : c;
+    }
+    static_cast<void>(parser.parse(other, Topic::kOrderUpdate, "svc_anon_id"));
+    EXPECT_EQ(texts_of(kept), expected);
+    EXPECT_NE(kept.order_id.data(), event()->order_id.data());
+    EXPECT_EQ(texts_of(owned.assign(*event())), expected) << "reused";
 }
 
 TEST(OrderEventRules, MessagesNeverRepeatTheBody) {

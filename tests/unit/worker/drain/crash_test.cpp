@@ -107,9 +107,11 @@ void fill(DrainStore& store) {
     store.orders(100, 60);
 }
 
-DrainOptions small_batches() {
+/// @param records_max  With 50, threads prepare inputs ahead.
+DrainOptions small_batches(std::size_t records_max) {
     DrainOptions options;
-    options.batch.records_max = 7;
+    options.threads = 1;
+    options.batch.records_max = records_max;
     options.archive->block_bytes = 4096;
     options.archive->segment_bytes_max = 16'384;
     return options;
@@ -137,7 +139,7 @@ public:
         if (child == 0) {
             plan_crash(plan);
             open_queue();
-            const auto drained = drain(small_batches());
+            const auto drained = drain(small_batches(records_max_));
             const bool ok = drained != nullptr && drained->run_until_empty(stop_).ok();
             ::_exit(ok ? 0 : 1);
         }
@@ -152,6 +154,8 @@ public:
         EXPECT_TRUE(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << refused().message;
         return killed;
     }
+
+    std::size_t records_max_ = 7;
 
     void expect_as_if_never_killed(const std::map<std::string, std::size_t>& expected_rows) {
         const std::string node = queue().uuid();
@@ -222,6 +226,7 @@ TEST(DrainCrash, KilledAtRandomNothingIsLostAndNothingIsDoubled) {
     std::uint64_t window_us = 60'000;
     for (int round = 0; round < rounds() || (kills == 0 && round < kRoundsMax); ++round) {
         CrashStore store;
+        store.records_max_ = round % 2 == 0 ? 50 : 7;
         fill(store);
         for (int tries = 0; tries < 40; ++tries) {
             const std::chrono::microseconds after(1 + random() % window_us);
