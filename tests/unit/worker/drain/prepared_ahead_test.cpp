@@ -94,7 +94,7 @@ TEST(PreparedAhead, WithoutThreadsTheApplierPreparesAll) {
 constexpr std::uint64_t kInputs = 1946;
 
 /// Something of everything, in batches that are read ahead: kInputs.
-void fill(DrainStore& store) {
+void fill_ahead(DrainStore& store) {
     store.orders(0, 300);
     store.program_and_creator();
     store.orders(200, 600);
@@ -126,7 +126,7 @@ Digest256 rebuilt(const DrainStore& store, const std::string& name, unsigned thr
 TEST(PreparedAhead, AnyNumberOfThreadsGivesTheSameLedgerAndArchive) {
     for (const unsigned threads : {0U, 1U, 4U}) {
         DrainStore store;
-        fill(store);
+        fill_ahead(store);
         DrainOptions options;
         options.batch.records_max = 100;
         options.threads = threads;
