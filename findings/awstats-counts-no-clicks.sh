@@ -3,7 +3,7 @@
 #
 # Input: an access log with three clicks on links that answer 302, from two visitors, and one page of the shop.
 # Behaviour: awstats with default settings takes every status but 200 and 304 for an error, so a link that
-# redirects has no page view, and who clicked is no visitor. webalizer counts the visitors, and its pages
+# redirects has no page view, and its visitor is not counted. webalizer counts the visitors, and its pages
 # have no such link either. goaccess has both.
 # Seen: the lines of $expected.
 set -euo pipefail

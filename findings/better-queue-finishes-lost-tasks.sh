@@ -3,8 +3,8 @@
 #
 # Input: two tasks of one order, paid and refunded, as objects with the member id, and one of another order.
 # Behaviour: a task replaces the waiting one with the same id, so the first event of the order never reaches
-# the handler. Both tickets report "finish" nevertheless, the lost one too, so a sender that waits for it
-# forgets the event.
+# the handler. Both tickets report "finish" nevertheless, so a sender that waits for
+# the first one forgets the event.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Seven libraries of npm that check the CNPJ, Brazil's number of companies: versions below.
 #
-# Input: the example of Brazil's tax office for the numbers with letters that are given out since July 2026,
+# Input: the example of Brazil's tax office for the numbers with letters that are assigned since July 2026,
 # 12ABC34501DE35, and one of digits alone.
 # Behaviour: three say that a number with letters is invalid, @brazilian-utils/brazilian-utils of this year
-# unless it is told version 2 with each call. Its formatter drops the letters and prints what is left, a
-# number of ten digits, without an error.
+# unless each call asks for version 2. Its formatter drops the letters and prints the ten digits that
+# remain, without an error.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)

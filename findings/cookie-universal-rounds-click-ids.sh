@@ -3,7 +3,7 @@
 #
 # Input: cookies with click ids of a link shortener, all of them plain texts.
 # Behaviour: cookie-universal reads what looks like a JSON number as one: an id of 19 digits is rounded to
-# one that was never given out, 12e3456 is Infinity, and 12e3 has become 12000. destr leaves alone what
+# another id, 12e3456 is Infinity, and 12e3 has become 12000. destr leaves alone what
 # has more than 16 digits, and rounds one of 16. The ids come back as texts only where nothing fits JSON.
 # Seen: the lines of $expected.
 set -euo pipefail
@@ -15,8 +15,8 @@ cat > run.mjs <<'JS'
 import cookies from 'cookie-universal';
 import {destr} from 'destr';
 for (const id of ['1234567890123456789', '9999999999999999', '12e3456', '12e3', '0012']) {
-  const jar = cookies({headers: {cookie: `click=${id}`}}, {getHeaders: () => ({})});
-  console.log(`${id}: cookie-universal ${jar.get('click')}, destr ${destr(id)}`);
+  const request = cookies({headers: {cookie: `click=${id}`}}, {getHeaders: () => ({})});
+  console.log(`${id}: cookie-universal ${request.get('click')}, destr ${destr(id)}`);
 }
 JS
 expected='1234567890123456789: cookie-universal 1234567890123456800, destr 1234567890123456789

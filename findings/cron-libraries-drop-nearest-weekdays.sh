@@ -4,8 +4,8 @@
 # Input: 15W, the working day next to the 15th, and LW, the month's last working day, both usual for payouts;
 # from 1 March 2026, whose 15th is a Sunday.
 # Behaviour: croner reads both. cron-schedule reads 15W as 15 and pays on a Sunday, and refuses LW. later reads
-# LW as every working day. node-schedule returns null for either and throws nothing, so a caller that does
-# not look at the result has a job that never runs.
+# LW as every working day. node-schedule returns null for either and throws nothing, so a caller that ignores
+# the result has a job that never runs.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)

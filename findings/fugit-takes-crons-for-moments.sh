@@ -3,7 +3,7 @@
 #
 # Input: cron expressions for the month's last day and for the working day next to the 15th, which fugit does
 # not know, and durations with a point and with a comma.
-# Behaviour: what parse() does not know as a cron, a duration or words it tries as a date, for which a few
+# Behaviour: parse() tries a text that is no cron, no duration and no English as a date, for which a few
 # digits are enough: the second expression is the midnight of this month's 15th, and 1,5h is five o'clock. A
 # schedule of payouts from it runs once or, if the moment is over, never. Nothing is raised; parse_cron() says nil.
 # Seen: the lines of $expected.

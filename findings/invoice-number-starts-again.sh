@@ -3,7 +3,7 @@
 #
 # Input: numbers whose last group of digits or letters is full.
 # Behaviour: digits and letters count like an odometer that does not grow: 999 is followed by 000, so
-# the thousandth invoice begins a second round of numbers that were given out. Where a letter stands
+# the thousandth invoice begins a second round of numbers that exist already. Where a letter stands
 # before the digits without a sign between them, it is counted up.
 # Seen: the lines of $expected.
 set -euo pipefail

@@ -5,7 +5,7 @@
 # phone of the maker CUBOT, and of WhatsApp's preview of a link.
 # Behaviour: to isbot-fast TikTok's app on Android is a bot, so a creator's clicks from there count for
 # nothing, and those from iOS do. is-bot drops LinkedIn's app and lets WhatsApp's preview count as a click.
-# Both drop everybody with a CUBOT.
+# Both drop all clicks from a CUBOT.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)

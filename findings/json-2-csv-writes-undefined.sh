@@ -2,9 +2,9 @@
 # json-2-csv 5.6.0 (npm), with default options.
 #
 # Input: two orders of which the second has no coupon, and a CSV with ids and SKUs, one of them in quotes.
-# Behaviour: what an order lacks is written as the word undefined, which is a coupon to whoever reads the
-# file. The way back reads every field that JSON would accept as JSON, quoted or not: an id of 19 digits
-# is rounded, the SKU 1E5 is 100000, and the text null is nothing.
+# Behaviour: a member that an order lacks is written as the word undefined, which a reader takes for a
+# coupon. csv2json reads every field that JSON would accept as JSON, quoted or not: an id of 19 digits
+# is rounded, the SKU 1E5 becomes 100000, and the text null becomes null.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)

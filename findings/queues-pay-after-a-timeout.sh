@@ -2,9 +2,9 @@
 # p-queue 10.0.0 and bottleneck 2.19.5 (npm).
 #
 # Input: two payouts in a queue that runs one at a time, with a time limit that the first one exceeds.
-# Behaviour: both queues report that the first failed, do not stop it, and begin the second beside it, so two
-# run at a time, and what was reported as failed is paid afterwards. Who repeats it pays twice. p-queue's
-# onIdle() does not wait for it either.
+# Behaviour: both queues report that the first payout failed, do not stop it, and begin the second one, so two
+# run at a time. The payout that was reported as failed is paid afterwards, and a caller that repeats it
+# pays twice.
 # Seen: the lines of $expected.
 set -euo pipefail
 folder=$(mktemp -d)
