@@ -9,10 +9,10 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/guard.hpp"
-#include "core/apply/input_digest.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
 #include "core/orders/sums.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/catalog.hpp"
 #include "core/values/assert.hpp"

@@ -1,6 +1,6 @@
 #include "core/apply/prepared_input.hpp"
 
-#include "core/apply/input_digest.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/order_book.hpp"
 

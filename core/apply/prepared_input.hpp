@@ -2,7 +2,7 @@
 //
 // Decoding, digests and parsing take a third of the time of an order, and depend on its bytes
 // alone. So another thread may do them while the inputs before this one are applied. The applier
-// prepares an input that nobody has prepared, with the same code.
+// prepares an input that no thread has prepared, with the same code.
 #pragma once
 
 #include <optional>
@@ -22,13 +22,13 @@ namespace sluice {
 /// Views point into the input and into the object that prepared it.
 struct PreparedInput {
     Result<RecordView> record = Error{};
-    Digest256 body_sha256{};  ///< Of the body as it was sent.
-    Digest256 digest{};       ///< Of the input as it was first applied, for the chain.
+    Digest256 body_sha256{};  ///< Digest of the body as it was sent.
+    Digest256 digest{};       ///< input_digest() of the input as it was first applied.
     /// The parsed body of an order event; nullptr if it breaks the rules of its endpoint, and then
     /// `fault` says which, and for other inputs.
     const OrderEvent* event = nullptr;
     std::string fault;
-    std::optional<Digest256> device, customer;  ///< Those that the order names.
+    std::optional<Digest256> device, customer;  ///< Digests of the ids in the order.
 };
 
 /// Returns the first fault of a body that breaks the rules of its endpoint.

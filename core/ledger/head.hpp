@@ -47,7 +47,8 @@ struct LedgerHead {
     std::uint32_t number = 0;    ///< In the ledger's rows, from 1. 0 if it has none yet.
     SequenceNumber applied_seq;  ///< The checkpoint.
     Timestamp last_received;     ///< Receipt of the last applied input (S2).
-    /// Chain over the digests of all inputs (core/apply/input_digest.hpp). Zeros before the first.
+    /// Chain over the digests of all inputs (core/protocol/input_digest.hpp). Zeros before the
+    /// first.
     Digest256 inputs_sha256{};
     std::uint64_t next_entry = 1;
     std::uint64_t next_work = 1;

@@ -39,7 +39,7 @@ struct ArchivedInput {
     ArchivedBody body = ArchivedBody::kInRecord;
     std::string_view bulk_body;
     /// Digests of the body as it was received, and of the input as it was applied
-    /// (core/apply/input_digest.hpp). Set if personal data was removed since.
+    /// (core/protocol/input_digest.hpp). Set if personal data was removed since.
     struct Original {
         Digest256 body_sha256{}, input{};
         friend bool operator==(const Original&, const Original&) = default;

@@ -127,7 +127,7 @@ BOOKS = [
     fault("a forgotten device stays in other orders", "core/forget/search.cpp",
           "if (holds_customer || (state.device && found.devices.contains(*state.device))) {",
           "if (holds_customer) {", "ledger:*ForgetRules*"),
-    fault("a sender states a pseudonym", "core/apply/apply.cpp",
+    fault("a sender states a pseudonym", "core/apply/prepared_input.hpp",
           "return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;",
           "return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRead;", "ledger:*NoSenderCanStateAPseudonym*"),
 ]

@@ -357,8 +357,8 @@ LEDGER = [
           "read_inputs(queue_, paths_, {std::max<std::uint64_t>(head_.applied_seq.value, 1)},",
           "worker:Drain.ASecondDrainContinuesAfterTheCheckpoint"),
     fault("trimmed before the archive is durable", "worker/drain/archive_follower.cpp",
-          "return std::min(archiver_->durable_seq(), applied);",
-          "return applied;",
+          "std::optional(std::min(durable_, applied))",
+          "std::optional(applied)",
           "worker:Drain.PublishesNothingThatTheArchiveDoesNotHold"),
 ]
 

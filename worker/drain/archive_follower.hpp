@@ -28,8 +28,8 @@ public:
                     std::function<void(const Error&)> failed)
         : parts_(parts), failed_(std::move(failed)) {}
 
-    /// Archives inputs [first, first + count), which the ledger holds by now; nobody changes them
-    /// any more. After a failure the archive reads them from the queue again.
+    /// Archives inputs [first, first + count), which the ledger holds by now and which do not
+    /// change any more. After a failure the archive reads them from the queue again.
     /// @param batch  Their place among the batches of all nodes, if it is known.
     void add(const std::shared_ptr<const std::vector<OwnedInput>>& inputs, std::size_t first,
              std::size_t count, const std::optional<AppliedBatch>& batch);
@@ -75,7 +75,7 @@ private:
     std::unique_ptr<Archiver> archiver_;
     Clock::time_point retry_at_{};
     SequenceNumber durable_;  ///< As `archiver_` said when its thread was idle.
-    Status added_;            ///< What the thread's last job returned, if it threw nothing.
+    Status added_;            ///< Result of the thread's last job, unless it threw.
     std::exception_ptr thrown_;
     SideThread thread_;  ///< Ends before the members that it uses.
 };

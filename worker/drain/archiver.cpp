@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/record.hpp"
 #include "lmdb_store/archive/segment.hpp"
 #include "program/system/crash_point.hpp"

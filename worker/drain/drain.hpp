@@ -34,7 +34,8 @@ struct DrainOptions {
     /// How long temporary errors (disk full, I/O error) are retried; 0 means without end.
     std::uint32_t retry_seconds_max = 0;
     std::uint64_t version = 0;  ///< packed_version() of the program, for the status page.
-    /// Threads that prepare inputs before they are applied. 0: also nothing is read ahead.
+    /// Threads that prepare inputs before they are applied. 0 means that nothing is read ahead
+    /// either.
     unsigned threads = preparing_threads();
 };
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/record.hpp"
 #include "program/system/crash_point.hpp"
 

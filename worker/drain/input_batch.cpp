@@ -49,16 +49,6 @@ void fetch_ahead(const std::string& record) {
 
 }  // namespace
 
-Input OwnedInput::view() const {
-    Input input{seq, record, bulk_body, dead_reason, {}, damage};
-    if (original) {
-        input.body_sha256 = original->body_sha256;
-        input.digest = original->input;
-    }
-    input.forget_found = forget_found ? &*forget_found : nullptr;
-    return input;
-}
-
 Applied BatchApplier::apply_one(LedgerTxn& txn, const OwnedInput& input,
                                 const PreparedInput* ahead) {
     Input view = input.view();

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/apply/input_digest.hpp"
 #include "core/commands/commands.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/record.hpp"
 
 namespace sluice::worker {

@@ -5,7 +5,7 @@
 #include <new>
 #include <system_error>
 
-#include "worker/drain/input_batch.hpp"
+#include "worker/drain/owned_input.hpp"
 #include "worker/drain/side_thread.hpp"
 
 namespace sluice::worker {

@@ -16,15 +16,15 @@
 #include <vector>
 
 #include "core/apply/prepared_input.hpp"
+#include "worker/drain/owned_input.hpp"
 
 namespace sluice::worker {
-
-struct OwnedInput;
 
 /// Owner: one thread, which alone calls the functions below.
 class PreparedAhead {
 public:
-    /// @param threads  Started with the first batch that is worth it. 0: nothing is prepared.
+    /// @param threads  Number of threads, which start with the first batch of many inputs. 0 means
+    /// that nothing is prepared ahead.
     explicit PreparedAhead(unsigned threads);
     ~PreparedAhead();
     PreparedAhead(const PreparedAhead&) = delete;
@@ -64,8 +64,8 @@ private:
     std::mutex mutex_;
     std::condition_variable work_, done_;
     std::span<const OwnedInput> inputs_;  ///< Empty unless a batch is under way.
-    std::size_t next_ = 0;                ///< The first chunk that nobody has begun.
-    std::size_t chunks_all_ = 0;          ///< Of the batch.
+    std::size_t next_ = 0;                ///< The first chunk that no thread has begun.
+    std::size_t chunks_all_ = 0;          ///< All chunks of the batch.
     std::size_t current_ = 0;             ///< The applier's chunk; those before it are free.
     unsigned busy_ = 0;                   ///< Threads that prepare a chunk.
     unsigned waiting_ = 0;                ///< Threads that wait for work.

@@ -32,8 +32,8 @@ struct RebuildOptions {
     /// Judges the seals of commands, and outlives the rebuild. nullptr keeps the verdicts of the
     /// workers that applied them.
     SealCheck* seals = nullptr;
-    /// Threads that prepare inputs before they are applied. 0: the archives are also not read
-    /// ahead.
+    /// Threads that prepare inputs before they are applied. 0 means that the archives are not read
+    /// ahead either.
     unsigned threads = preparing_threads();
 };
 

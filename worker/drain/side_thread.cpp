@@ -89,7 +89,7 @@ void SideThread::run() {
         std::function<void()> job = std::exchange(job_, nullptr);
         lock.unlock();
         job();
-        job = nullptr;  // frees what it holds before the owner goes on
+        job = nullptr;  // frees its captures before wait() returns
         lock.lock();
         is_busy_ = false;
         changed_.notify_all();

@@ -1,4 +1,4 @@
-// Side thread: does one job at a time beside its owner.
+// Side thread: does one job at a time while its owner does something else.
 //
 // The thread begins with the first job, and ends with this object. It blocks all signals, so that
 // the process's handlers run on the threads that expect them. If the system gives no thread, the

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] Result<std::optional<OwnedSteps>> next();
 
 private:
-    /// What was read at once.
+    /// Steps that were read at once.
     struct Piece {
         std::deque<OwnedSteps> steps;
         bool is_last = false;  ///< The merge is at its end, or has failed.

@@ -3,12 +3,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/apply/input_digest.hpp"
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/journal/journal.hpp"
 #include "core/json/writer.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/protocol/input_digest.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"

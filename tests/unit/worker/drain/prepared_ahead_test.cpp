@@ -43,7 +43,7 @@ void expect_equal(const PreparedInput& ahead, const PreparedInput& own, std::siz
     }
 }
 
-TEST(PreparedAhead, WhatThreadsPrepareIsWhatTheApplierWouldPrepare) {
+TEST(PreparedAhead, ThreadsPrepareAsTheApplierDoes) {
     const std::vector<OwnedInput> inputs = some_inputs(3000);
     for (const unsigned threads : {1U, 3U}) {
         PreparedAhead ahead(threads);

@@ -1,4 +1,4 @@
-#include "core/apply/input_digest.hpp"
+#include "core/protocol/input_digest.hpp"
 
 #include <array>
 #include <cstring>
