@@ -30,6 +30,19 @@ std::vector<DryRunRow> rows_of(LedgerReader& before, const Overlay& after) {
     return differences.rows();
 }
 
+/// Returns a row for what is posted without an order, such as a credit.
+std::vector<DryRunRow> rows_without_orders(const ChangeSet& changes) {
+    std::vector<DryRunRow> rows;
+    for (const auto& [account, changed] : changes) {
+        for (const auto& [key, moved] : changed.by_hand) {
+            const auto& [program, creator, currency] = key;
+            rows.push_back(
+                {program, creator, currency, 0, zero_amount(currency), moved.net, moved.net});
+        }
+    }
+    return rows;
+}
+
 }  // namespace
 
 Differences::Accruals Differences::accruals_of(const OrderState* order) {
@@ -110,8 +123,13 @@ Result<DryRun> dry_run(const Command& command, const CommandContext& context,
     const Result<Reply> reply = try_command(command, context, ledger,
                                             {[](Overlay&) { return true; },
                                              [&run](Overlay& after, LedgerReader& before) {
+                                                 const ChangeSet changes =
+                                                     changes_of(after, before);
                                                  run.rows = rows_of(before, after);
-                                                 run.digest = digest_of(changes_of(after, before));
+                                                 if (run.rows.empty()) {
+                                                     run.rows = rows_without_orders(changes);
+                                                 }
+                                                 run.digest = digest_of(changes);
                                              }});
     if (!reply) {
         return reply.error();

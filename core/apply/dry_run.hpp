@@ -20,7 +20,7 @@
 namespace sluice {
 
 /// The number of orders of which the creator would have accrued another amount, and the sums over
-/// these orders.
+/// these orders. A command without orders, such as a credit, has a row of 0 orders.
 struct DryRunRow {
     ProgramId program;
     CreatorId creator;

@@ -324,9 +324,9 @@ std::vector<Column> creator_columns() {
             {"earned", Align::kLeft, false}};
 }
 
-void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& only, Timestamp now,
-                    RowOutput& out) {
-    for (const ProgramRow& program : programs_of(ledger, std::nullopt, only)) {
+void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
+                    const std::optional<ProgramId>& only, Timestamp now, RowOutput& out) {
+    for (const ProgramRow& program : programs_of(ledger, account, only)) {
         std::vector<MemberRow> members;
         add_members(ledger, program, std::nullopt, kNoLimit, now, members);
         for (const MemberRow& member : members) {

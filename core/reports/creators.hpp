@@ -16,10 +16,10 @@
 namespace sluice::reports {
 
 [[nodiscard]] std::vector<Column> creator_columns();
-/// Lists the members of a program, or of all programs of every account, by program and first id,
-/// with what they earned in the program this month and last.
-void write_creators(LedgerReader& ledger, const std::optional<ProgramId>& only, Timestamp now,
-                    RowOutput& out);
+/// Lists the members of a program, or of all programs of one account or of every account, by
+/// program and first id, with what they earned in the program this month and last.
+void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
+                    const std::optional<ProgramId>& only, Timestamp now, RowOutput& out);
 /// Lists the members of one account by the earnings of this month, the largest first.
 void write_best_creators(LedgerReader& ledger, AccountNumber account,
                          const std::optional<ProgramId>& program, Timestamp now, RowOutput& out);

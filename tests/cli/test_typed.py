@@ -60,7 +60,7 @@ def test_rows_that_change_nothing_are_listed(sold):
     rows = sold.file("c.csv", "creator_id,program_id,code\nann,spring,save\ncy,spring,CYAN\n")
     dry = sold.run("creator", "import", rows, "--dry-run").out
     assert "1 row imported; 1 row states what is stored already: line 2 ann save" in dry
-    assert "no change to any commission" in dry
+    assert "no change to any order's commission" in dry
     sold.run("creator", "import", rows)
     said = sold.run("creator", "import", rows, "--effective-from", "2024-01-01T00:00:00Z").out
     assert said.startswith("no change: no row was imported; 2 rows state what is stored already")
@@ -88,6 +88,57 @@ def test_names_that_match_nothing_are_said(sold):
     rows = sold.file("g.csv", HEADER + "ann,spring,,gold,\ncy,spring,,glod,\n")
     assert "g.csv:3: no rule of program spring names group glod" in sold.run("creator", "import", rows).err
     assert "group gold" not in sold.run("program", "apply", text).err
+
+
+def test_a_time_without_an_offset_is_said(sold):
+    """H: it was taken as UTC without a word."""
+    said = sold.run("report", "orders", "--from", "2024-05-01T00:00:00", "--to", "2024-06-01T00:00:00").err
+    assert said == "sluice: note: 2024-05-01T00:00:00 has no offset, so it is taken as UTC\n"
+    assert sold.run("report", "orders", "--from", "2024-05-01T00:00:00Z").err == ""
+
+
+def test_a_list_of_creators_has_the_accounts_and_no_json_in_a_cell(sold):
+    """H: codes were printed as JSON; `--account` was refused, which other lists take."""
+    table = sold.run("creator", "list").out
+    assert "ann" in table and "SAVE" in table and not set('[]{}"') & set(table), table
+    rows = sold.json("creator", "list")
+    sold.run("account", "create", "beta")
+    assert rows and sold.json("creator", "list", *ACME) == rows == sold.json("creator", "list", *ACME, "--program", "spring")
+    assert sold.json("creator", "list", "--account", "beta") == []
+    refused = sold.run("creator", "list", "--account", "beta", "--program", "spring", status=1).err
+    assert "account beta has no program spring" in refused
+    assert "no account" in sold.run("creator", "list", "--account", "nosuch", status=1).err
+
+
+ORDER = ("--shop", "shop-1", "--order", "o1")
+
+
+@pytest.mark.parametrize("command, difference", [
+    (("hold", *ORDER), None), (("hold", *ACME, "--creator", "ann"), None), (("reject", *ORDER), "-8.00"),
+    (("adjust", *ORDER, "--amount", "1.50"), "1.50"),
+    (("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount", "3.00 USD"), "3.00"),
+    (("order", "reset", *ORDER, "--version", "2024-02-01T00:00:00Z"), None),
+], ids=lambda value: value[0] if isinstance(value, tuple) else "")
+def test_every_command_on_an_order_has_a_dry_run(sold, command, difference):
+    """`hold` and its siblings had none: what they change is printed, and nothing is changed."""
+    before = sold.json("report", "journal", "--all-accounts"), sold.json("hold", "list", *ACME)
+    printed = sold.run(*command, *WHY, "--dry-run")
+    assert "dry run, nothing was changed: " in printed.out, printed
+    assert [row["difference"] for row in sold.json(*command, *WHY, "--dry-run")] == ([difference] if difference else [])
+    assert (sold.json("report", "journal", "--all-accounts"), sold.json("hold", "list", *ACME)) == before
+    sold.run(*command, *WHY)
+
+
+def test_what_undoes_a_command_has_a_dry_run(sold):
+    sold.run("hold", *ORDER, *WHY)
+    assert "nothing was changed: order o1" in sold.run("release", *ORDER, *WHY, "--dry-run").out
+    credit = ("credit", *ACME, "--creator", "ann", "--program", "spring", "--amount")
+    sold.run(*credit, "-20.00 USD", *WHY)
+    (command,) = {row["command_id"] for row in sold.json("report", "journal", "--all-accounts") if row["reason"] == "CREDIT"}
+    assert [row["difference"] for row in sold.json("reverse", command, *WHY, "--dry-run")] == ["20.00"]
+    off = ("write-off", *ACME, "--creator", "ann", "--program", "spring", *WHY)
+    assert [row["difference"] for row in sold.json(*off, "--dry-run")] == ["4.00"]
+    assert "no account" not in sold.run("reverse", "C0-NONE", *WHY, "--dry-run", status=1).out
 
 
 def test_a_file_in_windows_1252_is_refused_with_the_remedy(sold):

@@ -17,6 +17,7 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -214,6 +215,7 @@ Status write_export(const ExportCommand& command, const Exported& exported, Ledg
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
+    tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
         const auto exported = find_exported(command, ledger);
         if (!exported.ok()) {

@@ -12,18 +12,19 @@ Result<Money> parse_credit(std::string_view text) {
 
 void declare_adjust(Subcommand app) {
     auto [adjust, adjusted] = add_command(
-        app, "adjust", "Post a manual correction of an order's commission", run_written<Adjust>);
+        app, "adjust", "Post a manual correction of an order's commission", run_tried<Adjust>);
     add_value(adjust, "--order", "O", adjusted.command.order, parse_order_id, "Order").required();
     add_id(adjust, "--shop", "S", adjusted.submit.shop.emplace(), "Shop of the order").required();
     add_value(adjust, "--amount", "M", adjusted.command.amount, parse_amount,
               "Signed amount in the order's currency, such as -12.50")
         .required();
+    add_dry_run(adjust, adjusted.dry_run);
     add_command_options(adjust, adjusted.submit, true);
 }
 
 void declare_credit(Subcommand app) {
     auto [credit, credited] = add_command(
-        app, "credit", "Credit a creator with an amount without an order", run_written<Credit>);
+        app, "credit", "Credit a creator with an amount without an order", run_tried<Credit>);
     add_account(credit, credited.submit);
     add_id(credit, "--creator", "C", credited.command.creator, "Creator").required();
     add_id(credit, "--program", "P", credited.command.program, "Program").required();
@@ -38,18 +39,20 @@ void declare_credit(Subcommand app) {
     order.needs(shop);
     add_value(credit, "--sale-at", "T", credited.command.sale_at, parse_time,
               "Time when the clearing period begins (RFC 3339; default: now)");
+    add_dry_run(credit, credited.dry_run);
     add_command_options(credit, credited.submit, true);
 }
 
 void declare_reverse(Subcommand app) {
     auto [reverse, reversed] =
         add_command(app, "reverse", "Reverse an adjust, a credit, a write-off or opening balances",
-                    run_by_id<Reverse>);
+                    run_tried_by_id<Reverse>);
     add_id(reverse, "ID", "ID", reversed.command.id,
            "Command id of what was posted; an opening balance: with its number, or all of "
            "its import")
         .required();
     add_id_account(reverse, reversed.submit);
+    add_dry_run(reverse, reversed.dry_run);
     add_command_options(reverse, reversed.submit, true);
 }
 

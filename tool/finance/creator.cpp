@@ -15,6 +15,8 @@
 #include "tool/setup/import.hpp"
 #include "tool/setup/name_checks.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/registry_access.hpp"
+#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 
@@ -25,6 +27,7 @@ struct ShowCreatorCommand : AccountListOptions {
 };
 
 struct ListCreatorsCommand {
+    std::optional<AccountId> account;
     std::optional<ProgramId> program;
     ListOptions list;
 };
@@ -101,6 +104,7 @@ Status run_set(const Frame& frame, const Written<CreatorSet>& written) {
 }
 
 Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
+    tell_standstill(frame);
     return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
                         [&](LedgerReader& ledger, AccountNumber account) -> Status {
                             const auto shown = reports::creator_object(
@@ -113,14 +117,37 @@ Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
                         });
 }
 
+/// Finds the number of the account. Returns kNotFound for an account or program that is unknown,
+/// and for a program of another account.
+Status check_scope(const Frame& frame, LedgerReader& ledger, const ListCreatorsCommand& command,
+                   std::optional<AccountNumber>& account) {
+    if (command.account) {
+        const auto number = account_number(frame, *command.account);
+        if (!number.ok()) {
+            return number.error();
+        }
+        account = *number;
+    }
+    const auto row = command.program ? ledger.program(*command.program) : std::nullopt;
+    if (command.program && !row) {
+        return Error{ErrorCode::kNotFound, "there is no program " + command.program->str()};
+    }
+    if (row && account && row->program.account != *account) {
+        return Error{ErrorCode::kNotFound, "account " + command.account->str() +
+                                               " has no program " + command.program->str()};
+    }
+    return Status::success();
+}
+
 Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
     return list_rows(frame, command.list, reports::creator_columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
-                         if (command.program && !ledger.program(*command.program)) {
-                             return Status(Error{ErrorCode::kNotFound,
-                                                 "there is no program " + command.program->str()});
+                         std::optional<AccountNumber> account;
+                         if (Status known = check_scope(frame, ledger, command, account);
+                             !known.ok()) {
+                             return known;
                          }
-                         reports::write_creators(ledger, command.program, now(), listing);
+                         reports::write_creators(ledger, account, command.program, now(), listing);
                          return Status::success();
                      });
 }
@@ -232,6 +259,7 @@ void declare_creator_listing(Subcommand group) {
 
     auto [list, listed] = add_command(group, "list", "List creators with their programs and codes",
                                       run_list_creators);
+    add_id(list, "--account", "A", listed.account, "Only creators of this account");
     add_id(list, "--program", "P", listed.program, "Only creators of this program");
     add_list_options(list, listed.list);
 }

@@ -4,6 +4,7 @@
 #include "tool/reports/journal_export.hpp"
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
+#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -22,6 +23,7 @@ Status run_export_journal(const Frame& frame, const ExportJournalCommand& comman
         }
         journal.map = std::move(map).value();
     }
+    tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
         ReportFilter named;
         named.account = journal.account;

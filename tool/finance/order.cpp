@@ -16,24 +16,12 @@
 namespace sluice::cli {
 namespace {
 
-template <class What>
-struct Tried {
-    What command;
-    SubmitOptions submit;
-    DryRunOptions dry_run;
-};
-
 struct TriedDetach : Tried<Detach> {
     CodeOptions code;
 };
 struct TriedAttribute : Tried<Attribute> {
     CodeOptions code;
 };
-
-template <class What>
-Status run_tried(const Frame& frame, const Tried<What>& tried) {
-    return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
-}
 
 /// Whether an order of the account is still attributed as the command set it.
 bool has_attributed(LedgerReader& ledger, AccountNumber account, const std::string& cause) {
@@ -201,7 +189,7 @@ Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold
     return Status::success();
 }
 
-Status run_hold(const Frame& frame, const Written<Hold>& held) {
+Status run_hold(const Frame& frame, const Tried<Hold>& held) {
     if (!held.command.target.order) {
         Status known =
             with_snapshot(frame, held.submit.ledger_url, ReadFrom::kPrimary,
@@ -210,7 +198,7 @@ Status run_hold(const Frame& frame, const Written<Hold>& held) {
             return known;
         }
     }
-    return run_written<Hold>(frame, held);
+    return run_tried<Hold>(frame, held);
 }
 
 Status run_hold_list(const Frame& frame, const AccountListOptions& command) {
@@ -249,6 +237,7 @@ void declare_holds(Subcommand app) {
     auto [hold, held] = add_command(
         app, "hold", "Block payouts of an order or a creator; refunds still count", run_hold);
     add_target(hold, held.command.target, held.submit);
+    add_dry_run(hold, held.dry_run);
     add_command_options(hold, held.submit, true);
 
     auto [list, listed] =
@@ -257,7 +246,7 @@ void declare_holds(Subcommand app) {
     add_list_options(list, listed.list);
 
     auto [release, released] = add_command(
-        app, "release", "Release a hold, or the rejection of an order", run_written<Release>);
+        app, "release", "Release a hold, or the rejection of an order", run_tried<Release>);
     add_target(release, released.command.target, released.submit);
     const Option of_hold = release.add_flag(
         "--hold", [&of = released.command.of] { of = ReleaseOf::kHold; },
@@ -267,11 +256,13 @@ void declare_holds(Subcommand app) {
             "--reject", [&of = released.command.of] { of = ReleaseOf::kReject; },
             "Release the rejection of an order that is held and rejected")
         .excludes(of_hold);
+    add_dry_run(release, released.dry_run);
     add_command_options(release, released.submit, true);
 
     auto [reject, rejected] =
-        add_command(app, "reject", "Reject an order: it earns no commission", run_written<Reject>);
+        add_command(app, "reject", "Reject an order: it earns no commission", run_tried<Reject>);
     add_order(reject, rejected.command.order, rejected.submit);
+    add_dry_run(reject, rejected.dry_run);
     add_command_options(reject, rejected.submit, true);
 }
 
@@ -330,19 +321,21 @@ void declare_order(Subcommand app) {
     const Subcommand anomaly = app.add_group("anomaly", "Handle anomalies of orders");
     auto [ack, acked] =
         add_command(anomaly, "ack", "Acknowledge an anomaly, so that it no longer blocks payout",
-                    run_written<AnomalyAck>);
+                    run_tried<AnomalyAck>);
     add_order(ack, acked.command.order, acked.submit);
     add_id(ack, "--kind", "K", acked.command.kind,
            "Kind of the anomaly, as `report anomalies` shows it")
         .required();
+    add_dry_run(ack, acked.dry_run);
     add_command_options(ack, acked.submit, true);
 
     const Subcommand order = app.add_group("order", "Repair orders");
-    auto [reset, was_reset] = add_command(order, "reset", "Reset the stored version of an order",
-                                          run_written<OrderReset>);
+    auto [reset, was_reset] =
+        add_command(order, "reset", "Reset the stored version of an order", run_tried<OrderReset>);
     add_order(reset, was_reset.command.order, was_reset.submit);
     add_value(reset, "--version", "V", was_reset.command.version, parse_time,
               "Version (RFC 3339; default: the highest that was not in the future)");
+    add_dry_run(reset, was_reset.dry_run);
     add_command_options(reset, was_reset.submit, true);
 }
 

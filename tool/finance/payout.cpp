@@ -15,6 +15,7 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/access/standstill.hpp"
 #include "worker/access/submit.hpp"
 
 namespace sluice::cli {
@@ -56,6 +57,7 @@ Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
     if (command.close.until > at) {
         return Error{ErrorCode::kInvalid, "--until lies in the future"};
     }
+    tell_standstill(frame);
     return with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             warn_unknown_ids(frame, ledger, command);

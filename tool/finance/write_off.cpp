@@ -16,7 +16,7 @@ Result<Money> parse_positive(std::string_view text) {
 
 void declare_write_off(Subcommand app) {
     auto [off, written] = add_command(
-        app, "write-off", "Give up what a creator owes: a balance below 0", run_written<WriteOff>);
+        app, "write-off", "Give up what a creator owes: a balance below 0", run_tried<WriteOff>);
     add_account(off, written.submit);
     add_id(off, "--creator", "C", written.command.creator, "Creator").required();
     add_id(off, "--program", "P", written.command.program, "Program").required();
@@ -27,6 +27,7 @@ void declare_write_off(Subcommand app) {
         add_value(off, "--currency", "CUR", written.command.currency, parse_currency,
                   "Currency of the balance, if several are below 0");
     amount.excludes(currency);
+    add_dry_run(off, written.dry_run);
     add_command_options(off, written.submit, true);
 }
 

@@ -9,6 +9,7 @@
 #include "tool/reports/statements.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -19,6 +20,7 @@ struct StatementCommand : AccountListOptions {
 };
 
 Status run_statement(const Frame& frame, const StatementCommand& command) {
+    tell_standstill(frame);
     return with_account(
         frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
         [&](LedgerReader& ledger, AccountNumber account) {
@@ -49,6 +51,7 @@ Status run_statements(const Frame& frame, const MonthCommand& command) {
     if (!folder.ok()) {
         return folder.error();
     }
+    tell_standstill(frame);
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const auto written = write_statements(ledger, {*account, command.account, command.month},
                                               command.list.format, folder->get());
@@ -63,6 +66,7 @@ Status run_statements(const Frame& frame, const MonthCommand& command) {
 }
 
 Status run_trial_balance(const Frame& frame, const MonthCommand& command) {
+    tell_standstill(frame);
     return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
                         [&](LedgerReader& ledger, AccountNumber account) {
                             write_trial_balance(ledger, {account, command.account, command.month},

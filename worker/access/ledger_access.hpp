@@ -16,6 +16,7 @@
 #include "program/cli/cli.hpp"
 #include "program/cli/output.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/access/standstill.hpp"
 #include "worker/drain/drain.hpp"
 #include "worker/drain/store_seals.hpp"
 
@@ -121,10 +122,12 @@ struct ListOptions {
 /// Adds `--ledger` and `--format`.
 void add_list_options(Subcommand app, ListOptions& target);
 
-/// Prints the rows that `write` adds, read from one snapshot.
+/// Prints the rows that `write` adds, read from one snapshot, and a note if the worker stands
+/// still.
 template <class Write>
 [[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
                                const std::vector<Column>& columns, Write&& write) {
+    tell_standstill(frame);
     return with_snapshot(frame, options.ledger, [&](LedgerReader& ledger) {
         Listing listing(options.format, columns);
         Status written = outcome_of(write, ledger, listing);

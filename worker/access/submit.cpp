@@ -207,7 +207,7 @@ Status submit_or_try(const Frame& frame, const Command& command, const SubmitOpt
             }
             if (is_table) {
                 std::printf("dry run, nothing was changed: %s%s\n", printable(tried->text).c_str(),
-                            tried->rows.empty() ? "; no change to any commission" : "");
+                            tried->rows.empty() ? "; no change to any order's commission" : "");
             }
             return Status::success();
         });

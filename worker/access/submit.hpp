@@ -82,4 +82,23 @@ Status run_by_id(const Frame& frame, const Written<What>& written) {
     return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
 }
 
+/// A command that has `--dry-run`.
+template <class What>
+struct Tried : Written<What> {
+    DryRunOptions dry_run;
+};
+
+template <class What>
+Status run_tried(const Frame& frame, const Tried<What>& tried) {
+    return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
+}
+
+/// Likewise, for a command whose account is that of its id.
+template <class What>
+Status run_tried_by_id(const Frame& frame, const Tried<What>& tried) {
+    const auto options = with_account_of(frame, tried.command.id, tried.submit);
+    return options.ok() ? submit_or_try(frame, tried.command, *options, tried.dry_run)
+                        : Status(options.error());
+}
+
 }  // namespace sluice::cli
