@@ -13,12 +13,16 @@
 #include "core/commands/ids.hpp"
 #include "core/orders/sums.hpp"
 #include "core/protocol/input_digest.hpp"
+#include "core/protocol/order_deletion.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/catalog.hpp"
+#include "core/shops/source.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {
 namespace {
+
+constexpr std::string_view kPrivacyReason = "PRIVACY_REQUEST: ";
 
 Applied dead(std::string reason) {
     return {InputClass::kDead, false, std::move(reason), CommandOutcome::kRefused};
@@ -113,11 +117,12 @@ DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string rea
 }
 
 /// Returns true if the letter is never replayed: its command acts on other inputs, which have
-/// changed by then, or it has no seal, which a rebuild without the keys could not see.
+/// changed by then, or it has no seal, which a rebuild without the keys could not see; or it is
+/// answered by a person.
 bool is_final(const DeadLetter& letter) noexcept {
     return letter.topic == Topic::kDeadReplay || letter.topic == Topic::kForget ||
            letter.topic == Topic::kAcceptGap || letter.topic == Topic::kDeadDiscard ||
-           is_not_sealed(letter.reason);
+           letter.topic == Topic::kPrivacyRequest || is_not_sealed(letter.reason);
 }
 
 /// Replays the letters that the command names, or all.
@@ -190,18 +195,20 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
             ", is more than a day ahead of the clock: the clock of nginx was wrong, or nginx "
             "did not write it");
     }
+    if (topic == Topic::kOrderDelete) {
+        return apply_deletion(whole, txn);
+    }
+    if (topic == Topic::kPrivacyRequest) {
+        return refuse_privacy_request(whole, txn);
+    }
     return is_order(topic) ? apply_order(whole, txn) : apply_catalog(whole, txn);
 }
 
-Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
+std::optional<std::string> Applier::find_event_shop(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
-    const PreparedInput& prepared = decoded.prepared;
-    if (prepared.event == nullptr) {
-        return dead(prepared.fault);
-    }
     KnownShop* shop = nullptr;
     if (std::optional<std::string> fault = find_shop(decoded, txn, shop)) {
-        return dead(*std::move(fault));
+        return fault;
     }
     const std::int64_t minute = minute_of(meta.received_at);
     const std::uint32_t node = txn.head().number;
@@ -210,16 +217,69 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
         shop->last_minute = minute;
         shop->last_node = node;
     }
+    return std::nullopt;
+}
+
+Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
+    const RecordMeta& meta = decoded.meta;
+    const PreparedInput& prepared = decoded.prepared;
+    if (prepared.event == nullptr) {
+        return dead(prepared.fault);
+    }
+    if (std::optional<std::string> fault = find_event_shop(decoded, txn)) {
+        return dead(*std::move(fault));
+    }
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}};
     arrival.digest = first_half(prepared.body_sha256);
     arrival.device = prepared.device;
     arrival.customer = prepared.customer;
     arrival.traceparent = meta.traceparent;
-    return {
-        order_applier_.apply_order(
-            {*prepared.event, meta.account_number, meta.shop_number, meta.shop_id, arrival}, txn),
-        false,
-        {}};
+    OrderArrival arrived{*prepared.event, meta.account_number, meta.shop_number, meta.shop_id,
+                         arrival};
+    if (meta.source) {
+        arrived.source = {meta.source->platform, read_source_notes(decoded.body)};
+    }
+    return {order_applier_.apply_order(arrived, txn), false, {}};
+}
+
+/// A platform states no version of a deletion, or that of the last second of the order.
+Applied Applier::apply_deletion(const Decoded& decoded, LedgerTxn& txn) {
+    constexpr std::uint32_t kNanosMax = 999'999'999;
+    const RecordMeta& meta = decoded.meta;
+    const Result<OrderDeletion> deletion = parse_order_deletion(decoded.body);
+    if (!deletion) {
+        return dead(deletion.error().message);
+    }
+    if (!meta.source) {
+        return dead("ORDER_DELETE of a shop without a platform");
+    }
+    if (std::optional<std::string> fault = find_event_shop(decoded, txn)) {
+        return dead(*std::move(fault));
+    }
+    OrderEvent event;
+    event.topic = meta.topic;
+    event.order_id = deletion->order_id;
+    event.cancelled_at = Timestamp::parse(meta.source->triggered_at).value_or(meta.received_at);
+    EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}, meta.traceparent};
+    arrival.digest = first_half(decoded.prepared.body_sha256);
+    std::optional<Timestamp> version = deletion->updated_at;
+    if (!version && meta.source->platform == Platform::kShopify) {
+        version = Timestamp{meta.received_at.seconds, kNanosMax};
+    }
+    const OrderArrival arrived{
+        event,   meta.account_number,          meta.shop_number, meta.shop_id,
+        arrival, {{meta.source->platform, {}}}};
+    return {order_applier_.delete_order(arrived, version, txn), false, {}};
+}
+
+/// Sets a platform's request about a person's data aside until a person has answered it.
+Applied Applier::refuse_privacy_request(const Decoded& decoded, LedgerTxn& txn) {
+    if (std::optional<std::string> fault = find_event_shop(decoded, txn)) {
+        return dead(*std::move(fault));
+    }
+    const std::string_view topic =
+        decoded.meta.source ? decoded.meta.source->topic : std::string_view();
+    return dead(std::string(kPrivacyReason) + std::string(topic));
 }
 
 Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
@@ -316,7 +376,8 @@ bool Applier::replay(DeadLetter letter, Timestamp at, LedgerTxn& txn) {
     if (applied.input_class == InputClass::kDead) {
         ++letter.attempts;
         // A verdict stays, because it is archived: a rebuild cannot give it.
-        letter.reason = is_verdict(letter.reason) ? letter.reason : applied.text;
+        const bool stays = is_verdict(letter.reason) || letter.topic == Topic::kPrivacyRequest;
+        letter.reason = stays ? letter.reason : applied.text;
         txn.put(letter);
         return false;
     }

@@ -78,6 +78,8 @@ private:
     Applied apply_input(const Input& input, std::optional<Timestamp> replayed_at,
                         const PreparedInput& prepared, LedgerTxn& txn);
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
+    Applied apply_deletion(const Decoded& decoded, LedgerTxn& txn);
+    Applied refuse_privacy_request(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
     std::optional<std::string> seal_fault_of(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
@@ -85,6 +87,8 @@ private:
     /// @param at  The receipt of the command that does so.
     bool replay(DeadLetter letter, Timestamp at, LedgerTxn& txn);
     [[nodiscard]] bool is_from_future(const Decoded& decoded) const;
+    /// Finds the shop of an event, and notes the minute of its receipt. Likewise.
+    std::optional<std::string> find_event_shop(const Decoded& decoded, LedgerTxn& txn);
     /// Finds the shop, and stores its names if the ledger does not know it yet. Returns why the
     /// event is not this shop's, or nothing.
     std::optional<std::string> find_shop(const Decoded& decoded, LedgerTxn& txn, KnownShop*& found);

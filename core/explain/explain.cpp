@@ -24,6 +24,11 @@ namespace {
 // ---- Events -----------------------------------------------------------------------------------
 
 std::string words_of(const EventTrace& trace, bool is_first) {
+    if (trace.topic == Topic::kOrderDelete) {
+        return trace.decision == EventDecision::kApplied
+                   ? "applied: the platform deleted the order, which cancels it"
+                   : "stale: the platform deleted an earlier version than the stored one";
+    }
     std::string words = trace.decision == EventDecision::kApplied
                             ? is_first ? "applied: the first event of the order"
                                        : "applied: its payload replaced the order"

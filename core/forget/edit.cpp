@@ -5,10 +5,13 @@
 #include <variant>
 
 #include "core/forget/search.hpp"
+#include "core/json/slices.hpp"
+#include "core/json/writer.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/shops/source.hpp"
 
 namespace sluice {
 
@@ -35,6 +38,24 @@ bool blank_payee(std::optional<std::string>& payee) {
     return has_one;
 }
 
+/// Returns what the ledger reads of an order's source, as JSON, or nothing.
+std::string read_source(std::string_view body) {
+    const SourceNotes notes = read_source_notes(body);
+    std::string text;
+    if (notes.empty()) {
+        return text;
+    }
+    JsonWriter json(text);
+    json.begin_object().key("notes").begin_array();
+    for (const SourceNote note : kSourceNotes) {
+        if (notes.has(note)) {
+            json.value(to_string(note));
+        }
+    }
+    json.end_array().end_object();
+    return text;
+}
+
 std::string record_of(const RecordMeta& meta, std::string_view body) {
     RecordEnvelope envelope;
     envelope.encode(meta, body);
@@ -50,10 +71,13 @@ std::optional<EditedInput> ForgetEdit::edit(const StoredInput& input) {
     }
     RecordMeta meta = record->meta;
     const std::string_view body = meta.bulk ? input.bulk_body : record->body;
-    const bool is_event = is_order(meta.topic) && meta.account_number == job_.whom.account;
+    const bool is_own = meta.account_number == job_.whom.account;
+    const bool is_event = is_of_order(meta.topic) && is_own;
     std::optional<std::string> edited;
     if (is_event) {
         edited = edit_order(meta, body, input.pseudonyms());
+    } else if (meta.topic == Topic::kPrivacyRequest && is_own) {
+        edited = edit_request(meta, body);
     } else if (is_command(meta.topic)) {
         edited = edit_command(meta, body, input);
     }
@@ -94,12 +118,40 @@ std::optional<std::string> ForgetEdit::edit_order(const RecordMeta& meta, std::s
             return job_.found.orders.contains(OrderId(order));
         });
     if (is_whose) {
-        std::string redacted = redact_order(body, pseudonyms, replace);
+        std::string redacted = redact_order(body, pseudonyms, replace, read_source(body));
         return redacted == body ? std::nullopt : std::optional(std::move(redacted));
     }
     return replace_ids(body, pseudonyms, replace, [this](std::string_view device) {
         return names_.device(anon_digest(device)).has_value();
     });
+}
+
+/// Takes the person out of a platform's request; the ids of orders stay.
+std::optional<std::string> ForgetEdit::edit_request(const RecordMeta& meta,
+                                                    std::string_view body) const {
+    if (meta.shop_number != job_.whom.shop || !read_ids(body, Pseudonyms::kRefused)) {
+        return std::nullopt;
+    }
+    bool is_whose = false;
+    bool names_person = false;
+    std::string kept;
+    JsonWriter json(kept);
+    json.begin_object();
+    for (const JsonMember& member : json_members(body)) {
+        if (member.key == "platform_customer_id" || member.key == "mail_id") {
+            names_person = true;
+            is_whose = is_whose || names_.customer(customer_id_digest(json_string(member.value)));
+            continue;
+        }
+        if (member.key == "platform_order_ids") {
+            for (const std::string_view id : json_elements(member.value)) {
+                is_whose = is_whose || job_.found.orders.contains(OrderId(json_string(id)));
+            }
+        }
+        json.key(member.key).raw(member.value);
+    }
+    json.end_object();
+    return is_whose && names_person ? std::optional(std::move(kept)) : std::nullopt;
 }
 
 std::optional<std::string> ForgetEdit::edit_command(const RecordMeta& meta, std::string_view body,

@@ -37,6 +37,8 @@ private:
     [[nodiscard]] std::optional<std::string> edit_order(const RecordMeta& meta,
                                                         std::string_view body,
                                                         Pseudonyms pseudonyms) const;
+    [[nodiscard]] std::optional<std::string> edit_request(const RecordMeta& meta,
+                                                          std::string_view body) const;
     [[nodiscard]] std::optional<std::string> edit_command(const RecordMeta& meta,
                                                           std::string_view body,
                                                           const StoredInput& input);

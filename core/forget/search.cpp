@@ -19,8 +19,8 @@ struct SeenEvent {
 
 std::optional<SeenEvent> event_of(const StoredInput& input, const ForgetWhom& whom) {
     const Result<RecordView> record = decode_record(input.record);
-    if (!record || !is_order(record->meta.topic) || record->meta.account_number != whom.account ||
-        record->meta.shop_number != whom.shop) {
+    if (!record || !is_of_order(record->meta.topic) ||
+        record->meta.account_number != whom.account || record->meta.shop_number != whom.shop) {
         return std::nullopt;
     }
     const std::string_view body = record->meta.bulk ? input.bulk_body : record->body;
@@ -38,7 +38,8 @@ bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
         case ForgetBy::kCustomer:
             return has(event.ids.customers, whom.digest);
         case ForgetBy::kEmail:
-            return has(event.ids.emails, whom.digest);
+            return has(event.ids.emails, whom.digest) ||
+                   has(event.ids.customers, guest_digest(whom.digest));
         case ForgetBy::kPhone:
             return has(event.ids.phones, whom.digest);
         case ForgetBy::kDevice:
@@ -54,8 +55,9 @@ bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
 bool is_whose(const ForgetWhom& whom, const OrderState& state) {
     switch (whom.by) {
         case ForgetBy::kCustomer:
-        case ForgetBy::kEmail:
             return state.customer == whom.digest;
+        case ForgetBy::kEmail:
+            return state.customer == whom.digest || state.customer == guest_digest(whom.digest);
         case ForgetBy::kDevice:
             return state.device == whom.digest;
         default:

@@ -155,6 +155,9 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
         return result;
     }
     result.accepted.meta = meta_of(*event, *sender.shop);
+    if (platform != Platform::kNone) {
+        result.accepted.meta.source = RecordSource{platform};
+    }
     return result;
 }
 

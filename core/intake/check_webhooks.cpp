@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "core/intake/check_signature.hpp"
 #include "core/intake/intake.hpp"
+#include "core/protocol/record_limits.hpp"
 
 namespace sluice {
 namespace {
@@ -81,8 +84,36 @@ Reason reason_of(IgnoredReason ignored) noexcept {
     return Reason::kBeforeStart;
 }
 
+/// Returns what is stored of a header: printable ASCII of bounded length, or nothing.
+std::string_view kept_text(const HeaderValue& header) noexcept {
+    if (state_of(header) != HeaderState::kOnce) {
+        return {};
+    }
+    const std::string_view text = trimmed(header.value).substr(0, kSourceTextBytesMax);
+    const bool is_printable =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return is_printable ? text : std::string_view();
+}
+
+RecordSource source_of(const RequestHead& head, Platform platform, const Digest256& signature) {
+    return {platform,
+            kept_text(head.topic),
+            kept_text(head.delivery),
+            kept_text(head.event),
+            kept_text(head.triggered_at),
+            kept_text(head.api_version),
+            signature};
+}
+
+Topic topic_of(TranslationKind kind) noexcept {
+    return kind == TranslationKind::kDeletion  ? Topic::kOrderDelete
+           : kind == TranslationKind::kPrivacy ? Topic::kPrivacyRequest
+                                               : Topic::kOrderUpdate;
+}
+
 /// Turns a translation into the record to store, or into the answer.
-void accept(const Translation& translation, const Sender& sender, Accepting& result) {
+void accept(const Translation& translation, const Sender& sender, const RecordSource& source,
+            Accepting& result) {
     switch (translation.kind) {
         case TranslationKind::kIgnored:
             result.answer = webhook_success(Outcome::kIgnored, reason_of(translation.ignored));
@@ -96,24 +127,23 @@ void accept(const Translation& translation, const Sender& sender, Accepting& res
             result.answer = event_bad_request(Reason::kBodyNotJson, {&error, 1}, std::nullopt);
             return;
         }
-        case TranslationKind::kDeletion:
-        case TranslationKind::kPrivacy:
-            result.answer = webhook_success(Outcome::kIgnored, Reason::kOtherTopic);
-            return;
         case TranslationKind::kFaults:
             result.accepted.outcome = Outcome::kUntranslated;
             break;
+        case TranslationKind::kDeletion:
+        case TranslationKind::kPrivacy:
         case TranslationKind::kOrder:
             break;
     }
     const ShopView& shop = *sender.shop;
     RecordMeta& meta = result.accepted.meta;
-    meta.topic = Topic::kOrderUpdate;
+    meta.topic = topic_of(translation.kind);
     meta.account_number = shop.account->number;
     meta.account_id = shop.account->account_id.view();
     meta.shop_number = shop.number;
     meta.shop_id = shop.shop_id.view();
     meta.anon_id = translation.anon_id;
+    meta.source = source;
     result.accepted.translated = translation.body;
 }
 
@@ -191,7 +221,8 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
     request.body = text;
     request.anon_field = anon_field;
     request.triggered_at = Timestamp::parse(head.triggered_at.value);
-    accept(scratch.translator.translate(request, sender.shop->source.settings), sender, result);
+    accept(scratch.translator.translate(request, sender.shop->source.settings), sender,
+           source_of(head, platform, sender.signature), result);
     return result;
 }
 

@@ -28,7 +28,9 @@ struct RequestHead {
     HeaderValue idempotency_key;  ///< Catalog
     HeaderValue traceparent;
     HeaderValue triggered_at;  ///< Webhooks of Shopify.
-    HeaderValue delivery;      ///< Webhooks: the platform's id of this delivery, for logs.
+    HeaderValue delivery;      ///< Webhooks: the platform's id of this delivery.
+    HeaderValue event;         ///< Webhooks: see RecordSource::event.
+    HeaderValue api_version;   ///< Webhooks of Shopify.
     /// Webhooks: the shop that the address names, behind the location's prefix.
     std::string_view shop_of_address;
 };

@@ -144,5 +144,6 @@ void describe(Description& table, struct OrderDay& row);
 void describe(Description& table, struct MonthlySum& row);
 void describe(Description& table, struct OpenHours& row);
 void describe(Description& table, struct ShopMinutes& row);
+void describe(Description& table, struct DeletedOrder& row);
 
 }  // namespace sluice

@@ -1,10 +1,11 @@
-// The described tables of lists and overviews: their names, keys and other columns.
+// The described tables of lists, overviews and deletions: their names, keys and other columns.
 #include "core/ledger/list_rows.hpp"
 
 #include <array>
 
 #include "core/ledger/description.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/ledger/rows.hpp"
 
 namespace sluice {
 
@@ -144,6 +145,19 @@ void describe(Description& table, ShopMinutes& row) {
     for (std::size_t i = 0; i < kHours.size(); ++i) {
         table.rest({{kHours[i], row.hours[i]}});
     }
+}
+
+void describe(Description& table, DeletedOrder& row) {
+    table.named("deleted_orders");
+    table.key({{"account", row.order.account},
+               {"shop", row.order.shop},
+               {"order_id", row.order.order_id}});
+    table.rest({{"seq", row.seq},
+                {"node", row.node},
+                {"version", row.version},
+                {"received", row.received_at},
+                {"cancelled", row.cancelled_at},
+                {"digest", row.digest}});
 }
 
 }  // namespace sluice

@@ -24,6 +24,9 @@ constexpr NameTable<AnomalyKind, kAnomalyKinds - 1> kAnomalies{{
     {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
     {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
     {AnomalyKind::kDebtWrittenOff, "DEBT_WRITTEN_OFF"},
+    {AnomalyKind::kRefundNotByLine, "REFUND_NOT_BY_LINE"},
+    {AnomalyKind::kTotalsDiffer, "TOTALS_DIFFER"},
+    {AnomalyKind::kQuantityRounded, "QUANTITY_ROUNDED"},
 }};
 constexpr NameTable<ItemKind, 4> kKinds{{
     {ItemKind::kAdjustment, "ADJUSTMENT"},

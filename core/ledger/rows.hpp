@@ -60,8 +60,12 @@ enum class AnomalyKind : std::uint8_t {
     kCurrencyChanged = 14,
     kCreditedOrder = 15,
     kDebtWrittenOff = 16,
+    // Notes of a platform's order (core/shops/source.hpp).
+    kRefundNotByLine = 17,
+    kTotalsDiffer = 18,
+    kQuantityRounded = 19,
 };
-inline constexpr std::size_t kAnomalyKinds = 17;  ///< One past the last.
+inline constexpr std::size_t kAnomalyKinds = 20;  ///< One past the last.
 [[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }
@@ -84,6 +88,19 @@ struct Anomaly {
     /// instant. Empty for the other kinds.
     std::string value;
     std::string acknowledged_value;  ///< The value that was last acknowledged (K6), or empty.
+};
+
+/// A platform deleted an order that the ledger does not know. A state of it that is not later than
+/// `version` arrives cancelled. The first state that arrives ends the row.
+struct DeletedOrder {
+    OrderKey order;
+    // The deletion, which becomes the order's first event: see EventTrace.
+    SequenceNumber seq;
+    std::uint32_t node = 0;
+    Timestamp version;
+    Timestamp received_at;
+    Timestamp cancelled_at;
+    Digest256 digest{};  ///< EventTrace::digest, then zeros.
 };
 
 /// The event that an order without a creator waits for: a click of its anonymous id, or a code.

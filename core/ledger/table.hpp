@@ -29,21 +29,20 @@ template <class... Rows>
 struct RowTypes {};
 
 /// The rows of every described table.
-using DescribedRows =
-    RowTypes<struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder,
-             struct CodeRow, struct Membership, struct Click, struct DeadLetter, struct Work,
-             struct WorkOrder, struct OpenAmount, struct PayoutRun, struct Payout,
-             struct PayoutPart, struct PayoutItem, struct Skipped, struct CommandRow,
-             struct CommandKey, struct MoneyCommand, struct CreditOfOrder, struct PendingApproval,
-             struct AttributedOrder, struct AccountRow, struct CreatorHold, struct CreatorRow,
-             struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
-             struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
-             struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch,
-             struct PayeeChange, struct LimitUse, struct UsedSeal, struct SignedApproval,
-             struct OpeningBalance, struct OrderByTime, struct OrderByCreator, struct OrderByCode,
-             struct ChainGroup, struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount,
-             struct WaitingByState, struct Attention, struct AttentionCount, struct DailySum,
-             struct OrderDay, struct MonthlySum, struct OpenHours, struct ShopMinutes>;
+using DescribedRows = RowTypes<
+    struct ShopRow, struct RefundOwner, struct Anomaly, struct WaitingOrder, struct CodeRow,
+    struct Membership, struct Click, struct DeadLetter, struct Work, struct WorkOrder,
+    struct OpenAmount, struct PayoutRun, struct Payout, struct PayoutPart, struct PayoutItem,
+    struct Skipped, struct CommandRow, struct CommandKey, struct MoneyCommand, struct CreditOfOrder,
+    struct PendingApproval, struct AttributedOrder, struct AccountRow, struct CreatorHold,
+    struct CreatorRow, struct CreatorAlias, struct Period, struct PeriodSum, struct TierVolume,
+    struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
+    struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch, struct PayeeChange,
+    struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
+    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
+    struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
+    struct Attention, struct AttentionCount, struct DailySum, struct OrderDay, struct MonthlySum,
+    struct OpenHours, struct ShopMinutes, struct DeletedOrder>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

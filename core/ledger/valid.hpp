@@ -9,11 +9,11 @@
 namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
-    return is_order(topic) || is_catalog(topic) ||
+    return is_of_order(topic) || topic == Topic::kPrivacyRequest || is_catalog(topic) ||
            (is_command(topic) && topic <= Topic::kDeadDiscard);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
-    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kDebtWrittenOff;
+    return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kQuantityRounded;
 }
 [[nodiscard]] constexpr bool is_valid(AttentionKind kind) noexcept {
     return static_cast<std::size_t>(kind) < kAnomalyKinds;

@@ -70,6 +70,20 @@ void put_shown(LedgerTxn& txn, OrderState& state, const AccountSettings& setting
     }
 }
 
+struct NoteAnomaly {
+    SourceNote note;
+    AnomalyKind kind;
+    const char* message;
+};
+constexpr NoteAnomaly kNoteAnomalies[] = {
+    {SourceNote::kRefundNotByLine, AnomalyKind::kRefundNotByLine,
+     "the platform refunded an amount without naming lines, which was shared among them"},
+    {SourceNote::kTotalsDiffer, AnomalyKind::kTotalsDiffer,
+     "the platform's total is less than lines and shipping, or an amount was below 0"},
+    {SourceNote::kQuantityRounded, AnomalyKind::kQuantityRounded,
+     "the platform sold a fraction of a piece, which was rounded up"},
+};
+
 /// Counts and describes a lasting kind that holds. A value beyond the acknowledged one blocks again
 /// (K6).
 void keep_showing(LedgerTxn& txn, OrderState& state, AnomalyKind kind,
@@ -129,6 +143,28 @@ void show_anomaly(LedgerTxn& txn, OrderState& state, const AccountSettings& sett
     state.anomalies_acknowledged &= ~bit(shown.kind);
 }
 
+std::uint32_t show_notes(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                         SourceNotes notes, const Source& source) {
+    std::uint32_t shown = 0;
+    for (const auto& [note, kind, message] : kNoteAnomalies) {
+        if (!notes.has(note)) {
+            if ((state.anomalies_showing & bit(kind)) != 0) {
+                end_anomaly(txn, state, kind);
+            }
+            continue;
+        }
+        Anomaly row = row_of(txn, state, kind, source, true);
+        const Anomaly stored = row;
+        row.message = message;
+        ++row.count;
+        row.showing = true;
+        put_shown(txn, state, settings, source, row, stored);
+        state.anomalies_showing |= bit(kind);
+        shown |= bit(kind);
+    }
+    return shown;
+}
+
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event) {
     return judge_anomalies(txn, state, settings, source, event, is_credited(txn, state, settings));
@@ -140,7 +176,7 @@ std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSe
     const PlausibilityContext context{source.received_at, settings.policy, event && event->is_first,
                                       is_credited, restores_written_off(txn, state)};
     const std::uint32_t holds = lasting_anomalies(state, context);
-    const std::uint32_t before = state.anomalies_showing & ~kMomentaryKinds;
+    const std::uint32_t before = state.anomalies_showing & ~(kMomentaryKinds | kNoteKinds);
     if ((holds | before) == 0) {
         return 0;
     }

@@ -7,6 +7,7 @@
 #include "core/orders/context.hpp"
 #include "core/orders/program_cache.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/shops/source.hpp"
 
 namespace sluice {
 
@@ -26,6 +27,11 @@ void put_anomaly(LedgerTxn& txn, const Anomaly& row, const Anomaly& stored);
 /// `state`.
 void show_anomaly(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                   const ShownAnomaly& shown, const Source& source);
+/// Records the notes of an order's newest version, and ends those of an earlier one. An
+/// acknowledged note stays acknowledged, because every later version repeats it. Returns the bits
+/// of the notes. The caller writes `state`.
+std::uint32_t show_notes(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
+                         SourceNotes notes, const Source& source);
 /// Judges the lasting kinds, and returns the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);

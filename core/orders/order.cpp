@@ -1,5 +1,6 @@
 #include "core/orders/order.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/orders/anomaly.hpp"
@@ -14,6 +15,20 @@ namespace {
 bool came_before(const OrderState& state, Topic topic, const EventDigest& digest, LedgerTxn& txn) {
     return is_duplicate(state, topic, digest) ||
            (state.events_count > state.events.size() && txn.has_event(state.key, topic, digest));
+}
+
+/// Returns whether the version that stands came from an event with this topic and digest.
+bool stands(const OrderState& state, Topic topic, const EventDigest& digest, LedgerTxn& txn) {
+    bool found = false;
+    const auto compare = [&](const EventTrace& event) {
+        found = found || (event.seq == state.last_applied && event.node == state.last_node &&
+                          event.topic == topic && event.digest == digest);
+    };
+    std::for_each(state.events.begin(), state.events.end(), compare);
+    if (!found && state.events_count > state.events.size()) {
+        txn.scan_events(state.key, compare);
+    }
+    return found;
 }
 
 std::uint32_t bits_of(const std::vector<ShownAnomaly>& anomalies) noexcept {
@@ -109,9 +124,6 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
     for (const auto& [refund_id, line] : step.new_refund_ids) {
         txn.put(RefundOwner{arrival.account, arrival.shop, refund_id, state_.key.order_id, line});
     }
-    if (step.decision == EventDecision::kApplied) {
-        state_.last_node = txn.head().number;
-    }
     append_trace(txn, state_,
                  {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
                   arrival.event.updated_at, arrival.arrival.received_at,
@@ -123,25 +135,126 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
     txn.put_order(state_);
 }
 
+OrderApplier::Before OrderApplier::before_event(LedgerTxn& txn) {
+    return {indexed(state_), counted_volume(state_, programs_, txn), indexed_customer(state_),
+            state_.live ? state_.position()->frozen.size() : 0};
+}
+
+/// O2. A platform may send the bytes of an earlier version again, and means it: so only those of
+/// the version that stands make a duplicate of its event.
+bool OrderApplier::is_duplicate_event(const OrderArrival& arrival, LedgerTxn& txn) {
+    const Topic topic = arrival.event.topic;
+    const EventDigest& digest = arrival.arrival.digest;
+    if (!came_before(state_, topic, digest, txn) ||
+        (arrival.source && !stands(state_, topic, digest, txn))) {
+        return false;
+    }
+    ++state_.duplicates_count;
+    txn.put_order(state_);
+    return true;
+}
+
 InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
     const bool created = !load_sound_order(txn, key, state_);
     if (created) {
         state_ = OrderState{};
         state_.key = key;
-    } else if (came_before(state_, arrival.event.topic, arrival.arrival.digest, txn)) {
-        ++state_.duplicates_count;
-        txn.put_order(state_);
+    } else if (is_duplicate_event(arrival, txn)) {
         return InputClass::kDuplicate;
     }
-    const IndexedBefore before = created ? IndexedBefore{} : indexed(state_);
-    const VolumeBefore volume = created ? VolumeBefore{} : counted_volume(state_, programs_, txn);
-    const CustomerBefore customer = created ? CustomerBefore{} : indexed_customer(state_);
-    const Source source = source_of(arrival);
+    const Before before = created ? Before{} : before_event(txn);
     OrderStep step = apply_event(
         state_, created, arrival.event, arrival.arrival,
         [&](std::string_view id) { return txn.refund_owner(arrival.account, arrival.shop, id); });
-    const std::size_t frozen_before = state_.live ? state_.position()->frozen.size() : 0;
+    if (step.decision == EventDecision::kApplied) {
+        state_.last_node = txn.head().number;
+    }
+    if (created && arrival.source && arrival.source->platform == Platform::kShopify) {
+        apply_earlier_deletion(arrival, txn);
+    }
+    return finish_event(arrival, step, before, txn);
+}
+
+InputClass OrderApplier::delete_order(const OrderArrival& arrival, std::optional<Timestamp> version,
+                                      LedgerTxn& txn) {
+    const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
+    OrderEvent event = arrival.event;
+    OrderArrival versioned{event,           arrival.account, arrival.shop,
+                           arrival.shop_id, arrival.arrival, arrival.source};
+    if (!load_sound_order(txn, key, state_)) {
+        event.updated_at = version.value_or(Timestamp{});
+        return version && arrival.source->platform == Platform::kShopify
+                   ? keep_deletion(versioned, txn)
+                   : InputClass::kStale;
+    }
+    event.updated_at = version.value_or(state_.version);
+    if (is_duplicate_event(versioned, txn)) {
+        return InputClass::kDuplicate;
+    }
+    const Before before = before_event(txn);
+    OrderStep step = apply_deletion(state_, event, versioned.arrival);
+    if (step.decision == EventDecision::kApplied) {
+        state_.last_node = txn.head().number;
+    }
+    return finish_event(versioned, step, before, txn);
+}
+
+/// Keeps the deletion of an unknown order until a state of the order arrives.
+InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
+    DeletedOrder row;
+    row.order = {arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
+    if (txn.load(row) && arrival.event.updated_at <= row.version) {
+        return arrival.event.updated_at == row.version ? InputClass::kDuplicate
+                                                       : InputClass::kStale;
+    }
+    row.seq = arrival.arrival.seq;
+    row.node = txn.head().number;
+    row.version = arrival.event.updated_at;
+    row.received_at = arrival.arrival.received_at;
+    row.cancelled_at = *arrival.event.cancelled_at;
+    std::copy(arrival.arrival.digest.begin(), arrival.arrival.digest.end(), row.digest.begin());
+    txn.put(row);
+    return InputClass::kApplied;
+}
+
+/// Applies a deletion that came before the order's first event to the order that this event made.
+void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
+    DeletedOrder row;
+    row.order = state_.key;
+    if (!txn.load(row)) {
+        return;
+    }
+    txn.erase(row);
+    if (arrival.event.updated_at > row.version) {
+        return;  // the order was restored
+    }
+    OrderEvent deletion;
+    deletion.topic = Topic::kOrderDelete;
+    deletion.updated_at = row.version;
+    deletion.cancelled_at = row.cancelled_at;
+    EventArrival arrived{row.seq, row.received_at, {}, {}, {}, {}};
+    std::copy_n(row.digest.begin(), arrived.digest.size(), arrived.digest.begin());
+    const OrderStep step = apply_deletion(state_, deletion, arrived);
+    state_.last_node = row.node;
+    append_trace(txn, state_,
+                 {row.seq,
+                  deletion.topic,
+                  step.decision,
+                  arrived.digest,
+                  row.version,
+                  row.received_at,
+                  true,
+                  0,
+                  0,
+                  row.node,
+                  {}});
+}
+
+/// Attributes, posts, judges and writes the order after an event.
+InputClass OrderApplier::finish_event(const OrderArrival& arrival, OrderStep& step,
+                                      const Before& before, LedgerTxn& txn) {
+    const Source source = source_of(arrival);
     bool attributed = false;
     if (!state_.live && !state_.has(kOrderBarred)) {
         if (auto found = find_creator(state_, arrival.shop_id, programs_, txn)) {
@@ -150,20 +263,24 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
         }
     }
     if (state_.live) {
-        complete_facts(state_, attributed ? VolumeBefore{} : volume, programs_, txn);
+        complete_facts(state_, attributed ? VolumeBefore{} : before.volume, programs_, txn);
     }
     const std::uint64_t first_entry =
-        state_.live ? post_event(arrival, step, attributed, frozen_before, txn) : 0;
+        state_.live ? post_event(arrival, step, attributed, before.frozen, txn) : 0;
     const AccountSettings& settings = programs_.settings(txn, arrival.account);
     for (const ShownAnomaly& shown : step.anomalies) {
         show_anomaly(txn, state_, settings, shown, source);
     }
-    const std::uint32_t lasting =
-        judge_anomalies(txn, state_, settings, source, JudgedEvent{created});
-    reindex(txn, state_, before);
-    count_volume(state_, volume, programs_, txn);
-    index_customer(state_, customer, programs_, txn);
-    write_step(arrival, step, bits_of(step.anomalies) | lasting, first_entry, txn);
+    std::uint32_t shown = bits_of(step.anomalies);
+    if (arrival.source && is_order(arrival.event.topic) &&
+        step.decision == EventDecision::kApplied) {
+        shown |= show_notes(txn, state_, settings, arrival.source->notes, source);
+    }
+    shown |= judge_anomalies(txn, state_, settings, source, JudgedEvent{step.created});
+    reindex(txn, state_, before.indexed);
+    count_volume(state_, before.volume, programs_, txn);
+    index_customer(state_, before.customer, programs_, txn);
+    write_step(arrival, step, shown, first_entry, txn);
     return step.decision == EventDecision::kApplied ? InputClass::kApplied : InputClass::kStale;
 }
 

@@ -43,6 +43,10 @@ std::string mail_id(std::string_view email) {
     return "mail:" + to_hex(email_digest(email));
 }
 
+Digest256 guest_digest(const Digest256& email) {
+    return customer_id_digest("mail:" + to_hex(email));
+}
+
 Digest256 phone_digest(std::string_view phone) {
     return sha256("phone:" + std::string(phone));
 }
@@ -189,7 +193,8 @@ Parsed<BodyIds> read_ids(std::string_view body, Pseudonyms pseudonyms) {
     return ids;
 }
 
-std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace) {
+std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const ReplaceId& replace,
+                         std::string_view source) {
     const std::vector<JsonMember> members = json_members(body);
     const std::string_view read = names_customer(members, pseudonyms) ? kCustomerId : kEmail;
     std::string redacted;
@@ -212,6 +217,9 @@ std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const Rep
         } else if (member.key == "refund_line_items") {
             write_elements(writer.key(member.key), member.value, kRefundFields);
         }
+    }
+    if (!source.empty()) {
+        writer.key("source").raw(source);
     }
     writer.end_object();
     return redacted;

@@ -29,6 +29,9 @@ namespace sluice {
 [[nodiscard]] Digest256 email_digest(std::string_view email);
 /// Returns `mail:<64 hex>` of email_digest(): the customer id of a guest of a platform's shop.
 [[nodiscard]] std::string mail_id(std::string_view email);
+/// Returns customer_id_digest() of the mail_id() of an address.
+/// @param email  email_digest() of the address.
+[[nodiscard]] Digest256 guest_digest(const Digest256& email);
 /// Digests a phone number as it was sent. Used only for searches, never stored with an order.
 [[nodiscard]] Digest256 phone_digest(std::string_view phone);
 
@@ -64,9 +67,10 @@ using ReplaceId = std::function<std::optional<Digest256>(const Digest256&)>;
 /// Returns the order with only the fields that the ledger reads: ids, times, amounts, codes, and
 /// the customer (platform_customer_id, or else the e-mail) as a pseudonym. Kept fields stay byte
 /// for byte. A body that was redacted before is unchanged, except for what `replace` replaces.
+/// @param source  Replaces the member `source`, as JSON; empty removes it.
 /// Requires: read_ids(body).
 [[nodiscard]] std::string redact_order(std::string_view body, Pseudonyms pseudonyms,
-                                       const ReplaceId& replace);
+                                       const ReplaceId& replace, std::string_view source);
 
 /// Returns the order with other customer ids, and without a device id for which `is_device` is
 /// true. Returns nothing if nothing is replaced. Requires: read_ids(body).

@@ -67,6 +67,20 @@ flatbuffers::Offset<fbs::Bulk> add_bulk(flatbuffers::FlatBufferBuilder& builder,
     return fbs::CreateBulk(builder, file_name, bulk.bytes, &digest);
 }
 
+flatbuffers::Offset<fbs::Source> add_source(flatbuffers::FlatBufferBuilder& builder,
+                                            const RecordSource& source) {
+    const auto topic = add_text(builder, source.topic);
+    const auto delivery = add_text(builder, source.delivery);
+    const auto event = add_text(builder, source.event);
+    const auto triggered_at = add_text(builder, source.triggered_at);
+    const auto api_version = add_text(builder, source.api_version);
+    const fbs::Digest signature{
+        flatbuffers::span<const std::uint8_t, 32>(source.signature.value_or(Digest256{}))};
+    return fbs::CreateSource(builder, static_cast<std::uint8_t>(source.platform), topic, delivery,
+                             event, triggered_at, api_version,
+                             source.signature ? &signature : nullptr);
+}
+
 void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& meta) {
     const auto account_id = add_text(builder, meta.account_id);
     const auto shop_id = add_text(builder, meta.shop_id);
@@ -75,6 +89,7 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
     const auto anon_id = add_text(builder, meta.anon_id);
     const auto actor = add_text(builder, meta.actor);
     const auto bulk = meta.bulk ? add_bulk(builder, *meta.bulk) : 0;
+    const auto source = meta.source ? add_source(builder, *meta.source) : 0;
     const fbs::Digest pseudonym{flatbuffers::span<const std::uint8_t, 32>(
         meta.anon_pseudonym ? *meta.anon_pseudonym : Digest256{})};
     const fbs::Digest seal{
@@ -86,7 +101,7 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
         meta.shop_number.value, account_id, shop_id, meta.received_at.seconds,
         meta.received_at.nanos, request_id, idempotency_key, anon_id, actor, meta.records_count,
         bulk, meta.anon_pseudonym ? &pseudonym : nullptr, meta.seal ? meta.seal->key : 0,
-        meta.seal ? &seal : nullptr, meta.traceparent ? &trace : nullptr));
+        meta.seal ? &seal : nullptr, meta.traceparent ? &trace : nullptr, source));
 }
 
 /// An aligned copy of the metadata, because FlatBuffers needs 8-byte alignment and LMDB ensures 2.
@@ -135,6 +150,20 @@ BulkRef decode_bulk(const fbs::Bulk& bulk, const AlignedMetadata& metadata) {
     return {metadata.view(bulk.file_name()), bulk.bytes(), decode_digest(*bulk.sha256())};
 }
 
+RecordSource decode_source(const fbs::Source& stored, const AlignedMetadata& metadata) {
+    RecordSource source;
+    source.platform = static_cast<Platform>(stored.platform());
+    source.topic = metadata.view(stored.topic());
+    source.delivery = metadata.view(stored.delivery());
+    source.event = metadata.view(stored.event());
+    source.triggered_at = metadata.view(stored.triggered_at());
+    source.api_version = metadata.view(stored.api_version());
+    if (stored.signature() != nullptr) {
+        source.signature = decode_digest(*stored.signature());
+    }
+    return source;
+}
+
 /// Returns true if a name cannot lead out of its folder, even in a damaged or foreign record.
 bool is_file_name(std::string_view name) noexcept {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos &&
@@ -151,6 +180,17 @@ bool is_plain_text(std::string_view text) noexcept {
 
 bool is_id_or_empty(std::string_view id) noexcept {
     return id.empty() || is_admin_id(id);
+}
+
+bool is_in_range(const RecordSource& source) noexcept {
+    const bool is_known =
+        source.platform == Platform::kShopify || source.platform == Platform::kWooCommerce;
+    return is_known && std::ranges::all_of(std::array{source.topic, source.delivery, source.event,
+                                                      source.triggered_at, source.api_version},
+                                           [](std::string_view text) {
+                                               return text.size() <= kSourceTextBytesMax &&
+                                                      is_plain_text(text);
+                                           });
 }
 
 /// Returns which field neither intake nor the `sluice` program could have written, or nullptr.
@@ -174,6 +214,9 @@ const char* field_out_of_range(const RecordMeta& meta) noexcept {
     }
     if (meta.records_count == 0 || meta.records_count > kRecordsMax) {
         return "its number of products";
+    }
+    if (meta.source && !is_in_range(*meta.source)) {
+        return "what it says of its source";
     }
     return meta.bulk && meta.bulk->bytes > kBulkBytesMax ? "the size of its body" : nullptr;
 }
@@ -206,6 +249,9 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     if (stored->traceparent() != nullptr) {
         const auto* const trace = stored->traceparent()->bytes();
         std::copy(trace->begin(), trace->end(), meta.traceparent.emplace().begin());
+    }
+    if (stored->source() != nullptr) {
+        meta.source = decode_source(*stored->source(), metadata);
     }
     meta.actor = metadata.view(stored->actor());
     meta.records_count = stored->records_count();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/protocol/platform.hpp"
 #include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
@@ -39,6 +40,19 @@ struct CommandSeal {
     Digest256 mac{};
 };
 
+/// Where an order of a shop with a platform came from. Empty texts are headers that were not sent.
+struct RecordSource {
+    Platform platform = Platform::kShopify;
+    std::string_view topic{};     ///< As the platform names it: `orders/updated`.
+    std::string_view delivery{};  ///< The platform's id of this delivery.
+    std::string_view event{};     ///< Shopify: its id of the event; WooCommerce: of the webhook.
+    std::string_view triggered_at{};  ///< Shopify: when the event happened, as sent.
+    std::string_view api_version{};   ///< Shopify.
+    /// The webhook's signature, which was checked. No value if the order came to the events
+    /// endpoint.
+    std::optional<Digest256> signature{};
+};
+
 /// Metadata as views. The bytes must outlive it.
 struct RecordMeta {
     Topic topic = Topic::kOrderCreate;
@@ -59,6 +73,7 @@ struct RecordMeta {
     std::optional<BulkRef> bulk;
     std::optional<CommandSeal> seal{};  ///< Commands only.
     std::optional<TraceParent> traceparent{};
+    std::optional<RecordSource> source{};  ///< Shops with a platform.
 };
 
 /// An encoded head and metadata, to be written before the body. Reusable.

@@ -13,6 +13,8 @@ namespace sluice {
 inline constexpr std::size_t kRecordBytesMax = std::size_t{64} << 20;
 /// Largest body in a bulk file.
 inline constexpr std::uint64_t kBulkBytesMax = std::uint64_t{1} << 30;
+/// Longest text that is kept of a webhook's header.
+inline constexpr std::size_t kSourceTextBytesMax = 500;
 /// Times of receipt lie in [kFirstReceipt, kReceiptEnd), so that the limits of the rules, which are
 /// up to a hundred years from them, are valid instants as well.
 inline constexpr Timestamp kFirstReceipt{0, 0};

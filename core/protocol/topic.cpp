@@ -5,10 +5,12 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<Topic, 32> kNames{{
+constexpr NameTable<Topic, 34> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
+    {Topic::kOrderDelete, "ORDER_DELETE"},
+    {Topic::kPrivacyRequest, "PRIVACY_REQUEST"},
     {Topic::kProductUpsert, "PRODUCT_UPSERT"},
     {Topic::kProductDelete, "PRODUCT_DELETE"},
     {Topic::kProgramApply, "PROGRAM_APPLY"},

@@ -13,6 +13,9 @@ enum class Topic : std::uint8_t {
     kOrderCreate = 1,
     kOrderUpdate = 2,
     kOrderCancel = 3,
+    // Webhooks of a platform. No sender may use these topics.
+    kOrderDelete = 4,
+    kPrivacyRequest = 5,
     kProductUpsert = 16,
     kProductDelete = 17,
     // Commands of people. The program writes their body, which is JSON.
@@ -45,8 +48,13 @@ enum class Topic : std::uint8_t {
     kDeadDiscard = 58,
 };
 
+/// Returns true if the body is a complete order.
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {
     return topic >= Topic::kOrderCreate && topic <= Topic::kOrderCancel;
+}
+/// Returns true if the input is about one order, which its body names.
+[[nodiscard]] constexpr bool is_of_order(Topic topic) noexcept {
+    return is_order(topic) || topic == Topic::kOrderDelete;
 }
 [[nodiscard]] constexpr bool is_catalog(Topic topic) noexcept {
     return topic == Topic::kProductUpsert || topic == Topic::kProductDelete;

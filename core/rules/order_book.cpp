@@ -213,8 +213,17 @@ bool is_in_future(const OrderEvent& event, const EventArrival& arrival) {
     return event.updated_at > arrival.received_at.plus_seconds(kFutureSeconds);
 }
 
-void note_version(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
-    if (!is_in_future(event, arrival)) {
+/// Notes a version that is in the future as an anomaly if it is applied, and any other one as
+/// plausible.
+void note_version(OrderStep& step, OrderState& state, const OrderEvent& event,
+                  const EventArrival& arrival) {
+    if (is_in_future(event, arrival)) {
+        if (step.decision == EventDecision::kApplied) {
+            show(step, AnomalyKind::kVersionInFuture,
+                 "version " + event.updated_at.to_string() + " was received at " +
+                     arrival.received_at.to_string());
+        }
+    } else {
         state.plausible_version = state.plausible_version
                                       ? std::max(*state.plausible_version, event.updated_at)
                                       : event.updated_at;
@@ -290,12 +299,7 @@ OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
     step.created = created;
     step.decision = created || event.updated_at >= state.version ? EventDecision::kApplied
                                                                  : EventDecision::kStale;
-    if (step.decision == EventDecision::kApplied && is_in_future(event, arrival)) {
-        show(step, AnomalyKind::kVersionInFuture,
-             "version " + event.updated_at.to_string() + " was received at " +
-                 arrival.received_at.to_string());
-    }
-    note_version(state, event, arrival);
+    note_version(step, state, event, arrival);
     state_device(state, event, arrival);
     show_cancel_anomalies(step, state, event);
     if (step.decision == EventDecision::kApplied) {
@@ -303,6 +307,20 @@ OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
         replace_payload(state, event, arrival);
     }
     state_refunds(step, state, event, find_owner);
+    return step;
+}
+
+OrderStep apply_deletion(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
+    OrderStep step;
+    step.decision =
+        event.updated_at >= state.version ? EventDecision::kApplied : EventDecision::kStale;
+    note_version(step, state, event, arrival);
+    if (step.decision == EventDecision::kApplied) {
+        step.cancellation_changed = !state.cancelled_at;
+        state.cancelled_at = event.cancelled_at;
+        state.version = event.updated_at;
+        state.last_applied = arrival.seq;
+    }
     return step;
 }
 

@@ -114,6 +114,11 @@ using FindRefundOwner = std::function<std::optional<RefundOwner>(std::string_vie
 [[nodiscard]] OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
                                     const EventArrival& arrival, const FindRefundOwner& find_owner);
 
+/// Applies an ORDER_DELETE that is no duplicate to an order that is stored. Of `event`, topic,
+/// version and time of cancellation count.
+[[nodiscard]] OrderStep apply_deletion(OrderState& state, const OrderEvent& event,
+                                       const EventArrival& arrival);
+
 /// Returns the value of OrderState::customer, or nullopt if the payload names no customer.
 [[nodiscard]] std::optional<Digest256> customer_digest(const OrderEvent& event);
 

@@ -20,11 +20,17 @@ struct PlausibilityContext {
     bool restores_written_off = false;
 };
 
-/// Kinds that one event shows by itself (O3, C1, R2). All other kinds are conditions that last.
+/// Kinds that one event shows by itself (O3, C1, R2). All other kinds but the notes are conditions
+/// that last.
 inline constexpr std::uint32_t kMomentaryKinds =
     bit(AnomalyKind::kVersionInFuture) | bit(AnomalyKind::kCancelWithoutCancelledAt) |
     bit(AnomalyKind::kCancelNotLater) | bit(AnomalyKind::kCancellationWithdrawn) |
     bit(AnomalyKind::kDuplicateRefundId) | bit(AnomalyKind::kRefundIdReused);
+
+/// Notes of a platform's order: they show as long as its newest version has them (O7).
+inline constexpr std::uint32_t kNoteKinds = bit(AnomalyKind::kRefundNotByLine) |
+                                            bit(AnomalyKind::kTotalsDiffer) |
+                                            bit(AnomalyKind::kQuantityRounded);
 
 /// Returns bits 1 << AnomalyKind of the lasting conditions that hold.
 [[nodiscard]] std::uint32_t lasting_anomalies(const OrderState& state,

@@ -1,26 +1,8 @@
 #include "core/shops/source.hpp"
 
-#include <array>
+#include "core/json/slices.hpp"
 
 namespace sluice {
-namespace {
-
-constexpr std::array<std::string_view, 3> kPlatformNames{"none", "shopify", "woocommerce"};
-
-}  // namespace
-
-std::string_view to_string(Platform platform) noexcept {
-    return kPlatformNames[static_cast<std::size_t>(platform)];
-}
-
-Parsed<Platform> parse_platform(std::string_view text) noexcept {
-    for (const Platform platform : {Platform::kNone, Platform::kShopify, Platform::kWooCommerce}) {
-        if (to_string(platform) == text) {
-            return platform;
-        }
-    }
-    return std::nullopt;
-}
 
 std::string platform_domain(std::string_view text) {
     std::string host;
@@ -57,6 +39,26 @@ Parsed<SourceNote> parse_source_note(std::string_view text) noexcept {
         }
     }
     return std::nullopt;
+}
+
+SourceNotes read_source_notes(std::string_view order) {
+    SourceNotes notes;
+    for (const JsonMember& member : json_members(order)) {
+        if (member.key != "source") {
+            continue;
+        }
+        for (const JsonMember& stated : json_members(member.value)) {
+            if (stated.key != "notes") {
+                continue;
+            }
+            for (const std::string_view text : json_elements(stated.value)) {
+                if (const std::optional<SourceNote> note = parse_source_note(json_string(text))) {
+                    notes.add(*note);
+                }
+            }
+        }
+    }
+    return notes;
 }
 
 }  // namespace sluice

@@ -6,21 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/protocol/platform.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
-
-/// The values are part of stored formats and must never change.
-enum class Platform : std::uint8_t {
-    kNone = 0,  ///< The shop sends orders in our own format.
-    kShopify = 1,
-    kWooCommerce = 2,
-};
-
-/// Returns `none`, `shopify` or `woocommerce`.
-[[nodiscard]] std::string_view to_string(Platform platform) noexcept;
-[[nodiscard]] Parsed<Platform> parse_platform(std::string_view text) noexcept;
 
 /// How the orders of a shop are read.
 struct SourceSettings {
@@ -70,5 +60,9 @@ public:
 private:
     std::uint8_t bits_ = 0;
 };
+
+/// Returns the notes of `source.notes` of an order. Texts that are no note are ignored, because any
+/// sender may write them. Requires: `order` is valid JSON.
+[[nodiscard]] SourceNotes read_source_notes(std::string_view order);
 
 }  // namespace sluice

@@ -37,7 +37,15 @@ enum class Latch : std::uint8_t {
 };
 
 /// The kind of a dead letter: ControlWords::dead_by_kind.
-enum class DeadKind : std::uint8_t { kUnreadable, kOrder, kCatalog, kCommand, kNotSealed };
+enum class DeadKind : std::uint8_t {
+    kUnreadable,
+    kOrder,
+    kCatalog,
+    kCommand,
+    kNotSealed,
+    kPrivacyRequest
+};
+inline constexpr std::size_t kDeadKinds = 6;
 
 /// Packs a version into a number: 1.2.3 becomes 1'002'003.
 [[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,
@@ -70,10 +78,10 @@ struct ControlWords {
     std::atomic<std::uint64_t> dead_open;       ///< Dead letters that were not replayed.
     std::atomic<std::uint64_t> ledger_bytes_used, ledger_bytes_map;  ///< Embedded ledger only.
     std::atomic<std::uint64_t> archive_bytes;
-    std::array<std::atomic<std::uint64_t>, 16> anomalies_by_kind;  ///< Index: AnomalyKind.
-    std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;        ///< Open ones. Index: DeadKind.
-    std::atomic<std::uint64_t> applied_check;                      ///< Must match applied_seq.
-    std::atomic<std::uint64_t> map_bytes;  ///< nginx: the queue's `map_size`.
+    std::array<std::atomic<std::uint64_t>, 16> first_anomalies;  ///< See anomalies_of().
+    std::array<std::atomic<std::uint64_t>, 8> dead_by_kind;      ///< Open ones. Index: DeadKind.
+    std::atomic<std::uint64_t> applied_check;                    ///< Must match applied_seq.
+    std::atomic<std::uint64_t> map_bytes;                        ///< nginx: the queue's `map_size`.
     /// Worker: codes, devices and programs whose waiting orders are to be attributed again.
     std::atomic<std::uint64_t> attribution_left;
     /// nginx: the last log entry about admission. 8 bits: why it stopped, 0 if it did not. 56 bits:
@@ -91,6 +99,16 @@ struct ControlWords {
     std::atomic<std::uint64_t> queue_noted_ms;
     /// Claimers: cell_key() of the boot in which no lane holds batches of an earlier one.
     std::atomic<std::uint64_t> lanes_boot;
+    std::array<std::atomic<std::uint64_t>, 16> later_anomalies;  ///< See anomalies_of().
+
+    /// Returns the anomalies of an AnomalyKind, below 32.
+    [[nodiscard]] std::atomic<std::uint64_t>& anomalies_of(std::size_t kind) noexcept {
+        return kind < first_anomalies.size() ? first_anomalies[kind]
+                                             : later_anomalies[kind - first_anomalies.size()];
+    }
+    [[nodiscard]] const std::atomic<std::uint64_t>& anomalies_of(std::size_t kind) const noexcept {
+        return const_cast<ControlWords*>(this)->anomalies_of(kind);
+    }
 };
 static_assert(sizeof(ControlWords) <= 4096);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -1,6 +1,7 @@
 #include <array>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -141,21 +142,26 @@ HeaderValue* webhook_field_of(std::string_view name, Platform platform,
         std::string_view name;
         HeaderValue RequestHead::*value;
     };
-    static constexpr std::array<Field, 5> kShopify{{
+    static constexpr std::array<Field, 7> kShopify{{
         {"x-shopify-shop-domain", &RequestHead::shop},
         {"x-shopify-topic", &RequestHead::topic},
         {"x-shopify-hmac-sha256", &RequestHead::signature},
         {"x-shopify-triggered-at", &RequestHead::triggered_at},
         {"x-shopify-webhook-id", &RequestHead::delivery},
+        {"x-shopify-event-id", &RequestHead::event},
+        {"x-shopify-api-version", &RequestHead::api_version},
     }};
-    static constexpr std::array<Field, 5> kWooCommerce{{
+    static constexpr std::array<Field, 6> kWooCommerce{{
         {"x-wc-webhook-source", &RequestHead::shop},
         {"x-wc-webhook-topic", &RequestHead::topic},
         {"x-wc-webhook-signature", &RequestHead::signature},
         {"x-wc-webhook-delivery-id", &RequestHead::delivery},
+        {"x-wc-webhook-id", &RequestHead::event},
         {"traceparent", &RequestHead::traceparent},
     }};
-    for (const Field& field : platform == Platform::kShopify ? kShopify : kWooCommerce) {
+    const std::span<const Field> fields =
+        platform == Platform::kShopify ? std::span<const Field>(kShopify) : kWooCommerce;
+    for (const Field& field : fields) {
         if (field.name == name) {
             return &(head.*field.value);
         }

@@ -28,8 +28,8 @@ std::uint64_t read(const std::atomic<std::uint64_t>& word) noexcept {
 
 constexpr std::array<std::string_view, 5> kWorkerStates{"unknown", "starting", "running",
                                                         "retrying", "stopped"};
-constexpr std::array<std::string_view, 5> kDeadKinds{"unreadable", "order", "catalog", "command",
-                                                     "not_sealed"};
+constexpr std::array<std::string_view, store::kDeadKinds> kDeadKindNames{
+    "unreadable", "order", "catalog", "command", "not_sealed", "privacy_request"};
 constexpr std::array<std::string_view, 13> kErrorNames{"an input breaks a rule",
                                                        "something is missing",
                                                        "a conflict",
@@ -80,10 +80,10 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
     figures.archive_bytes = read(words.archive_bytes);
     for (std::size_t i = 1; i < kAnomalyKinds; ++i) {
         figures.anomalies_by_kind.push_back(
-            {to_string(static_cast<AnomalyKind>(i)), read(words.anomalies_by_kind[i])});
+            {to_string(static_cast<AnomalyKind>(i)), read(words.anomalies_of(i))});
     }
-    for (std::size_t i = 0; i < kDeadKinds.size(); ++i) {
-        figures.dead_by_kind.push_back({kDeadKinds[i], read(words.dead_by_kind[i])});
+    for (std::size_t i = 0; i < kDeadKindNames.size(); ++i) {
+        figures.dead_by_kind.push_back({kDeadKindNames[i], read(words.dead_by_kind[i])});
     }
     return figures;
 }

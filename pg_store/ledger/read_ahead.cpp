@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/protocol/order_deletion.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/catalog.hpp"
@@ -55,12 +56,27 @@ bool ReadAhead::runs_alone(const UpcomingKeys& keys, std::uint64_t revision) con
            });
 }
 
+/// No order of another node may arrive while a deletion looks for one.
+void ReadAhead::add_deletion(const RecordView& record, std::string_view body, UpcomingKeys& keys) {
+    keys.deletes = true;
+    if (const Result<OrderDeletion> deletion = parse_order_deletion(body)) {
+        keys.orders.push_back(
+            {record.meta.account_number, record.meta.shop_number, OrderId(deletion->order_id)});
+        keys.deletable.push_back(keys.orders.back());
+    }
+}
+
 void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& keys) {
     const AccountNumber account = record.meta.account_number;
     const ShopNumber shop = record.meta.shop_number;
     const std::string_view body = record.meta.bulk ? input.bulk_body : record.body;
+    if (record.meta.topic == Topic::kOrderDelete) {
+        add_deletion(record, body, keys);
+        return;
+    }
     if (!is_order(record.meta.topic)) {
-        if (products_.validate(body, record.meta.topic) == BatchVerdict::kValid) {
+        if (is_catalog(record.meta.topic) &&
+            products_.validate(body, record.meta.topic) == BatchVerdict::kValid) {
             for (const std::string_view element : product_elements(body)) {
                 keys.products.push_back({account, shop, product_name(element).product_id.str()});
             }
@@ -73,6 +89,9 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
         return;
     }
     keys.orders.push_back({account, shop, OrderId(event->order_id)});
+    if (record.meta.source) {
+        keys.deletable.push_back(keys.orders.back());
+    }
     for (const RefundLineItem& refund : event->refund_line_items) {
         keys.refund_ids.push_back({account, shop, std::string(refund.refund_line_item_id)});
     }

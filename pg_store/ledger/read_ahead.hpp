@@ -27,11 +27,13 @@ struct ShopText {
 struct UpcomingKeys {
     std::vector<OrderKey> orders;
     std::vector<ShopText> refund_ids;
-    std::vector<WaitKey> sources;    ///< Anonymous ids and codes of the orders.
-    std::vector<ShopText> products;  ///< Product ids that are about to change.
-    std::vector<ShopText> skus;      ///< Texts of lines whose products may be asked for.
-    std::size_t inputs_count = 0;    ///< How many one transaction takes, from the front.
-    bool command = false;            ///< The one input is a person's command.
+    std::vector<OrderKey> deletable;  ///< Orders that the shop's platform may have deleted before.
+    std::vector<WaitKey> sources;     ///< Anonymous ids and codes of the orders.
+    std::vector<ShopText> products;   ///< Product ids that are about to change.
+    std::vector<ShopText> skus;       ///< Texts of lines whose products may be asked for.
+    std::size_t inputs_count = 0;     ///< How many one transaction takes, from the front.
+    bool command = false;             ///< The one input is a person's command.
+    bool deletes = false;             ///< Some input deletes an order.
 };
 
 /// The demands of an account's programs on a batch.
@@ -54,6 +56,7 @@ public:
 
 private:
     void add(const Input& input, const RecordView& record, UpcomingKeys& keys);
+    static void add_deletion(const RecordView& record, std::string_view body, UpcomingKeys& keys);
 
     OrderEventParser orders_;
     ProductBatchParser products_;

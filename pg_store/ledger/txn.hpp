@@ -114,6 +114,7 @@ private:
     void fetch(const UpcomingKeys& keys);
     void serialize(const UpcomingKeys& keys);
     void fetch_refunds(const UpcomingKeys& keys);
+    void fetch_deletions(const UpcomingKeys& keys);
     void fetch_sources(std::vector<WaitKey> keys);
     void know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
                      RowReader& row);

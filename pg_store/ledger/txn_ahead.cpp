@@ -54,6 +54,39 @@ void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
     });
 }
 
+void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
+    static const Keyed kSelect(
+        shop_text_key(),
+        "SELECT " + sql_of<DeletedOrder>().columns("d.") +
+            " FROM sluice_ledger.deleted_orders d JOIN {keys} "
+            "ON d.account = {account} AND d.shop = k.shop AND d.order_id = k.text");
+    KeyList list(shop_text_key(), connection_);
+    std::vector<DeletedOrder> asked;
+    for (const OrderKey& key : keys.deletable) {
+        DeletedOrder row;
+        row.order = key;
+        if (asks_for(row)) {
+            list.add(key.account, key.shop, key.order_id.str());
+            asked.push_back(std::move(row));
+        }
+    }
+    if (asked.empty()) {
+        return;
+    }
+    kSelect.send(connection_, list, [this, asked = std::move(asked)](Rows rows) {
+        try {
+            for (int i = 0; i < rows.count(); ++i) {
+                RowReader row = rows.row(i);
+                know(read_row<DeletedOrder>(row), true);
+            }
+        } catch (const DamagedRow&) {
+            for (const DeletedOrder& row : asked) {
+                forget(row);  // the input that loads the damaged row gets the error
+            }
+        }
+    });
+}
+
 void PgTxn::fetch_chains(const UpcomingKeys& keys) {
     std::set<std::uint32_t> accounts;
     for (const OrderKey& key : keys.orders) {
@@ -183,6 +216,7 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
     // The exclusive lock holder is the only writer of orders, so row locks are unnecessary.
     fetch_orders(keys.orders, lock_ != WriterLock::kExclusive, orders_);
     fetch_refunds(keys);
+    fetch_deletions(keys);
     fetch_chains(keys);
     fetch_products(keys.products);
     sync_lock();  // expect() has sent one before these reads
@@ -214,7 +248,8 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
 std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
     if (keys.inputs_count != 0) {
-        const bool alone = keys.command || ahead_.runs_alone(keys, head_.programs_revision);
+        const bool alone =
+            keys.command || keys.deletes || ahead_.runs_alone(keys, head_.programs_revision);
         send_lock(alone ? WriterLock::kExclusive : WriterLock::kShared);
         fetch(keys);
         serialize(keys);

@@ -66,6 +66,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "credits_of_orders",
           "customer_orders",
           "daily",
+          "deleted_orders",
           "events",
           "journal",
           "keys",

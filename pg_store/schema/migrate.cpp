@@ -18,9 +18,10 @@ namespace {
 
 // ---- Names in views ----------------------------------------------------------------------------
 
-/// Returns `CREATE FUNCTION sluice_ledger.NAME(PARAMETERS)` with an expression as its body.
+/// Returns `CREATE OR REPLACE FUNCTION sluice_ledger.NAME(PARAMETERS)` with an expression as its
+/// body.
 std::string function(std::string_view name, std::string_view parameters, std::string_view result) {
-    return std::string("CREATE FUNCTION sluice_ledger.")
+    return std::string("CREATE OR REPLACE FUNCTION sluice_ledger.")
         .append(name)
         .append("(")
         .append(parameters)

@@ -135,6 +135,43 @@ def test_the_state_of_a_second_does_not_depend_on_the_order_of_arrival(world):
     assert world.balance("EUR") is None or world.balance("EUR")[3] == "0.00"
 
 
+def test_an_order_that_shopify_deleted_is_cancelled(world):
+    earn(world)
+    accepted(world.shopify.send(payload("shopify", "order")))
+    accepted(world.shopify.send('{"id":450789469508}', topic="orders/delete"))
+    world.logs(f"200 accepted - shopify orders/delete {world.shop}")
+    assert world.only_order()["cancelled_at"] is not None
+    assert world.journal()[-1] == ("1466", "-8.75", "CANCELLATION")
+
+
+def test_an_order_that_woocommerce_deleted_comes_back_when_it_is_restored(world):
+    earn(world)
+    for topic, body in (("order.created", payload("woocommerce", "order")), ("order.deleted", '{"id":727}')):
+        accepted(world.woocommerce.send(body, topic=topic))
+    world.sluice.drain()
+    assert world.balance("EUR")[3] == "0.00"
+    accepted(world.woocommerce.send(payload("woocommerce", "order"), topic="order.restored"))
+    world.sluice.drain()
+    assert world.balance("EUR")[3] == "8.32"
+
+
+def test_notes_of_the_translation_are_anomalies(world):
+    earn(world)
+    accepted(world.shopify.send(payload("shopify", "refunds")))
+    notes = json.loads((TRANSLATED / "shopify-1" / "refunds.translated").read_text())["body"]["source"]["notes"]
+    assert notes and sorted(world.anomalies()) == sorted(notes)
+
+
+def test_a_request_about_a_person_waits_as_a_dead_letter(world):
+    body = {"shop_id": 1, "customer": {"id": 7, "email": "bob.norman@mail.example"}, "orders_to_redact": [11]}
+    accepted(world.shopify.send(json.dumps(body), topic="customers/redact"))
+    world.sluice.drain()
+    (letter,) = [row for row in world.sluice.json("dead", "list") if row["shop_id"] == world.shop]
+    assert letter["topic"] == "PRIVACY_REQUEST" and letter["reason"] == "PRIVACY_REQUEST: customers/redact"
+    world.sluice("dead", "discard", letter["seq"], "--reason", "answered")
+    assert not [row for row in world.sluice.json("dead", "list") if row["shop_id"] == world.shop]
+
+
 def test_a_retry_is_a_duplicate(world):
     earn(world)
     for _ in range(3):

@@ -17,7 +17,7 @@ START = instant("2026-03-20T00:00:00Z")
 # Place of a history: its account with its number in the ledger, its shops, its node, and the last
 # entry of every node when it began.
 Place = namedtuple("Place", "account shops registry node entries")
-Sent = namedtuple("Sent", "seq received shop topic body outcome")
+Sent = namedtuple("Sent", "seq received shop topic body outcome source", defaults=[None])
 Taken = namedtuple("Taken", "seq received outcome command_id text")
 
 
@@ -43,6 +43,7 @@ class CoreEdge:
     """`ledger`: a folder for the embedded ledger, the URL of a PostgreSQL; None: one in memory."""
 
     IS_QUICK = True  # it says the outcome of an event at once
+    PLATFORMS = (None, None, "shopify", "woocommerce")  # of shops
     OUTCOMES = {name: name for name in ("done", "nothing", "repeated", "pending", "refused")}
 
     def __init__(self, ledger=None):
@@ -91,9 +92,10 @@ class CoreEdge:
     def actor(self, chance):
         return chance.choice(ACTORS)
 
-    def event(self, shop, topic, body, lag):
+    def event(self, shop, topic, body, lag, source=None):
         anon = json.loads(body).get("svc_anon_id") or ""
-        self.put(shop, topic, body, self.clock - lag, op="event", body=body.decode(), anon=anon)
+        more = {"source": source} if source else {}
+        self.put(shop, topic, body, self.clock - lag, op="event", body=body.decode(), anon=anon, **more)
 
     def products(self, shop, topic, records):
         body = json.dumps({"products": records}, ensure_ascii=False)
@@ -102,7 +104,8 @@ class CoreEdge:
     def put(self, shop, topic, given, received, **request):
         answer = self.ask(at=time_text(received), shop=shop, topic=topic, **request)
         assert answer["outcome"] != "dead", (answer, given)
-        self.sent.append(Sent(answer["seq"], received, shop, topic, given, answer["outcome"]))
+        source = request.get("source")
+        self.sent.append(Sent(answer["seq"], received, shop, topic, given, answer["outcome"], source))
         self.tick()
 
     def taken(self):

@@ -18,7 +18,7 @@ from model.values import DAY
 
 class History(Events, Commands, Money):
     STEPS = [
-        ("event", 50), ("refund", 10), ("resend", 5), ("products", 6), ("rest", 4), ("drain", 3),
+        ("event", 50), ("deletion", 4), ("refund", 10), ("resend", 5), ("products", 6), ("rest", 4), ("drain", 3),
         ("program_apply", 4), ("creator_import", 6), ("creator_remove", 2), ("creator_set", 1), ("creator_rename", 1),
         ("click_import", 6), ("attribute", 4), ("detach", 3), ("undo", 2), ("reject", 2), ("hold", 3), ("release", 3),
         ("acknowledge", 4), ("order_reset", 2), ("forget", 1),
@@ -40,6 +40,7 @@ class History(Events, Commands, Money):
         self.codes = [f"Code{n}" for n in range(5)]
         self.devices = [f"{tag}-anon{n}" for n in range(4)]
         self.order_ids = [f"order-{n}" for n in range(6)] + self.chance.sample(self.ODD_IDS, 2)
+        self.platforms = {shop: self.chance.choice(edge.PLATFORMS) for shop in self.shops}
         self.sent = []  # (shop, topic, body)
         self.keyed = []  # (step, actor, key) of commands that were not refused
         self.keys = self.clock = self.steps = 0
@@ -108,7 +109,7 @@ class History(Events, Commands, Money):
                 self.ledger.products(at, taken.shop, taken.topic, taken.body)
                 self.counters["catalog"] += 1
                 continue
-            outcome = self.ledger.event(at, taken.shop, taken.topic, taken.body).outcome
+            outcome = self.ledger.event(at, taken.shop, taken.topic, taken.body, taken.source).outcome
             self.counters[outcome] += 1
             assert taken.outcome in (None, outcome), f"seed {self.seed}, input {taken.seq}: is {taken.outcome}, not {outcome}"
 

@@ -5,6 +5,7 @@ import json
 from fractions import Fraction
 
 from harness import sign
+from model.books.plausibility import NOTES
 from model.values import DAY, text, time_text
 
 HOUR = 3600 * 10**9
@@ -132,6 +133,8 @@ class Events:
             payload["svc_anon_id"] = self.chance.choice([*self.devices, None])
         if self.chance.random() < 0.5:
             payload["discounts"] = [self.discount() for _ in range(self.chance.randrange(1, 4))]
+        if self.platforms[shop]:
+            payload["source"] = {"notes": self.chance.sample([*NOTES, "OTHER"], self.chance.choice([0, 0, 1, 2]))}
         self.send(shop, topic, payload)
 
     def amount(self, lines):
@@ -181,7 +184,7 @@ class Events:
         """Its newest payload; None: it was forgotten, or was not sent by this history."""
         for shop, _, body in reversed(self.sent):
             payload = json.loads(body)
-            if (shop, payload["platform_order_id"]) == (order.shop, order.order_id):
+            if "line_items" in payload and (shop, payload["platform_order_id"]) == (order.shop, order.order_id):
                 return copy.deepcopy(payload)
         return None
 
@@ -191,13 +194,35 @@ class Events:
         shop, topic, body = self.chance.choice(self.sent)
         if self.chance.random() < 0.2:
             body = b" " + body  # another body: not a duplicate
-        self.edge.event(shop, topic, body, self.lag())
-        self.sent.append((shop, topic, body))
+        self.put(shop, topic, body)
 
     def send(self, shop, topic, payload):
         body = sign.encode(payload)
-        self.edge.event(shop, topic, body, self.lag())
+        self.put(shop, topic, body)
+
+    def put(self, shop, topic, body):
+        more = [self.source(shop)] if self.platforms[shop] else []
+        self.edge.event(shop, topic, body, self.lag(), *more)
         self.sent.append((shop, topic, body))
+
+    def source(self, shop):
+        """The source of a webhook of this shop."""
+        made = {"platform": self.platforms[shop]}
+        if self.chance.random() < 0.5:
+            made["triggered_at"] = time_text(self.edge.now() - self.chance.randrange(3) * HOUR)
+        return made
+
+    def deletion(self):
+        """The platform of a shop deleted an order, which may be unknown."""
+        shops = [shop for shop in self.shops if self.platforms[shop]]
+        if not shops:
+            return
+        shop, order_id = self.chance.choice(shops), self.chance.choice(self.order_ids)
+        payload = {"platform_order_id": order_id}
+        if self.chance.random() < 0.6:
+            known = self.ledger.orders.get((shop, order_id))
+            payload["platform_updated_at"] = time_text(self.version(order_id, known))
+        self.put(shop, "ORDER_DELETE", sign.encode(payload))
 
     def lag(self):
         """Returns a time of receipt of a queue that lags: long before it is applied."""

@@ -48,6 +48,7 @@ reports::ReportFilter filter() {
 Applied take(Books& books, const json& request) {
     const std::string op = text_at(request, "op");
     if (op != "command") {
+        books.source = source_of(request);
         return books.raw(*parse_topic(text_at(request, "topic")), text_at(request, "body"),
                          text_at(request, "anon"));
     }

@@ -42,13 +42,21 @@ bool is_digest_of(const EventDigest& digest, const Digest256& whole) {
     return std::equal(digest.begin(), digest.end(), whole.begin());
 }
 
-/// Returns the event of the order with the record's topic and bytes, which may be a duplicate's.
-const ExplainedEvent* same_event(const Explanation& order, Topic topic, const Digest256& digest) {
-    const auto found =
-        std::find_if(order.events.begin(), order.events.end(), [&](const ExplainedEvent& event) {
-            return event.trace.topic == topic && is_digest_of(event.trace.digest, digest);
-        });
-    return found == order.events.end() ? nullptr : &*found;
+/// Returns the event of the order with the record's topic and bytes: the record itself, or the
+/// event of which it is a duplicate.
+const ExplainedEvent* same_event(const Explanation& order, Topic topic, const Digest256& digest,
+                                 SequenceNumber seq, const std::string& node) {
+    const ExplainedEvent* same = nullptr;
+    for (const ExplainedEvent& event : order.events) {
+        if (event.trace.topic != topic || !is_digest_of(event.trace.digest, digest)) {
+            continue;
+        }
+        if (event.trace.seq == seq && event.node == node) {
+            return &event;
+        }
+        same = &event;
+    }
+    return same;
 }
 
 /// Outcome of a catalog batch, a command, or an event whose digest was forgotten.
@@ -56,7 +64,7 @@ Outcome applied_otherwise(const RecordMeta& meta) {
     if (is_catalog(meta.topic)) {
         return {"applied", "applied: " + std::to_string(meta.records_count) + " products"};
     }
-    return is_order(meta.topic)
+    return is_of_order(meta.topic)
                ? Outcome{"applied", "applied; `order reset` has forgotten what it was compared by"}
                : Outcome{"applied", "applied: a command; report journal shows what it posted"};
 }
@@ -73,7 +81,8 @@ Outcome outcome_of(LedgerReader& ledger, const FoundRecord& found, const RecordV
         return applied_otherwise(record.meta);
     }
     const Digest256 digest = found.original_sha256 ? *found.original_sha256 : sha256(body);
-    const ExplainedEvent* const event = same_event(*order, record.meta.topic, digest);
+    const ExplainedEvent* const event =
+        same_event(*order, record.meta.topic, digest, found.seq, ledger.head().node);
     if (event == nullptr) {
         return applied_otherwise(record.meta);
     }
@@ -135,7 +144,7 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
     }
     const RecordMeta& meta = record->meta;
     const std::string_view body = meta.bulk ? std::string_view(found->bulk_body) : record->body;
-    const auto order_id = is_order(meta.topic) ? order_in(body) : std::nullopt;
+    const auto order_id = is_of_order(meta.topic) ? order_in(body) : std::nullopt;
     std::optional<Explanation> order;
     if (order_id) {
         auto explained = explain_order(ledger, {meta.account_number, meta.shop_number, *order_id});

@@ -39,7 +39,7 @@ std::uint64_t count_waiting(
     std::uint64_t count = 0;
     const auto look = [&](std::string_view bytes) {
         const auto record = decode_record(bytes);
-        if (!record.ok() || !is_order(record->meta.topic)) {
+        if (!record.ok() || !is_of_order(record->meta.topic)) {
             return;
         }
         std::string bulk;

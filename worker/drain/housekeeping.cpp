@@ -26,7 +26,10 @@ store::DeadKind kind_of(const DeadLetter& letter) {
     if (!letter.topic) {
         return store::DeadKind::kUnreadable;
     }
-    if (is_order(*letter.topic)) {
+    if (*letter.topic == Topic::kPrivacyRequest) {
+        return store::DeadKind::kPrivacyRequest;
+    }
+    if (is_of_order(*letter.topic)) {
         return store::DeadKind::kOrder;
     }
     return is_catalog(*letter.topic) ? store::DeadKind::kCatalog : store::DeadKind::kCommand;
@@ -148,7 +151,7 @@ void Housekeeping::figures(const LedgerHead& head, std::uint64_t work_pieces) {
     set(words_.anomalies,
         std::accumulate(totals.anomalies.begin(), totals.anomalies.end(), std::uint64_t{0}));
     for (std::size_t kind = 0; kind < totals.anomalies.size(); ++kind) {
-        set(words_.anomalies_by_kind[kind], totals.anomalies[kind]);
+        set(words_.anomalies_of(kind), totals.anomalies[kind]);
     }
 }
 
@@ -207,7 +210,7 @@ void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
         return;
     }
     dead_counted_ = dead;
-    std::array<std::uint64_t, 5> open{};
+    std::array<std::uint64_t, store::kDeadKinds> open{};
     snapshot->scan_dead([&](const DeadLetter& letter) {
         ++open[static_cast<std::size_t>(kind_of(letter))];
         return true;

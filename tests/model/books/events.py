@@ -8,16 +8,21 @@ from model.books import attribution, forget, plausibility, rates
 from model.books.state import Order, RefundRow
 from model.values import DAY, instant, scale
 
+SECOND = 10**9
 
-def apply(ledger, at, shop, topic, body):
-    """applied, stale or duplicate."""
+
+def apply(ledger, at, shop, topic, body, source=None):
+    """applied, stale or duplicate. `source`: of a shop with a platform, its name and `triggered_at`."""
     payload = json.loads(body)
     key = (shop, payload["platform_order_id"])
     digest = hashlib.sha256(topic.encode() + b"\0" + body).digest()
     order = ledger.orders.get(key)
-    if order and digest in order.digests:
-        forget.state_ids(order, payload)
+    if order and digest in order.digests and (source is None or digest == order.standing):
+        if topic != "ORDER_DELETE":
+            forget.state_ids(order, payload)
         return "duplicate"
+    if topic == "ORDER_DELETE":
+        return delete(ledger, at, key, order, payload, source, digest)
     first = order is None
     if first:
         order = ledger.orders[key] = Order(*key, ledger.shops[shop])
@@ -31,14 +36,77 @@ def apply(ledger, at, shop, topic, body):
     state_device(order, payload, version)
     if not stale:
         replace(ledger, order, at, topic, payload, version, first)
+        order.standing = digest
     for statement in payload.get("refund_line_items") or []:
         refund(ledger, order, at, statement, version)
+    if first and source and source["platform"] == "shopify":
+        earlier_deletion(ledger, at, order, version)
+    finish(ledger, at, order, before, None if stale or source is None else notes_of(payload))
+    return "stale" if stale else "applied"
+
+
+def finish(ledger, at, order, before, notes=None):
     reason = None
     if order.live is None and attribution.attribute(ledger, at, order, cause=""):
         reason = "ACCRUAL"
     post(ledger, at, order, before, reason)
+    if notes is not None:
+        plausibility.note(ledger, at, order, notes)
     plausibility.judge(ledger, at, order, event=True)
+
+
+def notes_of(payload):
+    """O7: of the only object that a platform's translation has for it."""
+    return payload.get("source", {}).get("notes", [])
+
+
+# Orders that the platform of their shop deleted (O7) --------------------------------------------------
+
+
+def delete(ledger, at, key, order, payload, source, digest):
+    """The version of a deletion is what it says; on Shopify else the end of the second of its receipt, on
+    WooCommerce the one that stands."""
+    is_shopify = source["platform"] == "shopify"
+    stated = payload.get("platform_updated_at")
+    version = instant(stated) if stated else at.received // SECOND * SECOND + SECOND - 1 if is_shopify else None
+    cancelled_at = instant(source["triggered_at"]) if source.get("triggered_at") else at.received
+    if order is None:
+        return keep_deletion(ledger, at, key, version, cancelled_at, digest) if is_shopify else "stale"
+    version = order.version if version is None else version
+    stale = version < order.version
+    order.digests[digest] = stale
+    before = Before(order)
+    cancel(ledger, at, order, version, cancelled_at, at.received)
+    if not stale:
+        order.standing = digest
+    finish(ledger, at, order, before)
     return "stale" if stale else "applied"
+
+
+def keep_deletion(ledger, at, key, version, cancelled_at, digest):
+    known = ledger.deletions.get(key)
+    if known and version <= known[0]:
+        return "duplicate" if version == known[0] else "stale"
+    ledger.deletions[key] = (version, cancelled_at, at.received, digest)
+    return "applied"
+
+
+def earlier_deletion(ledger, at, order, version):
+    """A state that is not later than a deletion that came before it arrives cancelled."""
+    known = ledger.deletions.pop((order.shop, order.order_id), None)
+    if known and version <= known[0]:
+        cancel(ledger, at, order, *known[:3])
+        order.standing = known[3]
+        order.digests[known[3]] = False
+
+
+def cancel(ledger, at, order, version, cancelled_at, received):
+    if version <= received + DAY:
+        order.plausible_version = max(version, order.plausible_version or version)
+    elif version >= order.version:
+        plausibility.show(ledger, at, order, "VERSION_IN_FUTURE")
+    if version >= order.version:
+        order.version, order.cancelled_at = version, cancelled_at
 
 
 class Before:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from model.books import payouts, periods, reports
 from model.books.audit import audit
-from model.books.example_inputs import VERBS, payload
+from model.books.example_inputs import VERBS, deletion, payload
 from model.books.journal import EXPENSE, PAYOUT
 from model.books.ledger import Ledger
 from model.books.state import Input, Result
@@ -122,7 +122,8 @@ class Example:
         order = step["order"]
         shop = order.get("shop", "shop-1")
         at = Input(at.node, at.seq, at.received, at.account)
-        result = self.ledger.event(at, shop, step["topic"], json.dumps(payload(order, step.get("anon"))).encode())
+        body = deletion(order) if step["topic"] == "ORDER_DELETE" else payload(order, step.get("anon"))
+        result = self.ledger.event(at, shop, step["topic"], json.dumps(body).encode(), step.get("source"))
         if result.outcome == "applied":
             self.last_event[(shop, order["id"])] = len(self.events)
         return result

@@ -39,7 +39,14 @@ def payload(order, device):
             made[field] = order[name]
     if device:
         made["svc_anon_id"] = device
+    if "notes" in order:
+        made["source"] = {"notes": order["notes"]}
     return made
+
+
+def deletion(order):
+    stated = {"platform_updated_at": order["updated"]} if "updated" in order else {}
+    return {"platform_order_id": order["id"], **stated}
 
 
 def decimal_sum(amounts):

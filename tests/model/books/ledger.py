@@ -34,6 +34,7 @@ class Ledger:
         self.clicks = {}  # device -> [Click]
         self.click_number = 0
         self.catalogs = {}
+        self.deletions = {}  # (shop, order) that is unknown -> (version, cancelled at, receipt, digest)
         self.refund_owner = {}  # (shop, refund id) -> (order, line)
         self.arrivals = 0
         self.volumes = {}  # (program, creator, month, currency) -> net sales
@@ -55,9 +56,9 @@ class Ledger:
 
     # Inputs -----------------------------------------------------------------------------------------
 
-    def event(self, at, shop, topic, body):
-        self._begin(at, ("event", at, shop, topic, body))
-        outcome = events.apply(self, at, shop, topic, body)
+    def event(self, at, shop, topic, body, source=None):
+        self._begin(at, ("event", at, shop, topic, body, source))
+        outcome = events.apply(self, at, shop, topic, body, source)
         self._end(at)
         return Result(outcome)
 

@@ -10,6 +10,7 @@ MOMENTARY = (
     "VERSION_IN_FUTURE", "CANCEL_WITHOUT_CANCELLED_AT", "CANCEL_NOT_LATER", "CANCELLATION_WITHDRAWN",
     "DUPLICATE_REFUND_ID", "REFUND_ID_REUSED",
 )
+NOTES = ("REFUND_NOT_BY_LINE", "TOTALS_DIFFER", "QUANTITY_ROUNDED")
 BLOCKING = (
     "VERSION_IN_FUTURE", "CANCEL_WITHOUT_CANCELLED_AT", "CANCEL_NOT_LATER", "REFUND_ID_REUSED",
     "LINES_EXCEED_AMOUNT", "COMMISSION_EXCEEDS_BASE", "AMOUNT_ABOVE_LIMIT", "ORDERED_IN_FUTURE",
@@ -26,6 +27,25 @@ def show(ledger, at, order, kind, event=True):
         ledger.shown.add((order.key, kind))
         anomaly.count += 1
     anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = True, None, None
+
+
+def note(ledger, at, order, notes):
+    """O7: a note shows as long as the newest version has it, and stays acknowledged as long."""
+    for kind in NOTES:
+        anomaly = order.anomalies.get(kind)
+        if kind not in notes:
+            if anomaly and anomaly.showing:
+                anomaly.showing, anomaly.acknowledged_by, anomaly.acknowledged_at = False, None, None
+            continue
+        if anomaly is None:
+            anomaly = order.anomalies[kind] = Anomaly(at.seq, at.received)
+            was_open = False
+        else:
+            was_open = is_open(anomaly)
+        anomaly.count += 1
+        anomaly.showing = True
+        if is_open(anomaly) and not was_open:
+            ledger.begun.append(kind)
 
 
 def is_open(anomaly):
@@ -203,7 +223,7 @@ LASTING = {
     "CREDITED_ORDER": credited_order,
     "DEBT_WRITTEN_OFF": debt_written_off,
 }
-KINDS = (*MOMENTARY, *LASTING)
+KINDS = (*MOMENTARY, *LASTING, *NOTES)
 
 
 def amount_of(ledger, order):

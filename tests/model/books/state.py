@@ -174,6 +174,7 @@ class Order:
     device_version: int | None = None
     cancelled_at: int | None = None
     digests: dict = field(default_factory=dict)  # digest -> was stale
+    standing: bytes | None = None  # digest of the event whose version stands
     stated: list = field(default_factory=list)  # of each event: customer, email, phone, device
     rows: dict = field(default_factory=dict)  # refund id -> RefundRow
     positions: dict = field(default_factory=dict)  # (program, creator) -> Position

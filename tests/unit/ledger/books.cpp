@@ -113,6 +113,13 @@ std::string to_json(const OrderText& order) {
     write_discounts(json, order);
     write_lines(json, order);
     write_refunds(json, order);
+    if (!order.notes.empty()) {
+        json.key("source").begin_object().key("notes").begin_array();
+        for (const std::string& note : order.notes) {
+            json.value(note);
+        }
+        json.end_array().end_object();
+    }
     json.end_object();
     return text;
 }
@@ -258,6 +265,10 @@ Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {
     meta.received_at = received_at_;
     meta.anon_id = anon;
     meta.actor = is_command(topic) ? std::string_view(actor) : std::string_view();
+    if (source && !is_command(topic)) {
+        meta.source = RecordSource{source->platform};
+        meta.source->triggered_at = source->triggered_at;
+    }
     RecordEnvelope envelope;
     envelope.encode(meta, body);
     return input(std::string(envelope.prefix()) + std::string(body));
@@ -265,6 +276,17 @@ Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {
 
 Applied Books::event(Topic topic, const OrderText& order, std::string_view anon) {
     return raw(topic, to_json(order), anon);
+}
+
+Applied Books::remove(std::string_view order_id, std::string_view version) {
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object().field("platform_order_id", order_id);
+    if (!version.empty()) {
+        json.field("platform_updated_at", version);
+    }
+    json.end_object();
+    return raw(Topic::kOrderDelete, body);
 }
 
 Applied Books::products(Topic topic, std::string_view products_json) {

@@ -82,8 +82,15 @@ struct OrderText {
     std::vector<std::string> codes;
     std::vector<LineText> lines{LineText{}};
     std::vector<RefundText> refunds;
+    std::vector<std::string> notes;  ///< Notes of a platform's translation.
 };
 [[nodiscard]] std::string to_json(const OrderText& order);
+
+/// The webhook of a shop's platform.
+struct SourceText {
+    Platform platform = Platform::kShopify;
+    std::string triggered_at = {};
+};
 
 /// An input as an archive keeps it.
 struct Kept {
@@ -121,6 +128,8 @@ public:
     Applied cancel(const OrderText& order, std::string_view anon = {}) {
         return event(Topic::kOrderCancel, order, anon);
     }
+    /// Deletes an order, as its platform does. An empty version is not stated.
+    Applied remove(std::string_view order_id, std::string_view version = {});
     /// Any body, as it is.
     Applied raw(Topic topic, std::string_view body, std::string_view anon = {});
     Applied products(Topic topic, std::string_view products_json);
@@ -174,8 +183,9 @@ public:
     Applied forget(ForgetBy by, std::string_view value);
 
     std::string actor = "finance", key, reason = "as agreed";  ///< Used by commands.
-    bool names_shop = true;         ///< Commands name the shop, not only its account.
-    std::size_t work_slice = 1000;  ///< Orders of retry work done in one transaction.
+    std::optional<SourceText> source;  ///< Set if the shop of the events has a platform.
+    bool names_shop = true;            ///< Commands name the shop, not only its account.
+    std::size_t work_slice = 1000;     ///< Orders of retry work done in one transaction.
     /// Called once, when the next input is applied and not yet committed.
     std::function<void()> before_commit;
 

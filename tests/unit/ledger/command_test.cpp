@@ -408,7 +408,8 @@ constexpr const char* kPersonal =
     R"("line_items":[{"line_item_id":"l1","engraving":"Jane","sku":"S"}],"refund_line_items":null})";
 
 std::string redacted(const char* body) {
-    return redact_order(body, Pseudonyms::kRefused, [](const Digest256&) { return Digest256{}; });
+    return redact_order(body, Pseudonyms::kRefused, [](const Digest256&) { return Digest256{}; },
+                        {});
 }
 
 TEST(Redaction, ACustomerNamedTwiceIsBoth) {

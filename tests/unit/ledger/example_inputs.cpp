@@ -451,11 +451,21 @@ RefundText refund_of(const json& value) {
 
 }  // namespace
 
+std::optional<SourceText> source_of(const json& step) {
+    if (!step.contains("source")) {
+        return std::nullopt;
+    }
+    const json& source = step.at("source");
+    return SourceText{*parse_platform(text_at(source, "platform")),
+                      text_at(source, "triggered_at")};
+}
+
 OrderText order_of(const json& value) {
     OrderText order;
     order.id = text_at(value, "id", order.id);
     order.ordered = text_at(value, "ordered", order.ordered);
     order.updated = text_at(value, "updated", order.ordered);
+    order.notes = value.value("notes", std::vector<std::string>{});
     order.cancelled = text_at(value, "cancelled");
     order.currency = text_at(value, "currency", order.currency);
     order.codes = value.value("codes", std::vector<std::string>{});

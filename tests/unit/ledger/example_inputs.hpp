@@ -3,6 +3,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +26,8 @@ struct ExampleNames {
 [[nodiscard]] std::string text_at(const nlohmann::json& object, const char* name,
                                   std::string fallback = {});
 [[nodiscard]] OrderText order_of(const nlohmann::json& value);
+/// The platform that sent the event of a step, or nothing.
+[[nodiscard]] std::optional<SourceText> source_of(const nlohmann::json& step);
 /// The command of a step. Throws std::invalid_argument: there is no such step.
 [[nodiscard]] Command command_of(const nlohmann::json& step, const ExampleNames& names,
                                  Timestamp now);

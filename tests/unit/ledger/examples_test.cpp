@@ -256,12 +256,16 @@ private:
     }
 
     Applied take_event(const json& step, Books& books) {
-        const OrderText order = order_of(step.at("order"));
-        const Applied applied =
-            books.event(*parse_topic(text_at(step, "topic")), order, text_at(step, "anon"));
+        const json& given = step.at("order");
+        const Topic topic = *parse_topic(text_at(step, "topic"));
+        const std::string id = text_at(given, "id");
+        books.source = source_of(step);
+        const Applied applied = topic == Topic::kOrderDelete
+                                    ? books.remove(id, text_at(given, "updated"))
+                                    : books.event(topic, order_of(given), text_at(step, "anon"));
         events_.emplace_back(text_at(step, "node", "one"), books.last_seq().value);
         if (applied.input_class == InputClass::kApplied) {
-            last_event_[order.id] = events_.size();
+            last_event_[id] = events_.size();
         }
         return applied;
     }
@@ -430,8 +434,8 @@ TEST(WorkedExampleFiles, AreAtLeastSixtyAndNameTheirRules) {
     EXPECT_THAT(rules, testing::ElementsAre("A1", "A2", "A3", "A4", "C1", "D1", "F1", "F2", "H1",
                                             "H2", "H3", "J1", "J3", "J4", "K1", "K11", "K6", "K7",
                                             "K8", "M1", "M2", "M3", "M4", "O1", "O1a", "O2", "O3",
-                                            "O4", "O5", "P1", "P2", "P3", "P4", "P5", "R1", "R2",
-                                            "R3", "S1", "S2", "S3", "S4"));
+                                            "O4", "O5", "O7", "P1", "P2", "P3", "P4", "P5", "R1",
+                                            "R2", "R3", "S1", "S2", "S3", "S4"));
 }
 
 }  // namespace

@@ -227,6 +227,45 @@ TEST_P(ForgetRules, DeadLettersAreForgottenAndReplayed) {
 
 /// F1, K2: a name goes, and a payee, but not before payouts are over. Their digests prove the
 /// payee.
+TEST_P(ForgetRules, NotesOfAPlatformsOrderStayAndNothingElseOfItsSource) {
+    books.source = SourceText{};
+    books.raw(Topic::kOrderUpdate,
+              R"({"platform_order_id":"o1","platform_customer_id":"cust-1",)"
+              R"("platform_ordered_at":"2026-01-01T00:00:00Z",)"
+              R"("platform_updated_at":"2026-01-01T00:00:00Z","amount":"10","tax":"0",)"
+              R"("shipping":"0","currency_code":"USD","line_items":[{"line_item_id":"l1",)"
+              R"("sku":"S","amount":"10","tax":"0","quantity":"1"}],"source":{"platform":)"
+              R"("shopify","notes":["TOTALS_DIFFER","of Jane"],"seen":{"code":"JANE10"}}})");
+    EXPECT_FALSE(books.forget(ForgetBy::kCustomer, "cust-1").failed);
+    expect_gone({"cust-1", "JANE10", "of Jane"});
+    EXPECT_THAT(archived_bytes(books), HasSubstr("TOTALS_DIFFER"));
+}
+
+TEST_P(ForgetRules, ByEmailAGuestOfAPlatformsShopIsForgotten) {
+    books.source = SourceText{};
+    const std::string guest = mail_id("Jane@x.org");
+    books.create(order("o1", guest.c_str()));
+    books.create(order("o2", mail_id("john@x.org").c_str()));
+    EXPECT_FALSE(books.forget(ForgetBy::kEmail, "jane@x.org").failed);
+    expect_gone({guest.c_str()});
+    EXPECT_EQ(books.order("o2").customer, customer_id_digest(mail_id("john@x.org")));
+}
+
+TEST_P(ForgetRules, ARequestAboutThePersonKeepsOnlyTheOrders) {
+    books.source = SourceText{};
+    books.create(order("o1", "cust-1"));
+    for (const char* body :
+         {R"({"topic":"customers/redact","platform_customer_id":"cust-1","platform_order_ids":[]})",
+          R"({"topic":"customers/redact","mail_id":"mail:ab","platform_order_ids":["o1"]})",
+          R"({"topic":"customers/redact","mail_id":"mail:cd","platform_order_ids":["o2"]})"}) {
+        books.raw(Topic::kPrivacyRequest, body);
+    }
+    EXPECT_FALSE(books.forget(ForgetBy::kCustomer, "cust-1").failed);
+    expect_gone({"cust-1", "mail:ab"});
+    EXPECT_THAT(archived_bytes(books), HasSubstr("mail:cd"));
+    EXPECT_THAT(archived_bytes(books), HasSubstr(R"("platform_order_ids":["o1"])"));
+}
+
 TEST_P(ForgetRules, ACreatorsNameAndPayeeAreForgottenAndPayoutsStay) {
     Policy policy;
     policy.account_id = AccountId("acme");

@@ -47,6 +47,8 @@ struct Webhook {
     std::string content_type = "application/json";
     std::optional<std::vector<std::string>> signatures{};
     bool is_post = true;
+    std::string delivery = "545ebdd4";
+    std::string triggered_at = "2026-03-01T10:00:01.516267807Z";
 
     Outcomes send(Hooks& world) const {
         const std::vector<std::string> signed_as =
@@ -57,6 +59,8 @@ struct Webhook {
         head.topic = {topic, 1};
         head.content_type = {content_type, 1};
         head.shop_of_address = address;
+        head.delivery = {delivery, 1};
+        head.triggered_at = {triggered_at, 1};
         head.signature.count = static_cast<std::uint32_t>(signed_as.size());
         head.signature.value = signed_as.empty() ? std::string_view() : signed_as.front();
         return Outcomes::of(open_webhook(head, platform, world.registry),
@@ -103,6 +107,56 @@ TEST(Webhooks, ASignedOrderIsStoredInOurFormat) {
     EXPECT_NE(parser.parse(*got.accepted.translated, Topic::kOrderUpdate, "svc_anon_id"), nullptr);
     EXPECT_TRUE(world.gate.counted.empty()) << "it takes no place in the rate window";
     EXPECT_THAT(world.gate.recognized, ElementsAre("acme"));
+}
+
+TEST(Webhooks, TheRecordHasTheHeadersAndTheSignatureThatWasChecked) {
+    Hooks world;
+    Webhook hook;
+    const Outcomes got = hook.send(world);
+    ASSERT_TRUE(got.accepted.meta.source);
+    const RecordSource& source = *got.accepted.meta.source;
+    EXPECT_EQ(source.platform, Platform::kShopify);
+    EXPECT_EQ(source.topic, "orders/updated");
+    EXPECT_EQ(source.delivery, hook.delivery);
+    EXPECT_EQ(source.triggered_at, hook.triggered_at);
+    EXPECT_EQ(source.api_version, "");
+    EXPECT_EQ(source.signature, SigningKey(kAppSecret).sign(kShopifyOrder));
+    hook.delivery = std::string(600, 'd');
+    EXPECT_EQ(hook.send(world).accepted.meta.source->delivery, std::string(500, 'd'));
+    for (const char* odd : {"\xc3\x28", "a\x01", "\x7f"}) {
+        hook.delivery = odd;
+        EXPECT_EQ(hook.send(world).accepted.meta.source->delivery, "") << odd;
+    }
+}
+
+TEST(Webhooks, ADeletionIsStoredWithItsVersion) {
+    Hooks world;
+    Webhook hook;
+    hook.topic = "orders/delete";
+    hook.body = R"({"id":820982911946154508})";
+    const Outcomes got = hook.send(world);
+    ASSERT_FALSE(got.answer);
+    EXPECT_EQ(got.accepted.meta.topic, Topic::kOrderDelete);
+    ASSERT_TRUE(got.accepted.translated);
+    EXPECT_THAT(std::string(*got.accepted.translated),
+                HasSubstr(R"("platform_order_id":"820982911946154508",)"
+                          R"("platform_updated_at":"2026-03-01T10:00:01.999999999Z")"));
+}
+
+TEST(Webhooks, ARequestAboutAPersonIsStoredWithoutTheAddress) {
+    Hooks world;
+    Webhook hook;
+    hook.topic = "customers/redact";
+    hook.body = R"({"shop_id":1,"customer":{"id":7,"email":"jane@x.org","phone":"+1 555"},)"
+                R"("orders_to_redact":[11,12]})";
+    const Outcomes got = hook.send(world);
+    ASSERT_FALSE(got.answer);
+    EXPECT_EQ(got.accepted.meta.topic, Topic::kPrivacyRequest);
+    ASSERT_TRUE(got.accepted.translated);
+    const std::string body(*got.accepted.translated);
+    EXPECT_THAT(body, HasSubstr(R"("platform_order_ids":["11","12"])"));
+    EXPECT_EQ(body.find("jane"), std::string::npos);
+    EXPECT_EQ(body.find("555"), std::string::npos);
 }
 
 TEST(Webhooks, TheSignatureIsTheOneOfTheExampleInBase64) {
@@ -255,7 +309,11 @@ TEST(Webhooks, AShopWithAPlatformTakesOnlyItsOrdersAsEvents) {
     expect_refused(refused, Reason::kFields, 400);
     EXPECT_THAT(std::string(refused.answer->text()), HasSubstr(R"("field":"source")"));
     expect_refused(send(plain + R"(,"source":{"platform":"woocommerce"}})"), Reason::kFields, 400);
-    EXPECT_FALSE(send(plain + R"(,"source":{"platform":"shopify"}})").answer);
+    const Outcomes taken = send(plain + R"(,"source":{"platform":"shopify"}})");
+    EXPECT_FALSE(taken.answer);
+    ASSERT_TRUE(taken.accepted.meta.source);
+    EXPECT_EQ(taken.accepted.meta.source->platform, Platform::kShopify);
+    EXPECT_FALSE(taken.accepted.meta.source->signature);
 }
 
 }  // namespace

@@ -80,6 +80,27 @@ TEST(RecordRules, EveryFieldIsReadBack) {
     EXPECT_EQ(view->body, "the body \0 byte for byte"sv);
 }
 
+TEST(RecordRules, TheSourceIsReadBack) {
+    RecordMeta meta = order_meta();
+    EXPECT_FALSE(decode_record(encoded(meta, "{}"))->meta.source);
+    meta.source = RecordSource{Platform::kWooCommerce};
+    const std::string plain = encoded(meta, "{}");
+    ASSERT_TRUE(decode_record(plain)->meta.source);
+    EXPECT_EQ(decode_record(plain)->meta.source->platform, Platform::kWooCommerce);
+    EXPECT_FALSE(decode_record(plain)->meta.source->signature);
+    meta.source = {Platform::kShopify, "orders/updated",         "id of the delivery",
+                   "id of the event",  "2026-03-01T10:00:01.5Z", "2026-04",
+                   sha256("signed")};
+    const std::string record = encoded(meta, "{}");
+    const RecordSource source = *decode_record(record)->meta.source;
+    EXPECT_EQ(source.topic, "orders/updated");
+    EXPECT_EQ(source.delivery, "id of the delivery");
+    EXPECT_EQ(source.event, "id of the event");
+    EXPECT_EQ(source.triggered_at, "2026-03-01T10:00:01.5Z");
+    EXPECT_EQ(source.api_version, "2026-04");
+    EXPECT_EQ(source.signature, sha256("signed"));
+}
+
 TEST(RecordRules, ViewsPointIntoTheRecordItself) {
     const std::string record = encoded(order_meta(), "body");
     const Result<RecordView> view = decode_record(record);
@@ -158,6 +179,16 @@ TEST(RecordRules, K14_AFieldThatIntakeCouldNotHaveWrittenIsDamage) {
         EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.actor = wrong; }),
                   "record is damaged: its actor");
     }
+    const std::string source = "record is damaged: what it says of its source";
+    const std::string long_header(501, 'a');
+    for (const std::string_view wrong : {"\xc3\x28"sv, "a\n"sv, std::string_view(long_header)}) {
+        EXPECT_EQ(error_of([&](RecordMeta& meta) {
+                      meta.source = {Platform::kShopify, {}, wrong};
+                  }),
+                  source);
+    }
+    EXPECT_EQ(error_of([](RecordMeta& meta) { meta.source = RecordSource{Platform::kNone}; }),
+              source);
     EXPECT_EQ(error_of([](RecordMeta& meta) { meta.actor = "J\xc3\xbcrgen"; }), "none");
     for (const std::uint32_t count : {0U, 1001U}) {
         EXPECT_EQ(error_of([&](RecordMeta& meta) { meta.records_count = count; }),

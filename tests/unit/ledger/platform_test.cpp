@@ -1,0 +1,122 @@
+// Inputs of a shop with a platform (rule O7). tests/examples/81 to 87 have what their orders earn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/protocol/record.hpp"
+#include "unit/ledger/rules_fixture.hpp"
+
+namespace sluice::test {
+namespace {
+
+using testing::HasSubstr;
+
+class PlatformRules : public RulesTest {
+protected:
+    void SetUp() override {
+        RulesTest::SetUp();
+        books.source = SourceText{};
+    }
+
+    static OrderText order(int second, std::vector<std::string> notes = {}) {
+        OrderText text;
+        text.updated = "2026-01-02T00:00:" + std::string(second < 10 ? "0" : "") +
+                       std::to_string(second) + "Z";
+        text.codes = {"SAVE"};
+        text.notes = std::move(notes);
+        return text;
+    }
+
+    std::optional<DeletedOrder> deletion(const char* id = "o1") {
+        DeletedOrder row;
+        row.order = {{1}, {1}, OrderId(id)};
+        return books.read()->load(row) ? std::optional(row) : std::nullopt;
+    }
+};
+
+TEST_P(PlatformRules, O7_ADuplicateIsRecognizedBeyondTheEventsOfTheRow) {
+    for (int i = 0; i < 70; ++i) {
+        const auto notes =
+            i % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"TOTALS_DIFFER"};
+        ASSERT_EQ(books.update(order(0, notes)).input_class, InputClass::kApplied) << i;
+    }
+    EXPECT_EQ(books.update(order(0, {"TOTALS_DIFFER"})).input_class, InputClass::kDuplicate);
+    EXPECT_EQ(books.update(order(0)).input_class, InputClass::kApplied);
+    EXPECT_EQ(books.update(order(0)).input_class, InputClass::kDuplicate);
+    EXPECT_EQ(books.order().events_count, 71U);
+    EXPECT_EQ(books.order().duplicates_count, 2U);
+}
+
+TEST_P(PlatformRules, O7_ADeletionIsKeptUntilAStateArrives) {
+    const std::string version = "2026-01-02T00:00:30.999999999Z";
+    EXPECT_EQ(books.remove("o1", version).input_class, InputClass::kApplied);
+    const SequenceNumber deleted = books.last_seq();
+    ASSERT_TRUE(deletion());
+    EXPECT_EQ(deletion()->version.to_string(), version);
+    EXPECT_EQ(books.remove("o1", version).input_class, InputClass::kDuplicate);
+    EXPECT_EQ(books.remove("o1", "2026-01-02T00:00:29Z").input_class, InputClass::kStale);
+    EXPECT_EQ(books.update(order(3)).input_class, InputClass::kApplied);
+    EXPECT_FALSE(deletion());
+    const OrderState state = books.order();
+    EXPECT_EQ(state.version.to_string(), version);
+    EXPECT_EQ(state.last_applied, deleted);
+    ASSERT_EQ(state.events.size(), 2U);
+    EXPECT_EQ(state.events.front().topic, Topic::kOrderDelete);
+    EXPECT_EQ(state.events.front().seq, deleted);
+    EXPECT_EQ(books.commission(), "0.00 USD");
+}
+
+TEST_P(PlatformRules, O7_OnWooCommerceNoDeletionIsKept) {
+    books.source->platform = Platform::kWooCommerce;
+    EXPECT_EQ(books.remove("o1").input_class, InputClass::kStale);
+    EXPECT_EQ(books.remove("o1", "2026-01-02T00:00:30Z").input_class, InputClass::kStale);
+    EXPECT_FALSE(deletion());
+    books.update(order(3));
+    EXPECT_EQ(books.commission(), "10.00 USD");
+}
+
+TEST_P(PlatformRules, O7_ADeletionCancelsAtTheTimeOfItsWebhook) {
+    books.update(order(3));
+    books.source->triggered_at = "2026-01-03T10:00:00.5Z";
+    books.remove("o1", "2026-01-03T10:00:00.999999999Z");
+    EXPECT_EQ(books.order().cancelled_at->to_string(), "2026-01-03T10:00:00.5Z");
+    books.source->triggered_at = "yesterday";
+    books.receive_at("2026-02-03T00:00:07.25Z");
+    books.remove("o1");
+    EXPECT_EQ(books.order().cancelled_at->to_string(), "2026-02-03T00:00:07.25Z");
+    EXPECT_EQ(books.order().version.to_string(), "2026-02-03T00:00:07.999999999Z");
+}
+
+TEST_P(PlatformRules, O7_ADeletionFromTheFutureIsAnAnomaly) {
+    books.receive_at("2026-02-03T00:00:00Z");
+    books.update(order(3));
+    books.remove("o1", "2026-02-05T00:00:00Z");
+    EXPECT_NE(books.order().anomalies_showing & bit(AnomalyKind::kVersionInFuture), 0U);
+    EXPECT_EQ(books.order().plausible_version->to_string(), "2026-01-02T00:00:03Z");
+}
+
+TEST_P(PlatformRules, ADeletionThatIntakeCouldNotHaveWrittenIsADeadLetter) {
+    for (const char* body : {"{}", R"({"platform_order_id":""})", "[]", "no JSON",
+                             R"({"platform_order_id":"o1","platform_updated_at":"yesterday"})"}) {
+        EXPECT_EQ(books.raw(Topic::kOrderDelete, body).input_class, InputClass::kDead) << body;
+    }
+    books.source.reset();
+    const Applied applied = books.remove("o1");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
+    EXPECT_EQ(applied.text, "ORDER_DELETE of a shop without a platform");
+}
+
+TEST_P(PlatformRules, ARequestAboutAPersonStaysADeadLetter) {
+    const Applied applied = books.raw(
+        Topic::kPrivacyRequest,
+        R"({"topic":"customers/redact","platform_customer_id":"7","platform_order_ids":["o1"]})");
+    EXPECT_EQ(applied.input_class, InputClass::kDead);
+    const SequenceNumber seq = books.last_seq();
+    EXPECT_THAT(books.read()->dead_letter(seq)->reason, HasSubstr("PRIVACY_REQUEST"));
+    EXPECT_EQ(books.command(DeadReplay{{seq}}).text, "0 replayed, 1 still dead");
+    EXPECT_THAT(books.read()->dead_letter(seq)->reason, HasSubstr("PRIVACY_REQUEST"));
+}
+
+SLUICE_FOR_EVERY_LEDGER(PlatformRules);
+
+}  // namespace
+}  // namespace sluice::test
