@@ -311,9 +311,9 @@ LEDGER = [
           "            show_reuse(refund, owner->line);\n            return;\n",
           "            show_reuse(refund, owner->line);\n", "ledger:*R2_AnIdOfAnotherOrderIsIgnored*"),
     fault("the topic alone cancels", "core/rules/order_book.cpp",
-          "        state.cancelled_at = event.cancelled_at;\n",
+          "        state.cancelled_at = event.cancelled_at;\n    }\n",
           "        state.cancelled_at = event.topic == Topic::kOrderCancel ? event.updated_at\n"
-          "                                                                : event.cancelled_at;\n",
+          "                                                                : event.cancelled_at;\n    }\n",
           "ledger:*C1_CancelWithoutTheFieldIsAnUpdateWithAnAnomaly*"),
     fault("a cancellation that is not later counts", "core/rules/order_book.cpp",
           "} else if (event.updated_at <= state.version &&", "} else if (event.updated_at < state.version &&",
