@@ -82,10 +82,16 @@ public:
         period.until = worker::kReceived;
         command(period);
     }
-    void add(Topic topic, const std::string& body) {
+    /// An order that a shop of Shopify deleted before this ledger had seen it.
+    void deletion(const std::string& order) {
+        add(Topic::kOrderDelete, R"({"platform_order_id":")" + order + "\"}",
+            RecordSource{Platform::kShopify});
+    }
+    void add(Topic topic, const std::string& body, std::optional<RecordSource> source = {}) {
         RecordEnvelope envelope;
         RecordMeta meta = DrainStore::meta_of(topic);
         meta.received_at = received_;
+        meta.source = std::move(source);
         envelope.encode(meta, body);
         raw(std::string(envelope.prefix()) + body);
     }
@@ -158,6 +164,7 @@ std::vector<OwnedInput> inputs_before() {
     inputs.command(PayoutClose{worker::kReceived});
     inputs.order("d", 1);
     inputs.people();
+    inputs.deletion("never seen");
     inputs.order("a", 1, "", "OTHER");  // stale
     for (int version = 1; version <= static_cast<int>(kEventsInlineMax) + 1; ++version) {
         inputs.order("h", version, "", "GIVEN");

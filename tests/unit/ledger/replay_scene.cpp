@@ -126,6 +126,9 @@ void live(Books& books) {
     books.create(forgotten);
     books.forget(ForgetBy::kOrder, "gone");
     books.command(AnomalyAck{OrderId("large"), "LINES_EXCEED_AMOUNT"});
+    books.source = SourceText{};
+    books.remove("never seen", "2026-01-02T00:00:00Z");
+    books.source.reset();
     books.receive_at("2026-03-02T00:00:00Z");
     books.close_account("2026-03-01T00:00:00Z");
     books.command(PeriodClose{instant("2026-03-01T00:00:00Z"), true});
