@@ -13,8 +13,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -82,16 +80,10 @@ public:
         period.until = worker::kReceived;
         command(period);
     }
-    /// An order that a shop of Shopify deleted before this ledger had seen it.
-    void deletion(const std::string& order) {
-        add(Topic::kOrderDelete, R"({"platform_order_id":")" + order + "\"}",
-            RecordSource{Platform::kShopify});
-    }
-    void add(Topic topic, const std::string& body, std::optional<RecordSource> source = {}) {
+    void add(Topic topic, const std::string& body) {
         RecordEnvelope envelope;
         RecordMeta meta = DrainStore::meta_of(topic);
         meta.received_at = received_;
-        meta.source = std::move(source);
         envelope.encode(meta, body);
         raw(std::string(envelope.prefix()) + body);
     }
@@ -164,7 +156,6 @@ std::vector<OwnedInput> inputs_before() {
     inputs.command(PayoutClose{worker::kReceived});
     inputs.order("d", 1);
     inputs.people();
-    inputs.deletion("never seen");
     inputs.order("a", 1, "", "OTHER");  // stale
     for (int version = 1; version <= static_cast<int>(kEventsInlineMax) + 1; ++version) {
         inputs.order("h", version, "", "GIVEN");
@@ -233,6 +224,7 @@ void leave_rows(Ledger& ledger) {
     work.cause_topic = Topic::kForget;
     txn->put(work);
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
+    txn->put(DeletedOrder{{{1}, {1}, OrderId("x")}, {1}, 1, worker::kReceived, {}, {}});
     txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
     txn->commit();
