@@ -155,11 +155,22 @@ def test_an_order_that_woocommerce_deleted_comes_back_when_it_is_restored(world)
     assert world.balance("EUR")[3] == "8.32"
 
 
-def test_notes_of_the_translation_are_anomalies(world):
+def ledger_figures(edge):
+    return json.loads(edge.request("GET", "/sluice/status.json", [], length=False).body)["ledger"]
+
+
+def test_notes_of_the_translation_are_anomalies(world, edge):
+    """Each is a figure of its own kind: the later kinds were counted as dead letters."""
     earn(world)
+    world.sluice.drain()
+    before = ledger_figures(edge)
     accepted(world.shopify.send(payload("shopify", "refunds")))
     notes = json.loads((TRANSLATED / "shopify-1" / "refunds.translated").read_text())["body"]["source"]["notes"]
     assert notes and sorted(world.anomalies()) == sorted(notes)
+    after = ledger_figures(edge)
+    for kind, count in before["anomalies_by_kind"].items():
+        assert after["anomalies_by_kind"][kind] == count + notes.count(kind), kind
+    assert after["dead_by_kind"] == before["dead_by_kind"]
 
 
 def test_a_request_about_a_person_waits_as_a_dead_letter(world):

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <numeric>
+#include <tuple>
 
 #include "core/commands/seal.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -18,6 +19,10 @@ constexpr std::uint64_t kIdleMs = 100;
 /// A bulk file is written before its record, so a younger file may still get a record.
 constexpr std::int64_t kOrphanSeconds = 3600;
 constexpr std::chrono::milliseconds kSweepSlice{20};
+// The page of figures has a place for every kind: one kind more would be counted as another.
+static_assert(kAnomalyKinds <=
+              2 * std::tuple_size_v<decltype(store::ControlWords::first_anomalies)>);
+static_assert(store::kDeadKinds <= std::tuple_size_v<decltype(store::ControlWords::dead_by_kind)>);
 
 store::DeadKind kind_of(const DeadLetter& letter) {
     if (is_not_sealed(letter.reason)) {
