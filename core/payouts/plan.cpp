@@ -239,7 +239,7 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
             state_.positions[*find_position(state_, row.program, row.creator)];
         item.shop_id = amounts.empty() ? ShopId() : shop_id_of(row.shop);
         item.kind = is_in_another_run(position, request_.payout_run) ? ItemKind::kAdjustment
-                                                                  : ItemKind::kCommission;
+                                                                     : ItemKind::kCommission;
     }
     std::vector<PayoutItem> items;
     for (const auto& [line, amount] : amounts) {
