@@ -42,6 +42,13 @@ def site(tmp_path_factory):
     return folder
 
 
+def test_the_search_finds_the_words_of_partner_managers(site):
+    entries = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    for words in ("black friday", "gift card", "leaked code", "invoice"):
+        found = {entry["location"].split("#")[0] for entry in entries if words in f"{entry['title']} {entry['text']}".lower()}
+        assert "docs/partners.html" in found, words
+
+
 @pytest.fixture(scope="module")
 def pages(site):
     """{path: page}"""
