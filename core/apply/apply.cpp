@@ -159,6 +159,10 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn, const PreparedInput* 
     if (applied.input_class == InputClass::kDead) {
         txn.put(letter_of(input, meta, applied.text));
     }
+    if (meta != nullptr) {
+        applied.token = meta->token;
+        applied.received_at = meta->received_at;
+    }
     LedgerHead& head = txn.mutable_head();
     ++counter(head.totals, applied.input_class);
     head.applied_seq = applied.gap_end.value_or(input.seq);

@@ -29,6 +29,8 @@ struct Applied {
     CommandOutcome outcome = CommandOutcome::kDone;  ///< Meaningful for commands.
     /// The last of the lost inputs that the command stands for.
     std::optional<SequenceNumber> gap_end{};
+    std::uint64_t token = 0;  ///< RecordMeta::token of an order or a batch.
+    Timestamp received_at{};
 };
 
 /// Orders of an input's retry work that apply() does itself.

@@ -136,6 +136,7 @@ Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryV
 Accepting accept_catalog(const RequestHead& head, const Sender& sender, CheckedBody& body,
                          RateGate& gate, IntakeScratch& scratch) {
     Accepting result;
+    result.token = sender.bearer.get();
     if (!equal_constant_time(body.sha256(), sender.signature)) {
         result.answer = wrong_digest(Reason::kSignatureMismatch);
         return result;

@@ -110,7 +110,8 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
                        CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
     const Reason refused = check_signature(
-        sender, body, [now](const TokenView& token) { return token.may_sign_events(now); });
+        sender, body, [now](const TokenView& token) { return token.may_sign_events(now); },
+        result.token);
     if (refused != Reason::kNone) {
         result.answer = refused == Reason::kStoreUnavailable
                             ? failed(Endpoint::kEvents, 503, refused, std::nullopt)

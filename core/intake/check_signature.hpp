@@ -11,8 +11,10 @@ namespace sluice {
 /// Returns kNone if a token of the shop's account for which `may_sign` is true signed the body,
 /// kStoreUnavailable if one may have, or else why none did. A check that fails computes the same
 /// number of HMACs whatever the reason, with the dummy key in place of tokens.
+/// @param signer  Set to the token that signed.
 template <class MaySign>
-Reason check_signature(const Sender& sender, CheckedBody& body, MaySign may_sign) {
+Reason check_signature(const Sender& sender, CheckedBody& body, MaySign may_sign,
+                       const TokenView*& signer) {
     const ShopView* shop = sender.shop.get();
     const Digest256& signature = sender.signature;
     Reason reason = shop == nullptr   ? Reason::kShopUnknown
@@ -32,6 +34,7 @@ Reason check_signature(const Sender& sender, CheckedBody& body, MaySign may_sign
             ++tried;
             const std::optional<bool> is_right = body.is_signed_by(*token->signing_key, signature);
             if (is_right.value_or(false)) {
+                signer = token.get();
                 return Reason::kNone;
             }
             unreadable = unreadable || !is_right;

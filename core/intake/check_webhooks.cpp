@@ -194,9 +194,10 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
                             : event_unauthorized(Reason::kSignatureMissing);
         return result;
     }
-    const Reason wrong = check_signature(sender, body, [&](const TokenView& token) {
+    const auto may_sign = [&](const TokenView& token) {
         return token.may_sign_webhooks(platform, sender.shop->shop_id, now);
-    });
+    };
+    const Reason wrong = check_signature(sender, body, may_sign, result.token);
     if (wrong != Reason::kNone) {
         result.answer =
             wrong == Reason::kStoreUnavailable

@@ -53,7 +53,9 @@ struct Accepting {
     /// Meaningful if !answer; of a batch also if is_body_gone, but for the number of its records.
     Accepted accepted;
     std::optional<RateVerdict> rate;  ///< For the answer that the caller sends later.
-    bool is_body_gone = false;        ///< `answer` is 503, because the body could not be read.
+    /// The token that proved the sender, or nullptr. Lives as long as the Sender.
+    const TokenView* token = nullptr;
+    bool is_body_gone = false;  ///< `answer` is 503, because the body could not be read.
 };
 
 /// Parsers and buffers that one thread reuses from request to request. Validating a body takes 12

@@ -101,7 +101,7 @@ void build_metadata(flatbuffers::FlatBufferBuilder& builder, const RecordMeta& m
         meta.shop_number.value, account_id, shop_id, meta.received_at.seconds,
         meta.received_at.nanos, request_id, idempotency_key, anon_id, actor, meta.records_count,
         bulk, meta.anon_pseudonym ? &pseudonym : nullptr, meta.seal ? meta.seal->key : 0,
-        meta.seal ? &seal : nullptr, meta.traceparent ? &trace : nullptr, source));
+        meta.seal ? &seal : nullptr, meta.traceparent ? &trace : nullptr, source, meta.token));
 }
 
 /// An aligned copy of the metadata, because FlatBuffers needs 8-byte alignment and LMDB ensures 2.
@@ -254,6 +254,7 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
         meta.source = decode_source(*stored->source(), metadata);
     }
     meta.actor = metadata.view(stored->actor());
+    meta.token = stored->token();
     meta.records_count = stored->records_count();
     if (has_bulk != (stored->bulk() != nullptr)) {
         return corrupt("its flags");

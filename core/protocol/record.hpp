@@ -74,6 +74,9 @@ struct RecordMeta {
     std::optional<CommandSeal> seal{};  ///< Commands only.
     std::optional<TraceParent> traceparent{};
     std::optional<RecordSource> source{};  ///< Shops with a platform.
+    /// token_number() of the token that proved the sender. 0 if unknown. nginx can write any
+    /// number.
+    std::uint64_t token = 0;
 };
 
 /// An encoded head and metadata, to be written before the body. Reusable.

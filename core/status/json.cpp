@@ -151,6 +151,20 @@ void write_worker(JsonWriter& json, const StatusReport& report, std::uint64_t no
     json.field("archive_bytes", worker.archive_bytes).end_object();
 }
 
+void write_registry(JsonWriter& json, const StatusReport& report) {
+    json.key("registry");
+    if (!report.registry) {
+        json.null();
+        return;
+    }
+    const RegistryFigures& registry = *report.registry;
+    json.begin_object();
+    json.field("accounts", registry.accounts).field("accounts_limit", registry.accounts_max);
+    json.field("shops", registry.shops).field("tokens", registry.tokens);
+    json.field("bytes", registry.bytes).field("generation", registry.generation);
+    json.end_object();
+}
+
 void write_accounts(JsonWriter& json, const StatusReport& report) {
     json.key("accounts").begin_array();
     for (const AccountUse& use : report.accounts) {
@@ -200,6 +214,7 @@ std::string render_status_json(const StatusReport& report) {
     json.field("offloaded", report.metrics.offloaded);
     write_queue(json, report, now_ms);
     write_worker(json, report, now_ms);
+    write_registry(json, report);
     write_accounts(json, report);
     write_history(json, report);
     json.end_object();

@@ -206,6 +206,20 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     }
 }
 
+void write_registry(MetricsText& text, const RegistryFigures& registry) {
+    const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+        text.single(name, "gauge", help, value);
+    };
+    gauge("sluice_registry_accounts", "Accounts of the store.", registry.accounts);
+    gauge("sluice_registry_accounts_limit",
+          "Accounts that the shared zone of this nginx has room for.", registry.accounts_max);
+    gauge("sluice_registry_shops", "Shops of the store.", registry.shops);
+    gauge("sluice_registry_tokens", "Tokens of the store, revoked ones included.", registry.tokens);
+    gauge("sluice_registry_bytes", "Size of the registry that nginx reads.", registry.bytes);
+    gauge("sluice_registry_generation", "Grows with every change that this nginx has seen.",
+          registry.generation);
+}
+
 void write_accounts(MetricsText& text, const StatusReport& report) {
     const auto each = [&](std::string_view name, std::string_view type, std::string_view help,
                           std::uint64_t AccountUse::*value) {
@@ -248,6 +262,9 @@ std::string render_prometheus(const StatusReport& report) {
     }
     if (report.worker) {
         write_worker(text, *report.worker, now_ms);
+    }
+    if (report.registry) {
+        write_registry(text, *report.registry);
     }
     write_accounts(text, report);
     return out;

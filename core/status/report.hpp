@@ -43,6 +43,14 @@ struct QueueFigures {
     std::uint64_t lane_oldest_ms = 0;  ///< Age of the oldest such record.
 };
 
+/// The registry as nginx's workers read it.
+struct RegistryFigures {
+    std::uint64_t accounts = 0, shops = 0, tokens = 0;  ///< Revoked tokens included.
+    std::uint64_t accounts_max = 0;                     ///< Room in the shared zone.
+    std::uint64_t bytes = 0;                            ///< Size of the published copy.
+    std::uint64_t generation = 0;                       ///< Grows with every published change.
+};
+
 /// A figure with its label.
 struct NamedFigure {
     std::string_view name;
@@ -105,6 +113,7 @@ struct StatusReport {
     MetricsSnapshot metrics;
     std::optional<QueueFigures> queue;
     std::optional<WorkerFigures> worker;
+    std::optional<RegistryFigures> registry;
     std::vector<AccountUse> accounts;
     std::vector<HistoryPoint> history;
 };

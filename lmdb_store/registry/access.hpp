@@ -35,6 +35,7 @@ public:
 
     /// Names who makes the changes that follow.
     void set_author(Author author) { author_ = std::move(author); }
+    [[nodiscard]] const Author& author() const noexcept { return author_; }
     /// Runs `change` in one durable transaction, and logs what it returns. Aborts it if `change`
     /// throws.
     [[nodiscard]] Status write(const std::function<std::string(WriteTxn&)>& change);

@@ -27,8 +27,7 @@ struct TokenEntry {
     TokenPtr view;
 };
 
-/// The generation and the master key that an entry was checked with last. The entry is current
-/// while both are the same.
+/// The generation and the key with which an entry is current.
 struct Seen {
     std::uint64_t snapshot = 0;
     std::uint64_t key = 0;
@@ -202,13 +201,14 @@ public:
         return row ? std::optional(AccountSummary{row->account_id, row->rate_limit}) : std::nullopt;
     }
 
+    RegistrySize size() override {
+        const Snapshot snapshot = take_snapshot();
+        return tables_.size(txn_, current_.opened());
+    }
+
     std::uint64_t slots_used() override {
         const Snapshot snapshot = take_snapshot();
-        const auto next = find(txn_, tables_.main, kNextAccountKey);
-        if (!next || next->size() != sizeof(std::uint32_t)) {
-            throw StoreFailure(tables_.damaged("counter of accounts"));
-        }
-        return get_big_endian<std::uint32_t>(next->data()) - 1;
+        return tables_.slots_used(txn_);
     }
 
 private:

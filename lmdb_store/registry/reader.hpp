@@ -15,6 +15,7 @@
 
 #include "core/intake/registry_view.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/registry/registry_size.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
@@ -34,6 +35,9 @@ public:
     /// Returns the account with this slot, or nullopt. Two uncached reads, for a few dozen
     /// accounts.
     [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
+
+    /// Returns how much the registry has. Reads no row.
+    [[nodiscard]] virtual RegistrySize size() = 0;
 
     /// Returns the number of slots in use; every slot is below it. One uncached read.
     [[nodiscard]] virtual std::uint64_t slots_used() = 0;

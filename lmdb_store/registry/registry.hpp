@@ -40,6 +40,7 @@ struct TokenRequest {
     std::optional<Timestamp> expires_at;
     std::optional<std::string> secret;  ///< At least 16 bytes. Empty means random.
     ShopId shop_id{};                   ///< Webhooks: the only shop for which it counts.
+    std::string label{};                ///< For people, such as the system that uses it.
 };
 
 /// A bearer token with its account.

@@ -121,6 +121,8 @@ std::string encode_token(const StoredToken& token) {
         builder.CreateVector(token.secret_sha256.data(), token.secret_sha256.size());
     const auto sealed = add_bytes(builder, token.sealed_secret);
     const auto shop_id = add_text(builder, row.shop_id.view());
+    const auto label = add_text(builder, row.label);
+    const auto made_by = add_text(builder, row.made_by);
     const fbs::Instant created = to_instant(row.created_at);
     const fbs::Instant expires = to_instant(row.expires_at.value_or(Timestamp{}));
     const fbs::Instant revoked = to_instant(row.revoked_at.value_or(Timestamp{}));
@@ -128,7 +130,7 @@ std::string encode_token(const StoredToken& token) {
         builder,
         fbs::CreateToken(builder, token.account_number.value, account_id, row.scopes, &created,
                          row.expires_at ? &expires : nullptr, row.revoked_at ? &revoked : nullptr,
-                         secret_sha256, sealed, shop_id));
+                         secret_sha256, sealed, shop_id, label, made_by));
 }
 
 std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes) {
@@ -185,6 +187,8 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
     token.row.expires_at = from_instant(stored->expires_at());
     token.row.revoked_at = from_instant(stored->revoked_at());
     token.row.shop_id = ShopId(view_of(stored->shop_id()));
+    token.row.label = view_of(stored->label());
+    token.row.made_by = view_of(stored->made_by());
     token.account_number = {stored->account_number()};
     std::copy(stored->secret_sha256()->begin(), stored->secret_sha256()->end(),
               token.secret_sha256.begin());

@@ -42,7 +42,9 @@ struct TokenRow {
     Timestamp created_at;
     std::optional<Timestamp> expires_at;
     std::optional<Timestamp> revoked_at;
-    ShopId shop_id{};  ///< The only shop for which it counts; empty: all shops of the account.
+    ShopId shop_id{};       ///< The only shop for which it counts; empty: all shops of the account.
+    std::string label{};    ///< For people. May be empty.
+    std::string made_by{};  ///< The actor who created it, or empty.
 };
 
 enum class Role : std::uint8_t { kViewer = 1, kManager = 2, kSupport = 3 };

@@ -136,6 +136,25 @@ Result<MasterKey> RegistryTables::key_in_force(const Txn& txn, const MasterKey& 
                      "replaced, reload nginx"};
 }
 
+RegistrySize RegistryTables::size(const Txn& txn, std::uint64_t generation) const {
+    MDB_stat stat{};
+    const auto rows = [&](MDB_dbi table) {
+        check(mdb_stat(txn.get(), table, &stat), *environment, "read");
+        return std::uint64_t{stat.ms_entries};
+    };
+    RegistrySize size{rows(accounts), rows(shops), rows(tokens), 0, generation};
+    size.bytes = (environment->info().me_last_pgno + 1) * stat.ms_psize;
+    return size;
+}
+
+std::uint64_t RegistryTables::slots_used(const Txn& txn) const {
+    const auto next = find(txn, main, kNextAccountKey);
+    if (!next || next->size() != sizeof(std::uint32_t)) {
+        throw StoreFailure(damaged("counter of accounts"));
+    }
+    return get_big_endian<std::uint32_t>(next->data()) - 1;
+}
+
 Error RegistryTables::damaged(std::string_view row_kind) const {
     return {ErrorCode::kCorrupt, "\"" + environment->folder().string() +
                                      "\" is damaged (unreadable " + std::string(row_kind) +

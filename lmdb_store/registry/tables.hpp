@@ -27,6 +27,7 @@
 #include "core/values/ids.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/published.hpp"
+#include "lmdb_store/registry/registry_size.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 
@@ -62,6 +63,10 @@ struct RegistryTables {
     /// Returns the key with which this registry's secrets were encrypted, one of those in `file`,
     /// or kCorrupt if it is none of them.
     [[nodiscard]] Result<MasterKey> key_in_force(const Txn& txn, const MasterKey& file) const;
+    /// Returns how much the published copy of this generation has. Reads no row.
+    [[nodiscard]] RegistrySize size(const Txn& txn, std::uint64_t generation) const;
+    /// Returns the number of slots in use. Throws StoreFailure if it is damaged.
+    [[nodiscard]] std::uint64_t slots_used(const Txn& txn) const;
     /// Returns the error of a row that cannot be decoded.
     [[nodiscard]] Error damaged(std::string_view row_kind) const;
     /// Returns a decoded row. Throws that error if there is none.

@@ -163,7 +163,8 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
                      request.secret ? *request.secret : random_secret()};
     const std::string what = "token create " + created.token_id.str() + " of " +
                              request.account_id.str() + ": " + scopes_text(request.scopes) +
-                             (request.shop_id.empty() ? "" : " for shop " + request.shop_id.str());
+                             (request.shop_id.empty() ? "" : " for shop " + request.shop_id.str()) +
+                             (request.label.empty() ? "" : ", " + request.label);
     const Status stored = access_->write(what, [&](WriteTxn& txn) {
         const AccountRow account = access_->known_account(txn, request.account_id);
         access_->check_independent(txn);
@@ -171,8 +172,9 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         check_shop(*access_, txn, request);
         check_token_count(*access_, txn, account, request, now);
         StoredToken token;
-        token.row = {created.token_id,   request.account_id, request.scopes, now,
-                     request.expires_at, std::nullopt,       request.shop_id};
+        token.row = {created.token_id,       request.account_id, request.scopes,  now,
+                     request.expires_at,     std::nullopt,       request.shop_id, request.label,
+                     access_->author().actor};
         token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = in_force.seal(created.secret, created.token_id.view());

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kNew = ".new.";
 constexpr std::string_view kDigits = "0123456789";
 /// `notify` is a folder.
-constexpr std::array<std::string_view, 5> kNamesInRoot = {"format", "ledger.url", "command.key",
-                                                          "notify.key", "notify"};
+constexpr std::array<std::string_view, 6> kNamesInRoot = {"format",     "ledger.url", "command.key",
+                                                          "notify.key", "notify",     "token.days"};
 
 /// Returns what the temporary file will be named, or an empty text if the name is of another form.
 std::string_view replaced_name(std::string_view name) {

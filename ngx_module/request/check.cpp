@@ -3,6 +3,7 @@
 #include "core/intake/body.hpp"
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/token_number.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/request/stages.hpp"
@@ -79,6 +80,7 @@ Accepting accept(IngestRequest& request, IntakeScratch& scratch, Timestamp now) 
     }
     CheckedBody& body = streamed ? static_cast<CheckedBody&>(*streamed) : whole;
     Accepting accepting = accept_body(request, body, gate, now, scratch);
+    request.token = accepting.token != nullptr ? token_number(accepting.token->token_id.view()) : 0;
     if (gate.is_beyond_zone()) {
         // The account's limit cannot be held, so that none of its requests is accepted.
         settle_unavailable(request, Reason::kZoneTooSmall);
@@ -158,6 +160,7 @@ bool is_known_batch(IngestRequest& request, const Accepted& accepted, Timestamp 
 void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.received_at = now;
     accepted.meta.request_id = request.request_id;
+    accepted.meta.token = request.token;
     accepted.meta.traceparent = trace_of(request.head);
     request.records_count = accepted.meta.records_count;
     request.stored_as = accepted.outcome;

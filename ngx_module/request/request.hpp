@@ -81,6 +81,7 @@ struct IngestRequest {
     std::optional<RateVerdict> rate;
     AccountCell* cell = nullptr;            ///< The authenticated account's counters.
     bool authenticated = false;             ///< The sender is proven; logs may name its account.
+    std::uint64_t token = 0;                ///< token_number() of the token that proved it.
     RecordEnvelope& envelope;               ///< Encoded for each record; the pool keeps its buffer.
     std::optional<std::string> translated;  ///< Webhooks: stored in place of the body.
     Outcome stored_as = Outcome::kAccepted;  ///< The outcome, once the record is stored.

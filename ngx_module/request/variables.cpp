@@ -10,6 +10,7 @@
 
 #include "core/intake/diagnosis.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/token_number.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -31,6 +32,7 @@ enum Variable : uintptr_t {
     kRecords,
     kLimitRemaining,
     kTrace,
+    kToken,
     kSource,
     kSourceTopic,
     kSourceDelivery,
@@ -110,6 +112,11 @@ Text platform_text(const HeaderValue& header) noexcept {
 Text topic(const RequestHead& head) noexcept {
     const std::optional<Topic> topic = parse_topic(head.topic.value);
     return topic && !is_command(*topic) ? Text(to_string(*topic)) : std::nullopt;
+}
+
+/// Returns the id of the token that proved the sender. Ids are no secrets.
+Text token(const IngestRequest& request, ngx_pool_t* pool) {
+    return request.token != 0 ? copy(pool, token_id_of(request.token)) : std::nullopt;
 }
 
 Text trace(const RequestHead& head, ngx_pool_t* pool) {
@@ -222,6 +229,8 @@ Text value_of(IngestRequest& request, uintptr_t variable) {
             return request.rate ? number(pool, request.rate->remaining) : std::nullopt;
         case kTrace:
             return trace(request.head, pool);
+        case kToken:
+            return token(request, pool);
         case kSource:
             return request.platform() != Platform::kNone ? Text(to_string(request.platform()))
                                                          : std::nullopt;
@@ -315,6 +324,7 @@ constexpr Definition kDefinitions[] = {
     {"sluice_records", kRecords},
     {"sluice_limit_remaining", kLimitRemaining},
     {"sluice_trace", kTrace},
+    {"sluice_token", kToken},
     {"sluice_source", kSource},
     {"sluice_source_topic", kSourceTopic},
     {"sluice_source_delivery", kSourceDelivery},

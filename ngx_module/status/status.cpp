@@ -10,6 +10,8 @@
 #include "core/journal/journal.hpp"
 #include "core/status/report.hpp"
 #include "core/values/result.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
+#include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
@@ -88,7 +90,23 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
     return figures;
 }
 
-void add_store(const StatusSources& from, StatusReport& report) {
+/// Returns nothing if the registry is not open or cannot be read now.
+std::optional<RegistryFigures> registry_figures(store::RegistryReader* registry,
+                                                std::uint64_t accounts_max) {
+    try {
+        if (registry == nullptr) {
+            return std::nullopt;
+        }
+        const store::RegistrySize size = registry->size();
+        return RegistryFigures{size.accounts, size.shops, size.tokens,
+                               accounts_max,  size.bytes, size.generation};
+    } catch (const store::StoreFailure&) {
+        return std::nullopt;  // the requests that need it log the error
+    }
+}
+
+void add_store(const StatusSources& from, const ZoneView& zone, StatusReport& report) {
+    report.registry = registry_figures(from.store.registry(), zone.cells_count);
     report.not_ready = from.store.closed_reason();
     report.not_ready_detail = from.store.problem();
     report.accounts = from.sampler.accounts();
@@ -120,7 +138,7 @@ StatusReport gather_status(const MainConf& conf) {
         conf.zone_view.history->read(report.history);
     }
     if (conf.status_sources != nullptr) {
-        add_store(*conf.status_sources, report);
+        add_store(*conf.status_sources, conf.zone_view, report);
     } else {
         report.not_ready = Reason::kStoreUnavailable;
         report.not_ready_detail = "this worker process could not start; see the error log";

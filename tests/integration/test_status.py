@@ -107,6 +107,22 @@ def test_health_and_ready(edge):
     assert (ready.status, ready.body) == (200, b"ready\n")
 
 
+def test_the_registry_is_shown_as_nginx_reads_it(edge, new_merchant):
+    names = ("accounts", "shops", "tokens")
+
+    def has(count):
+        figures = metrics(edge)  # without these until its process has opened the store
+        return {figures.get(f"sluice_registry_{name}") for name in names} == {count} and figures
+
+    before = paths.wait_until(lambda: has(0), "an empty registry")
+    new_merchant(edge, "acme")
+    after = paths.wait_until(lambda: has(1), "one of each")
+    assert after["sluice_registry_generation"] > before["sluice_registry_generation"]
+    assert after["sluice_registry_bytes"] > 0 and after["sluice_registry_accounts_limit"] >= 1
+    report = wait_for(edge, lambda r: r["registry"] and r, "a process with the store")
+    assert {name: report["registry"][name] for name in names} == dict.fromkeys(names, 1)
+
+
 def test_every_request_is_counted_once_under_its_result(edge, new_merchant):
     merchant = new_merchant(edge, "acme")
     for _ in range(3):

@@ -170,6 +170,8 @@ void line_members(Members& members, Is<store::SealedToken> auto& token) {
     members.or_null("revoked_at", token.row.revoked_at);
     members("sealed_secret", token.sealed_secret, HexBytes());
     members.unless_default("shop", token.row.shop_id);
+    members.unless_default("label", token.row.label);
+    members.unless_default("made_by", token.row.made_by);
 }
 
 void line_members(auto& members, Is<store::UserRow> auto& row) {

@@ -13,7 +13,7 @@
 namespace sluice::cli {
 
 /// The only version that is written and read.
-inline constexpr std::uint64_t kRegistryFileVersion = 4;
+inline constexpr std::uint64_t kRegistryFileVersion = 5;
 inline constexpr std::size_t kRegistryFileBytesMax = std::size_t{1} << 30;
 
 /// @param key  The key that sealed the snapshot's secrets.

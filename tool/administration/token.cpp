@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/values/token_number.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/clock/clock.hpp"
@@ -10,6 +11,7 @@
 #include "program/commands.hpp"
 #include "program/system/file.hpp"
 #include "worker/access/registry_access.hpp"
+#include "worker/drain/token_days.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -85,6 +87,10 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
 }
 
 Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
+    const auto days = worker::read_token_days(frame.paths());
+    if (!days.ok()) {
+        return days.error();
+    }
     return list_registry(
         frame, command.format,
         {{"token_id"},
@@ -93,22 +99,37 @@ Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
          {"created_at"},
          {"expires_at"},
          {"revoked_at"},
-         {"shop_id"}},
+         {"shop_id"},
+         {"label"},
+         {"made_by"},
+         {"last_used"}},
         [&](Registry& registry) { return registry.tokens(command.account); },
-        [](const store::TokenRow& row) -> Row {
+        [&days = *days](const store::TokenRow& row) -> Row {
+            const auto used = days.find(token_number(row.token_id.view()));
             return {row.token_id.str(),
                     row.account_id.str(),
                     scope_names(row.scopes),
                     row.created_at.to_string(),
                     row.expires_at,
                     row.revoked_at,
-                    row.shop_id.empty() ? Json() : Json(row.shop_id.str())};
+                    text_or_null(row.shop_id.str()),
+                    text_or_null(row.label),
+                    text_or_null(row.made_by),
+                    used == days.end() ? Json() : Json(worker::day_text(used->second))};
         });
 }
 
 Status revoke_token(const Frame& frame, const TokenId& id) {
     return change_registry(frame, "revoked token " + printable(id.view()),
                            [&](Registry& registry) { return registry.revoke_token(id, now_ms()); });
+}
+
+Result<std::string> parse_label(std::string_view text) {
+    constexpr std::size_t kBytesMax = 100;
+    auto label = parse_typed(text);
+    return label.ok() && (label->empty() || label->size() > kBytesMax)
+               ? Error{ErrorCode::kInvalid, "expected 1 to 100 bytes"}
+               : label;
 }
 
 Result<TokenId> parse_token_id(std::string_view text) {
@@ -134,6 +155,8 @@ void declare_token(Subcommand app) {
         .required();
     add_id(create, "--shop", "S", created.request.shop_id,
            "Webhooks: the only shop for which the secret counts (default: all of the account)");
+    add_value(create, "--label", "TEXT", created.request.label, parse_label,
+              "What the token is for, as `token list` shows it (1 to 100 bytes)");
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
     add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,

@@ -180,6 +180,7 @@ Result<bool> Drain::Loop::step() {
         } catch (const std::bad_alloc&) {
             warn("not enough memory for the names of bulk files; the sweep removes them later");
         }
+        keeper_.applied_tokens(applying_.inputs(), step->first, done.inputs_done);
         keeper_.figures(applying_.head(), applying_.work().pieces);
     }
     if (done.inputs_applied != 0) {
@@ -329,6 +330,9 @@ Status Drain::Loop::finish(bool trims) {
         } while (archive_.is_behind() && steady_now() < end);
     }
     finish_forgets();
+    if (Status saved = keeper_.save_token_days(); !saved) {
+        warn("the days on which tokens were used: " + saved.error().message);
+    }
     // If admission stopped at the high-water mark, only this trimming lets nginx append again.
     while (trims && steady_now() < end) {
         const auto more = keeper_.trim_slice();

@@ -59,6 +59,7 @@ Housekeeping::Housekeeping(const store::StorePaths& paths, store::Queue& queue)
     : paths_(paths),
       queue_(queue),
       words_(queue.control().words()),
+      token_days_(paths),
       sweep_(paths, queue, kOrphanSeconds) {}
 
 void Housekeeping::starting(std::uint64_t version) {
@@ -138,6 +139,13 @@ void Housekeeping::applied_bulk(const std::vector<OwnedInput>& inputs, std::size
         if (!inputs[at].bulk_file.empty()) {
             bulk_.push_back({inputs[at].seq, inputs[at].bulk_file});
         }
+    }
+}
+
+void Housekeeping::applied_tokens(const std::vector<OwnedInput>& inputs, std::size_t first,
+                                  std::size_t count) {
+    for (std::size_t at = first; at < first + count; ++at) {
+        token_days_.note(inputs[at].token, inputs[at].received_at);
     }
 }
 
@@ -241,6 +249,7 @@ void Housekeeping::periodic(Ledger& ledger, const std::string& node,
         return;
     }
     queue_.clear_stale_readers();
+    static_cast<void>(token_days_.save());  // the next call tries again
     set(words_.archive_bytes, archive.bytes());
     count_dead(ledger, node);
     if (auto* embedded = dynamic_cast<store::EmbeddedLedger*>(&ledger)) {

@@ -20,6 +20,7 @@
 #include "os/clock/clock.hpp"
 #include "worker/drain/archive_follower.hpp"
 #include "worker/drain/input_batch.hpp"
+#include "worker/drain/token_days.hpp"
 
 namespace sluice::worker {
 
@@ -39,6 +40,11 @@ public:
     void find_applied_bulk(SequenceNumber applied);
     /// Notes the bulk files of inputs that were just applied. publish() unlinks them.
     void applied_bulk(const std::vector<OwnedInput>& inputs, std::size_t first, std::size_t count);
+    /// Notes the tokens that signed or bore inputs that were just applied.
+    void applied_tokens(const std::vector<OwnedInput>& inputs, std::size_t first,
+                        std::size_t count);
+    /// Writes the day on which each token was used last.
+    [[nodiscard]] Status save_token_days() { return token_days_.save(); }
     /// @param work_pieces  Attribution to be tried again (work_left()).
     void figures(const LedgerHead& head, std::uint64_t work_pieces);
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);
@@ -93,6 +99,7 @@ private:
     SequenceNumber noted_;  ///< Last number of the queue at ControlWords::queue_noted_ms.
     std::deque<BulkFile> bulk_;
     std::uint64_t dead_counted_ = 0;
+    TokenDays token_days_;
     Every look_at_queue_{std::chrono::milliseconds(200)};
     Every look_at_mark_{std::chrono::seconds(1)};
     Every look_at_files_{std::chrono::seconds(1)};

@@ -108,6 +108,8 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         Applied applied = apply_one(txn, inputs[at], ahead_.at(at - first));
         const InputClass input_class = applied.input_class;
         inputs[at].input_class = input_class;
+        inputs[at].token = applied.token;
+        inputs[at].received_at = applied.received_at;
         inputs[at].last_seq = txn.head().applied_seq;
         inputs[at].chain = txn.head().inputs_sha256;
         if (input_class == InputClass::kDead && is_verdict(applied.text)) {

@@ -1,6 +1,7 @@
 // Owned input: an input as it was copied out of a queue or an archive.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "core/ledger/input.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/timestamp.hpp"
 #include "lmdb_store/archive/archive.hpp"
 
 namespace sluice::worker {
@@ -23,7 +25,9 @@ struct OwnedInput {
     std::optional<store::ArchivedInput::Original> original;
     SequenceNumber last_seq;  ///< The last number that it stands for (ArchivedInput::last_seq).
     Digest256 chain{};        ///< LedgerHead::inputs_sha256 after it; set when it was applied here.
-    std::optional<InputClass> input_class;    ///< Set when it was applied here.
+    std::optional<InputClass> input_class;  ///< Set when it was applied here.
+    std::uint64_t token = 0;                ///< As Applied has it, as has `received_at`.
+    Timestamp received_at;
     std::optional<ForgetFound> forget_found;  ///< Result of the search for a FORGET.
     std::optional<std::string> damage;        ///< Set if a FORGET's search met damage.
     std::string verdict;  ///< The reason, if it became a dead letter here by is_verdict().

@@ -69,6 +69,7 @@ TEST(CatalogIntakeRules, AValidBatchIsAccepted) {
     EXPECT_EQ(got.accepted.meta.records_count, 1U);
     EXPECT_EQ(got.accepted.body_sha256, sha256(kBatch));
     EXPECT_THAT(world.gate.counted, ElementsAre("acme"));
+    EXPECT_EQ(got.token, TokenId("tok_0000000000000001"));
 }
 
 TEST(CatalogIntakeRules, Check1MethodIsPost) {

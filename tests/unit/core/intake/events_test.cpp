@@ -64,6 +64,17 @@ TEST(EventIntakeRules, AValidEventIsAcceptedWithItsSender) {
     EXPECT_EQ(got.accepted.meta.anon_id, "anon-1");
     EXPECT_EQ(got.accepted.meta.idempotency_key, "");
     EXPECT_THAT(world.gate.counted, ElementsAre("acme"));
+    EXPECT_EQ(got.token, TokenId("tok_0000000000000001"));
+}
+
+TEST(EventIntakeRules, TheTokenThatSignedIsNamedAndNoOther) {
+    World world;
+    world.registry.add_token(world.acme, "second secret of acme, sixteen", kWriteOrders);
+    Request request = order_request();
+    request.set("X-Signature", {signature_of(request.body, "second secret of acme, sixteen")});
+    EXPECT_EQ(send(world, request).token, TokenId("tok_0000000000000003"));
+    request.set("X-Signature", {signature_of(request.body, World::kOtherSecret)});
+    EXPECT_TRUE(send(world, request).token.empty());
 }
 
 TEST(EventIntakeRules, OtherMethodsGet405WithAllowPost) {

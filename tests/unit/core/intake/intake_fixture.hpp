@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/intake/intake.hpp"
+#include "core/values/token_number.hpp"
 
 namespace sluice::test {
 
@@ -51,6 +52,7 @@ public:
                                          const std::string& secret, unsigned scopes,
                                          bool revoked = false) {
         auto token = std::make_shared<TokenView>();
+        token->token_id = TokenId(token_id_of(++tokens_made));
         token->account_number = account->number;
         token->scopes = static_cast<std::uint8_t>(scopes);
         token->revoked = revoked;
@@ -98,6 +100,7 @@ public:
     std::map<std::string, BearerView> bearers;
     std::vector<std::shared_ptr<const TokenView>> retired;
     int lookups = 0;
+    std::uint64_t tokens_made = 0;
 };
 
 class FakeGate : public RateGate {
@@ -171,15 +174,17 @@ struct Outcomes {
     std::optional<Answer> answer;
     Accepted accepted;
     bool before_body = false;
+    TokenId token{};  ///< The one that proved the sender.
 
     /// @param accept  The second step: gives the Accepting of a request that was opened.
     template <class Accept>
     static Outcomes of(Opened opened, Accept&& accept) {
         if (opened.answer) {
-            return {std::move(opened.answer), {}, true};
+            return {std::move(opened.answer), {}, true, {}};
         }
         Accepting accepting = accept(opened.sender);
-        return {std::move(accepting.answer), accepting.accepted, false};
+        return {std::move(accepting.answer), accepting.accepted, false,
+                accepting.token != nullptr ? accepting.token->token_id : TokenId()};
     }
 };
 

@@ -22,6 +22,7 @@ RecordMeta order_meta() {
     meta.received_at = {1'700'000'000, 123'456'789};
     meta.request_id = "0123456789abcdef0123456789abcdef";
     meta.anon_id = "anon \xf0\x9f\x9b\x92";
+    meta.token = 0x0123456789abcdef;
     return meta;
 }
 
@@ -74,6 +75,7 @@ TEST(RecordRules, EveryFieldIsReadBack) {
     EXPECT_EQ(view->meta.request_id, meta.request_id);
     EXPECT_EQ(view->meta.idempotency_key, "");
     EXPECT_EQ(view->meta.anon_id, meta.anon_id);
+    EXPECT_EQ(view->meta.token, meta.token);
     EXPECT_EQ(view->meta.actor, "");
     EXPECT_EQ(view->meta.records_count, 1U);
     EXPECT_FALSE(view->meta.bulk);

@@ -71,6 +71,7 @@ StatusReport full_report() {
     report.metrics = some_metrics();
     report.queue = roomy_queue();
     report.worker = running_worker();
+    report.registry = RegistryFigures{3, 7, 9, 1024, 65'536, 12};
     report.accounts = {{{3, 12, 1'700'000'040, 5, 1}, "acme", 600}};
     report.history.resize(2);
     return report;
@@ -222,6 +223,15 @@ TEST(StatusJson, CarriesTheFigures) {
     EXPECT_EQ(root["worker"]["version"].get_string().value(), "1.2.3");
     EXPECT_EQ(root["ledger"]["anomalies_by_kind"]["REFUND_EXCEEDS_LINE"].get_uint64().value(), 3u);
     EXPECT_EQ(root["accounts"].at(0)["used"].get_uint64().value(), 12u);
+    EXPECT_EQ(root["registry"]["accounts_limit"].get_uint64().value(), 1024u);
+}
+
+TEST(PrometheusText, TheRegistryIsLeftOutWhileItCannotBeRead) {
+    StatusReport report = full_report();
+    EXPECT_THAT(render_prometheus(report), HasSubstr("sluice_registry_generation 12\n"));
+    EXPECT_THAT(render_prometheus(report), HasSubstr("sluice_registry_accounts_limit 1024\n"));
+    report.registry.reset();
+    EXPECT_THAT(render_prometheus(report), Not(HasSubstr("sluice_registry_")));
 }
 
 TEST(PrometheusText, EveryFamilyHasOneHelpAndOneTypeBeforeItsSamples) {

@@ -84,6 +84,19 @@ TEST_F(RegistryReaderTest, FindsAShopWithItsAccountAndKeys) {
     EXPECT_FALSE(signed_by(*shop, "another secret"));
 }
 
+TEST_F(RegistryReaderTest, ItSaysHowMuchTheRegistryHas) {
+    const RegistrySize before = reader_->size();
+    EXPECT_EQ(before.accounts, 1U);
+    EXPECT_EQ(before.shops, 1U);
+    EXPECT_EQ(before.tokens, 0U);
+    EXPECT_GT(before.bytes, 0U);
+    const NewToken made = token(kWriteOrders);
+    ASSERT_TRUE(registry_->revoke_token(made.token_id, kNow).ok());
+    const RegistrySize after = reader_->size();
+    EXPECT_EQ(after.tokens, 1U) << "revoked ones are included";
+    EXPECT_GT(after.generation, before.generation);
+}
+
 TEST_F(RegistryReaderTest, UnknownAndMalformedShopsAreNull) {
     EXPECT_EQ(reader_->find_shop("nope"), nullptr);
     EXPECT_EQ(reader_->find_shop("nope"), nullptr) << "also the second time";

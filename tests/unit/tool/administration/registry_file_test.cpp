@@ -40,6 +40,8 @@ store::RegistrySnapshot sample(const store::MasterKey& key) {
                   token("tok_2", kWriteProducts, std::nullopt, std::optional(kTime)),
                   token("tok_3", kShopifyWebhooks, std::nullopt, std::nullopt)};
     all.tokens[2].row.shop_id = ShopId("mugs");
+    all.tokens[2].row.label = "the shop's backend";
+    all.tokens[2].row.made_by = "eve";
     all.changes = {{all.revision.source, 9, kTime, {"eve", "a new shop"}, "shop create shop@1"}};
     return all;
 }
@@ -66,7 +68,10 @@ TEST(RegistryFile, WrittenRegistryIsReadBack) {
     ASSERT_EQ(read->tokens.size(), 3U);
     EXPECT_EQ(read->tokens[2].row.scopes, kShopifyWebhooks);
     EXPECT_EQ(read->tokens[2].row.shop_id.view(), "mugs");
+    EXPECT_EQ(read->tokens[2].row.label, "the shop's backend");
+    EXPECT_EQ(read->tokens[2].row.made_by, "eve");
     EXPECT_TRUE(read->tokens[0].row.shop_id.empty());
+    EXPECT_TRUE(read->tokens[0].row.label.empty());
     EXPECT_EQ(read->tokens[0].row.scopes, kWriteOrders | kReadOrders);
     EXPECT_EQ(read->tokens[0].row.expires_at, kTime);
     EXPECT_EQ(read->tokens[1].row.revoked_at, kTime);
@@ -133,9 +138,9 @@ TEST(RegistryFile, ALineOfAnotherFileIsFound) {
 
 TEST(RegistryFile, ANewerVersionAndOtherFilesAreNamed) {
     const store::MasterKey key = store::MasterKey::random();
-    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":5}\n", key);
+    const auto newer = decode_registry("{\"format\":\"sluice-registry\",\"version\":6}\n", key);
     EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
-    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":3}\n", key);
+    const auto older = decode_registry("{\"format\":\"sluice-registry\",\"version\":4}\n", key);
     EXPECT_EQ(older.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(older.error().message.find("export the registry again"), std::string::npos);
     for (const char* text : {"", "\n", "[]\n", "{}\n", "hello", "{\"format\":\"other\"}\n"}) {
