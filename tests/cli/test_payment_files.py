@@ -70,7 +70,8 @@ def test_void_payouts_of_a_run_are_passed_over(run):
 
 
 def test_an_export_of_a_run_passes_over_payouts_that_were_sent(run):
-    assert export(run, "--currency", "EUR", out="first.csv").status == 0
+    first = export(run, "--currency", "EUR", out="first.csv")
+    assert first.status == 0 and "payouts in USD are left: --currency USD" in first.out, first
     (euro,) = run.json("payout", "list", *ACME, "--currency", "EUR")
     done = export(run, "--key", "rest")
     assert done.status == 0 and "2 payouts, written to" in done.out and f"payout {euro['payout_id']} was sent" in done.out, done

@@ -127,7 +127,7 @@ def test_a_shop_with_dead_letters_shows_their_number(site, visit):
     """Today links here."""
     shops = read(site, "shops")
     with visit(view="shops") as page:
-        assert "Dead letters" not in page.text()
+        assert "Dead letters" not in page.text() and rows_of(page, "Shops")[0][2].startswith("Heard "), "a shop that sends is not quiet"
         shops["items"][0]["dead_letters"] = 1234
         show(page, "shops", [shops, None])
         assert "Dead letters, 30 days" in page.text() and rows_of(page, "Shops")[0][3] == "1,234"
@@ -147,6 +147,17 @@ def test_amounts_of_one_currency_share_a_line_in_every_column(visit):
         tops = page.run("""[...document.querySelectorAll('main tbody td')].filter((cell) => cell.children.length > 1 || cell.firstElementChild?.children.length > 1)
             .map((cell) => [...cell.querySelectorAll('div > div')].map((line) => Math.round(line.getBoundingClientRect().top)))""")
         assert len(tops) == 3 and tops[0] == tops[1] == tops[2] and tops[0][0] < tops[0][1], tops
+
+
+def test_who_grew_most_comes_first_when_the_column_is_sorted(visit):
+    months = {"ann": ("8.00", "20.00"), "ben": ("30.00", "21.50"), "cy": ("100.00", "99.00")}
+    items = [{"creator_id": name, "name": None, "program_id": "spring", "removed": False, "codes": [],
+              "earned": [{"currency": "USD", "this_month": now, "last_month": before}]} for name, (now, before) in months.items()]
+    with visit(view="shops") as page:
+        show(page, "creators", {"items": items, "held": [False] * 3, "next": None, "balances": [[]] * 3}, {}, {"me": {"role": "manager"}})
+        page.run("[...document.querySelectorAll('main thead th button')].find((one) => one.innerText === 'Growth').click()")
+        page.wait("document.querySelectorAll('main thead th')[5].ariaSort === 'descending'")
+        assert [(row[0], row[5]) for row in rows_of(page, "Creators")] == [("ben", "8.50USD"), ("cy", "1.00USD"), ("ann", "\N{MINUS SIGN}12.00USD")]
 
 
 def test_a_program_file_that_waits_is_told_in_words(visit):
