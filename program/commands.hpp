@@ -36,6 +36,7 @@ void declare_forget(Subcommand app);
 void declare_ledger(Subcommand app);
 void declare_send(Subcommand app);
 void declare_sign(Subcommand app);  // sign, verify, tax
+void declare_translate(Subcommand app);
 void declare_doctor(Subcommand app);
 void declare_backup(Subcommand app);  // backup, restore
 

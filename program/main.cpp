@@ -74,6 +74,7 @@ constexpr Declared kCommands[] = {
     {&cli::declare_ledger, {"ledger"}},
     {&cli::declare_send, {"send"}},
     {&cli::declare_sign, {"sign", "verify", "tax"}},
+    {&cli::declare_translate, {"translate"}},
     {&cli::declare_doctor, {"doctor"}},
     {&cli::declare_backup, {"backup", "restore"}},
 };

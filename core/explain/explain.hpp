@@ -8,15 +8,30 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/protocol/record.hpp"
+#include "core/shops/source_rows.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
+
+/// How an event came from a shop's platform, as its stored input says. Empty texts are unknown.
+struct ExplainedSource {
+    std::string platform, topic, delivery, triggered_at, api_version;
+    std::uint64_t mapping = 0;  ///< Number of the rules of its translation, or 0 if unknown.
+    bool is_signed = false;     ///< The platform's own webhook; else an order of a file.
+    std::vector<std::string> notes;
+    std::vector<SourceRow> fields;
+};
+/// @param body  Of the stored input. Requires: it is valid JSON.
+[[nodiscard]] ExplainedSource explain_source(const RecordSource& source, std::string_view body);
 
 struct ExplainedEvent {
     EventTrace trace;
     std::string node;   ///< UUID of the queue that it came through.
     std::string words;  ///< Its effect, and the reason if it was limited.
     std::vector<AnomalyKind> anomalies;
+    /// Set by callers that may read the stored inputs, which the ledger does not have.
+    std::optional<ExplainedSource> source{};
 };
 
 struct ExplainedRefund {
@@ -113,7 +128,9 @@ struct OrderAnswer {
                                        LedgerReader& ledger, bool tells_balance = true);
 
 /// Returns the explanation as text for a terminal, each line ended by a newline.
-[[nodiscard]] std::string explanation_text(const Explanation& explanation);
+/// @param shows_sources  Adds a table of the values of each event that came from a platform.
+[[nodiscard]] std::string explanation_text(const Explanation& explanation,
+                                           bool shows_sources = false);
 /// Returns one JSON object with the same content.
 [[nodiscard]] std::string explanation_json(const Explanation& explanation,
                                            const OrderAnswer& answer);

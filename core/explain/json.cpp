@@ -28,6 +28,26 @@ static void each_member(MemberWriter& out, const OrderAnswer& answer) {
     text_or_null(out, "command", answer.command);
 }
 
+static void each_member(MemberWriter& out, const SourceRow& row) {
+    out("platform_field", row.platform_field);
+    out("platform_value", row.platform_value);
+    text_or_null(out, "field", row.field);
+    text_or_null(out, "value", row.value);
+    text_or_null(out, "rule", row.rule);
+}
+
+static void each_member(MemberWriter& out, const ExplainedSource& source) {
+    out("platform", source.platform);
+    out("mapping", source.mapping);
+    out("signed", source.is_signed);
+    text_or_null(out, "topic", source.topic);
+    text_or_null(out, "delivery_id", source.delivery);
+    text_or_null(out, "triggered_at", source.triggered_at);
+    text_or_null(out, "api_version", source.api_version);
+    out("notes", source.notes);
+    out("fields", source.fields);
+}
+
 static void each_member(MemberWriter& out, const ExplainedEvent& event) {
     const EventTrace& trace = event.trace;
     text_or_null(out, "node", event.node);
@@ -39,6 +59,9 @@ static void each_member(MemberWriter& out, const ExplainedEvent& event) {
     text_or_null(out, "trace", trace.traceparent ? to_traceparent(*trace.traceparent) : "");
     out("explanation", event.words);
     out("anomalies", event.anomalies);
+    if (event.source) {
+        out("source", *event.source);
+    }
 }
 
 static void each_member(MemberWriter& out, const ExplainedRefund& refund) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 
 #include "core/explain/explain.hpp"
@@ -52,6 +53,19 @@ void write_order(Page& page, const Explanation& e) {
                                  : "not cancelled");
 }
 
+/// Returns `from shopify orders/updated, delivery 7, triggered ..., mapping shopify/1`.
+std::string source_words(const ExplainedSource& source) {
+    const auto part = [](const char* before, const std::string& text) {
+        return text.empty() ? std::string() : before + text;
+    };
+    return (source.is_signed ? "from " + source.platform + part(" ", source.topic)
+                             : "sent as an order of " + source.platform) +
+           part(", delivery ", source.delivery) + part(", triggered ", source.triggered_at) +
+           (source.mapping == 0
+                ? ""
+                : ", mapping " + source.platform + "/" + std::to_string(source.mapping));
+}
+
 void write_events(Page& page, const Explanation& e) {
     page.section("Events");
     for (const ExplainedEvent& event : e.events) {
@@ -60,6 +74,9 @@ void write_events(Page& page, const Explanation& e) {
                   std::string(to_string(trace.topic)) + ", version " + trace.version.to_string() +
                   ", received " + trace.received_at.to_string());
         page.detail(event.words);
+        if (event.source) {
+            page.detail(source_words(*event.source));
+        }
         if (trace.traceparent) {
             page.detail("trace " + to_traceparent(*trace.traceparent));
         }
@@ -70,6 +87,41 @@ void write_events(Page& page, const Explanation& e) {
     if (e.order.duplicates_count > 0) {
         page.item(std::to_string(e.order.duplicates_count) +
                   " more, equal to one of these, changed nothing");
+    }
+}
+
+/// Writes where each value of a platform went, in columns.
+void write_fields(Page& page, const std::vector<SourceRow>& rows) {
+    const auto left_of = [](const SourceRow& row) {
+        return row.platform_field + " = " + row.platform_value;
+    };
+    const auto right_of = [](const SourceRow& row) {
+        return row.field.empty() ? std::string("-") : row.field + " = " + row.value;
+    };
+    std::size_t left = 0, right = 0;
+    for (const SourceRow& row : rows) {
+        left = std::max(left, left_of(row).size());
+        right = std::max(right, right_of(row).size());
+    }
+    for (const SourceRow& row : rows) {
+        std::string text = left_of(row);
+        text.resize(left + 2, ' ');
+        text += right_of(row);
+        if (!row.rule.empty()) {
+            text.resize(left + 2 + right + 2, ' ');
+            text += row.rule;
+        }
+        page.item(text);
+    }
+}
+
+void write_sources(Page& page, const Explanation& e) {
+    for (const ExplainedEvent& event : e.events) {
+        if (event.source && !event.source->fields.empty()) {
+            page.section("Values of event #" + std::to_string(event.trace.seq.value) +
+                         through(e, event.node));
+            write_fields(page, event.source->fields);
+        }
     }
 }
 
@@ -185,10 +237,13 @@ void write_payouts(Page& page, const Explanation& e) {
 
 }  // namespace
 
-std::string explanation_text(const Explanation& explanation) {
+std::string explanation_text(const Explanation& explanation, bool shows_sources) {
     Page page;
     write_order(page, explanation);
     write_events(page, explanation);
+    if (shows_sources) {
+        write_sources(page, explanation);
+    }
     write_refunds(page, explanation);
     write_attribution(page, explanation);
     write_lines(page, explanation);

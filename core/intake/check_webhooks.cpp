@@ -145,6 +145,7 @@ void accept(const Translation& translation, const Sender& sender, const RecordSo
     meta.anon_id = translation.anon_id;
     meta.source = source;
     result.accepted.translated = translation.body;
+    result.accepted.notes = translation.notes;
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct Accepted {
     Digest256 body_sha256{};  ///< Catalog only (it is the checked signature).
     /// Webhooks: the body to store, in place of the one that came. In the scratch.
     std::optional<std::string_view> translated{};
+    SourceNotes notes{};                   ///< Webhooks: of the translation.
     Outcome outcome = Outcome::kAccepted;  ///< Once it is stored.
 };
 

@@ -22,6 +22,11 @@ struct OrderNeighbours {
     std::optional<OrderId> before{}, after{};
 };
 
+struct DeadCount {
+    std::uint64_t privacy_requests = 0;  ///< Requests about a person, which wait for an answer.
+    std::uint64_t others = 0;
+};
+
 class PagedReads : public Interface {
 public:
     /// Fills in the rows of one table whose keys are given, with one question to a ledger behind a
@@ -66,9 +71,9 @@ public:
                             const Visitor<JournalGroup>& visit) = 0;
     /// Returns the number of every node's dead letters of an account with a receipt in [from, to),
     /// by shop id.
-    [[nodiscard]] virtual std::map<std::string, std::uint64_t> dead_by_shop(AccountNumber account,
-                                                                            Timestamp from,
-                                                                            Timestamp to) = 0;
+    [[nodiscard]] virtual std::map<std::string, DeadCount> dead_by_shop(AccountNumber account,
+                                                                        Timestamp from,
+                                                                        Timestamp to) = 0;
 };
 
 /// Fills in the rows whose keys are given, and erases those that the ledger does not have. For a

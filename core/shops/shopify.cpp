@@ -327,7 +327,9 @@ private:
         }
         draft_.settle_totals();
         std::size_t refunds = 0;
-        if (draft_.currency && !repeated) {
+        if (!repeated) {
+            // Also if the currency is a fault, because `seen` keeps what a later mapping needs.
+            draft_.currency = draft_.currency.value_or(Currency());
             refunds = read_shopify_refunds(order_, kRefunds, taxes_included, draft_);
         }
         if (draft_.updated_at) {

@@ -30,6 +30,9 @@ void add(EndpointValues& sum, const EndpointMetrics& shared) noexcept {
     }
     sum.body_bytes += read(shared.body_bytes);
     sum.records += read(shared.records);
+    for (std::size_t i = 0; i < sum.notes.size(); ++i) {
+        sum.notes[i] += read(shared.notes[i]);
+    }
     add(sum.check_us, shared.check_us);
     add(sum.request_ms, shared.request_ms);
 }
@@ -44,6 +47,14 @@ void MetricsBlock::count_request(Endpoint endpoint, Outcome outcome, Reason reas
         metrics.reasons[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
     }
     metrics.request_ms.observe(request_ms);
+}
+
+void MetricsBlock::count_notes(Endpoint endpoint, SourceNotes notes) noexcept {
+    for (std::size_t i = 0; i < std::size(kSourceNotes); ++i) {
+        if (notes.has(kSourceNotes[i])) {
+            of(endpoint).notes[i].fetch_add(1, std::memory_order_relaxed);
+        }
+    }
 }
 
 double HistogramValues::quantile(double percent) const noexcept {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <type_traits>
 
@@ -18,7 +19,7 @@
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 3;
+inline constexpr std::uint32_t kMetricsLayout = 4;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
@@ -62,6 +63,7 @@ struct EndpointMetrics {
     std::array<Counter, kReasonsMax> reasons;  ///< Why requests were refused; kNone is not counted.
     Counter body_bytes;                        ///< Bodies that were read.
     Counter records;                           ///< Orders or products that were accepted.
+    std::array<Counter, std::size(kSourceNotes)> notes;  ///< Notes of accepted webhooks.
     SharedHistogram<kCheckBoundsUs> check_us;
     SharedHistogram<kRequestBoundsMs> request_ms;
 };
@@ -76,6 +78,8 @@ struct alignas(64) MetricsBlock {
     /// Counts a finished request. `reason` is kNone unless it was refused.
     void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
                        std::uint64_t request_ms) noexcept;
+    /// Counts the notes of the translation of a webhook that was accepted.
+    void count_notes(Endpoint endpoint, SourceNotes notes) noexcept;
     void count_commit(std::uint64_t microseconds, std::uint64_t requests) noexcept {
         commit_us.observe(microseconds);
         commit_requests.observe(requests);
@@ -104,6 +108,7 @@ struct EndpointValues {
     std::array<std::uint64_t, kReasonsMax> reasons{};
     std::uint64_t body_bytes = 0;
     std::uint64_t records = 0;
+    std::array<std::uint64_t, std::size(kSourceNotes)> notes{};
     HistogramValues check_us;
     HistogramValues request_ms;
 

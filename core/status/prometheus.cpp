@@ -102,6 +102,16 @@ void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
     for (const Endpoint endpoint : {Endpoint::kShopify, Endpoint::kWooCommerce}) {
         write_reasons(text, endpoint, metrics.of(endpoint), true);
     }
+    text.family("sluice_source_notes_total", "counter",
+                "Accepted webhooks whose amounts the platform did not state as the ledger needs "
+                "them, by endpoint and note.");
+    for (const Endpoint endpoint : {Endpoint::kShopify, Endpoint::kWooCommerce}) {
+        for (std::size_t i = 0; i < std::size(kSourceNotes); ++i) {
+            text.sample(label("endpoint", to_string(endpoint)) + ',' +
+                            label("note", to_string(kSourceNotes[i])),
+                        metrics.of(endpoint).notes[i]);
+        }
+    }
     text.family("sluice_records_accepted_total", "counter",
                 "Orders (events) and products (catalog) that were accepted.");
     for (const Endpoint endpoint : kAllEndpoints) {

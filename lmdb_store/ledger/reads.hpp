@@ -69,8 +69,8 @@ public:
     std::unique_ptr<ClearedRows> cleared(AccountNumber account,
                                          std::span<const ClearedOf> programs) override;
     void scan_heads(const Visitor<LedgerHead>& visit) override;
-    std::map<std::string, std::uint64_t> dead_by_shop(AccountNumber account, Timestamp from,
-                                                      Timestamp to) override;
+    std::map<std::string, DeadCount> dead_by_shop(AccountNumber account, Timestamp from,
+                                                  Timestamp to) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
     std::optional<AppliedBatch> latest_batch() override;
 

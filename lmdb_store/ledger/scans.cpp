@@ -236,12 +236,13 @@ void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRec
         [&](const CatalogRecord& record) { return !(after < record.key) || visit(record); });
 }
 
-std::map<std::string, std::uint64_t> Reads::dead_by_shop(AccountNumber account, Timestamp from,
-                                                         Timestamp to) {
-    std::map<std::string, std::uint64_t> counts;
+std::map<std::string, DeadCount> Reads::dead_by_shop(AccountNumber account, Timestamp from,
+                                                     Timestamp to) {
+    std::map<std::string, DeadCount> counts;
     scan_dead([&](const DeadLetter& letter) {
         if (letter.account == account && from <= letter.received_at && letter.received_at < to) {
-            ++counts[letter.shop_id];
+            DeadCount& count = counts[letter.shop_id];
+            ++(letter.topic == Topic::kPrivacyRequest ? count.privacy_requests : count.others);
         }
         return true;
     });

@@ -164,6 +164,7 @@ void prepare_record(IngestRequest& request, Accepted& accepted, Timestamp now) {
     accepted.meta.traceparent = trace_of(request.head);
     request.records_count = accepted.meta.records_count;
     request.stored_as = accepted.outcome;
+    request.notes = accepted.notes;
     if (accepted.translated) {
         request.translated.emplace(*accepted.translated);  // the next request uses the scratch
     }

@@ -84,6 +84,7 @@ struct IngestRequest {
     std::uint64_t token = 0;                ///< token_number() of the token that proved it.
     RecordEnvelope& envelope;               ///< Encoded for each record; the pool keeps its buffer.
     std::optional<std::string> translated;  ///< Webhooks: stored in place of the body.
+    SourceNotes notes{};                    ///< Webhooks: of the translation.
     Outcome stored_as = Outcome::kAccepted;  ///< The outcome, once the record is stored.
     CommitJob job;                           ///< The record to store, and its outcome.
     std::uint32_t records_count = 0;

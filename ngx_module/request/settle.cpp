@@ -237,6 +237,7 @@ void count_once(IngestRequest& request) noexcept {
     }
     metrics.of(request.endpoint())
         .records.fetch_add(request.records_count, std::memory_order_relaxed);
+    metrics.count_notes(request.endpoint(), request.notes);
     if (request.cell != nullptr) {
         request.cell->accepted.fetch_add(1, std::memory_order_relaxed);
     }

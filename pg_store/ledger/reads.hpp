@@ -142,8 +142,8 @@ public:
     void scan_heads(const Visitor<LedgerHead>& visit) override;
     void scan_chains(const Visitor<NodeChain>& visit) override;
     std::optional<AppliedBatch> latest_batch() override;
-    std::map<std::string, std::uint64_t> dead_by_shop(AccountNumber account, Timestamp from,
-                                                      Timestamp to) override;
+    std::map<std::string, DeadCount> dead_by_shop(AccountNumber account, Timestamp from,
+                                                  Timestamp to) override;
 
 protected:
     explicit Reads(Connection& connection) : connection_(connection) {}

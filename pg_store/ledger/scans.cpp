@@ -253,17 +253,22 @@ void Reads::scan_heads(const Visitor<LedgerHead>& visit) {
 }
 
 /// Counted by the server, because the rows hold whole bodies.
-std::map<std::string, std::uint64_t> Reads::dead_by_shop(AccountNumber account, Timestamp from,
-                                                         Timestamp to) {
+std::map<std::string, DeadCount> Reads::dead_by_shop(AccountNumber account, Timestamp from,
+                                                     Timestamp to) {
     RowWriter parameters;
     parameters.u4(account.value).instant(from).instant(to);
-    std::map<std::string, std::uint64_t> counts;
-    scan_sql(select("shop_id, count(*)",
+    const std::string requests = "count(*) FILTER (WHERE topic = " +
+                                 std::to_string(static_cast<unsigned>(Topic::kPrivacyRequest)) +
+                                 ")";
+    std::map<std::string, DeadCount> counts;
+    scan_sql(select("shop_id, " + requests + ", count(*) - " + requests,
                     "dead WHERE account = $1 AND (received_s, received_ns) >= ($2, $3) AND "
                     "(received_s, received_ns) < ($4, $5) GROUP BY shop_id"),
              parameters, [&](RowReader& row) {
                  std::string shop = row.string();
-                 counts[std::move(shop)] = row.u8();
+                 DeadCount& count = counts[std::move(shop)];
+                 count.privacy_requests = row.u8();
+                 count.others = row.u8();
                  return true;
              });
     return counts;

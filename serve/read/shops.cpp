@@ -28,7 +28,7 @@ void add_activity(Read& read, Page& page) {
     }
     constexpr std::int64_t kRecentDays = 30;
     // The ledger may not have the shops themselves.
-    std::map<std::string, std::uint64_t> dead =
+    std::map<std::string, DeadCount> dead =
         paged(read.ledger)
             .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime);
     const auto silences = reports::silences_of(read.ledger, read.grant.account);
@@ -39,7 +39,8 @@ void add_activity(Read& read, Page& page) {
         const auto silence = known == silences.end() ? std::nullopt : std::optional(known->second);
         row[kLastEvent] = silence ? Json(silence->last_event.to_string()) : Json();
         row[kSilence] = reports::silence_json(shop, silence, read.now);
-        row[kDead] = dead[shop.str()];
+        const DeadCount& letters = dead[shop.str()];
+        row[kDead] = letters.others + letters.privacy_requests;
     }
 }
 

@@ -174,7 +174,8 @@ private:
         });
         for (const auto& [shop, letters] :
              paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
-            waiting_["dead_letters"].add({}, {}, letters);
+            waiting_["dead_letters"].add({}, {}, letters.others);
+            waiting_["privacy_requests"].add({}, {}, letters.privacy_requests);
         }
         const auto silences = reports::silences_of(read_.ledger, read_.grant.account);
         for (const store::ShopRow& shop : registered_shops(read_)) {
@@ -298,9 +299,9 @@ private:
     }
 
     [[nodiscard]] Json waiting_json() const {
-        constexpr std::array<std::string_view, 9> kOrder{
-            "approvals", "payouts_failed", "payouts_sent", "blocked_orders", "creator_holds",
-            "anomalies", "silent_shops",   "dead_letters", "nodes_behind"};
+        constexpr std::array<std::string_view, 10> kOrder{
+            "approvals", "payouts_failed", "payouts_sent", "blocked_orders",   "creator_holds",
+            "anomalies", "silent_shops",   "dead_letters", "privacy_requests", "nodes_behind"};
         Json list = Json::array();
         for (const std::string_view kind : kOrder) {
             const auto found = waiting_.find(kind);

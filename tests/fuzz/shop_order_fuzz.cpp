@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "core/json/slices.hpp"
 #include "core/protocol/order_event.hpp"
+#include "core/shops/source_rows.hpp"
 #include "core/shops/translator.hpp"
 
 namespace {
@@ -86,6 +87,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK((found.kind == TranslationKind::kFaults) == !found.faults.empty());
     FUZZ_CHECK((found.kind == TranslationKind::kUnreadable) == !found.error.empty());
     const std::string body(found.body);
+    if (!body.empty()) {
+        const auto rows = sluice::source_rows(body);
+        FUZZ_CHECK(found.kind != TranslationKind::kOrder || !rows.empty() ||
+                   body.find("\"seen_bytes\":") != std::string::npos);
+    }
     if (found.kind == TranslationKind::kOrder) {
         check_order(chosen, body);
     } else if (found.kind == TranslationKind::kFaults) {

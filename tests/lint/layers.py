@@ -27,7 +27,7 @@ FOLDERS = {
     "program": ["system", "cli"],
     "worker": ["drain", "access", "copy", "replay"],
     "serve": ["read", "http"],
-    "tool": ["reports", "bank", "setup", "doctor", "send", "finance", "reconcile", "administration", "export"],
+    "tool": ["reports", "bank", "setup", "doctor", "shops", "send", "finance", "reconcile", "administration", "export"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 HEADER = re.compile(r"`([a-z0-9_]+\.hpp)`")

@@ -11,6 +11,7 @@
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
+#include "tool/shops/source_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 
@@ -112,20 +113,6 @@ Result<std::uint64_t> parse_platform_shop(std::string_view text) {
         return Error{ErrorCode::kInvalid, "expected a number; 0 checks nothing"};
     }
     return number;
-}
-
-Result<bool> parse_money_choice(std::string_view text) {
-    if (text != "shop" && text != "presentment") {
-        return Error{ErrorCode::kInvalid, "expected shop or presentment"};
-    }
-    return text == "presentment";
-}
-
-Result<bool> parse_count_choice(std::string_view text) {
-    if (text != "ignore" && text != "count") {
-        return Error{ErrorCode::kInvalid, "expected ignore or count"};
-    }
-    return text == "count";
 }
 
 void declare_set_shop(Subcommand group) {

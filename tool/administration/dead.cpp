@@ -1,6 +1,8 @@
 // sluice dead list|show|replay|discard
 #include <map>
 
+#include "core/json/document.hpp"
+#include "core/json/slices.hpp"
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
 #include "program/cli/cli_values.hpp"
@@ -40,6 +42,36 @@ Status run_list_dead(const Frame& frame, const ListOptions& options) {
         });
 }
 
+/// Returns a member of an object in the body, or an empty text.
+std::string_view member_of(std::string_view object, std::string_view key) {
+    for (const JsonMember& member : json_members(object)) {
+        if (member.key == key) {
+            return member.value;
+        }
+    }
+    return {};
+}
+
+/// Adds what is wrong with an order of a platform, the values that were read, and what to do.
+void add_source(const DeadLetter& letter, std::string_view body, Json& object) {
+    JsonDocument document;
+    if (!document.parse(body)) {
+        return;
+    }
+    const std::string_view source = member_of(body, "source");
+    const std::string_view faults = member_of(source, "faults");
+    const std::string_view seen = member_of(source, "seen");
+    if (!faults.empty()) {
+        object["faults"] = Json::from_text(faults);
+    }
+    object["seen"] = seen.empty() ? Json() : Json::from_text(seen);
+    const std::string seq = std::to_string(letter.seq.value);
+    object["help"] =
+        "correct the order in the shop, which sends it again; if a later version of "
+        "sluice reads it: sluice translate --stored --dead " +
+        seq;
+}
+
 /// Adds the body as it was received, or the record in hexadecimal if it cannot be decoded.
 void add_contents(const DeadLetter& letter, Json& object) {
     const auto record = decode_record(letter.record);
@@ -48,6 +80,9 @@ void add_contents(const DeadLetter& letter, Json& object) {
         const auto& trace = record->meta.traceparent;
         object["trace"] = trace ? Json(to_traceparent(*trace)) : Json();
         object["body"] = is_bulk ? letter.bulk_body : std::string(record->body);
+        if (record->meta.source && is_order(record->meta.topic)) {
+            add_source(letter, is_bulk ? std::string_view(letter.bulk_body) : record->body, object);
+        }
         return;
     }
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(letter.record.data());

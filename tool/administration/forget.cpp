@@ -2,12 +2,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "core/forget/edit.hpp"
 #include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
+#include "core/json/document.hpp"
+#include "core/protocol/record.hpp"
 #include "core/reports/lists.hpp"
 #include "core/rules/account.hpp"
 #include "os/random/random_bytes.hpp"
@@ -24,14 +27,16 @@ namespace {
 
 struct ForgetCommand {
     Forget forget;
+    std::optional<std::uint64_t> request;  ///< Number of a dead letter, in place of `forget`.
     SubmitOptions submit;
     bool dry_run = false;
     Format format = Format::kTable;
 };
 
-/// Counts of what a forget would change on this node.
+/// The rows and inputs of this node that a forget would change.
 struct Counts {
-    std::uint64_t orders = 0, clicks = 0, dead_letters = 0, archived = 0;
+    std::vector<std::string> orders;  ///< Their ids.
+    std::uint64_t clicks = 0, dead_letters = 0, archived = 0;
 };
 
 std::uint64_t count_clicks(const ForgetJob& job, LedgerReader& ledger) {
@@ -64,7 +69,9 @@ Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
     ForgetEdit edit(job, ledger);
     Counts counts;
     counts.clicks = count_clicks(job, ledger);
-    visit_forgotten(whom, job.found, ledger, [&counts](const OrderState&) { ++counts.orders; });
+    visit_forgotten(whom, job.found, ledger, [&counts](const OrderState& order) {
+        counts.orders.push_back(order.key.order_id.str());
+    });
     std::vector<SequenceNumber> letters;
     ledger.scan_dead([&letters](const DeadLetter& letter) {
         letters.push_back(letter.seq);
@@ -94,19 +101,23 @@ Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
                      : Result<ForgetWhom>(shop.error());
 }
 
-Status print_counts(const Frame& frame, const ForgetCommand& command) {
+Result<Counts> counts_of(const Frame& frame, const ForgetCommand& command) {
     const auto whom = find_whom(frame, command);
     if (!whom.ok()) {
         return whom.error();
     }
-    const auto counts = with_snapshot(
-        frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
-            return count_forgotten(*whom, ledger, frame.paths().archive);
-        });
+    return with_snapshot(frame, command.submit.ledger_url, ReadFrom::kPrimary,
+                         [&](LedgerReader& ledger) {
+                             return count_forgotten(*whom, ledger, frame.paths().archive);
+                         });
+}
+
+Status print_counts(const Frame& frame, const ForgetCommand& command) {
+    const auto counts = counts_of(frame, command);
     if (!counts) {
         return counts.error();
     }
-    write_object(command.format, {{"orders", counts->orders},
+    write_object(command.format, {{"orders", std::uint64_t{counts->orders.size()}},
                                   {"clicks", counts->clicks},
                                   {"dead_letters", counts->dead_letters},
                                   {"archived_inputs", counts->archived}});
@@ -147,12 +158,152 @@ Status list_kept_files(const Frame& frame, const ForgetCommand& command) {
     return Status::success();
 }
 
+Forget drawn(Forget forget) {
+    fill_random(forget.secret.emplace());  // R (F2), which is erased once the forget is done
+    return forget;
+}
+
+// ---- Requests of a platform ---------------------------------------------------------------------
+
+/// A platform's request about a person, which waits as a dead letter.
+struct PrivacyRequest {
+    std::string topic;  ///< As the platform names it: `customers/redact`.
+    ShopId shop;
+    std::vector<Forget> persons;  ///< The orders first, because forgetting one keeps their ids.
+};
+
+std::string text_in(const simdjson::dom::element& object, std::string_view member) {
+    std::string_view text;
+    return object[member].get_string().get(text) == simdjson::SUCCESS ? std::string(text) : "";
+}
+
+void add_person(ForgetBy by, std::string value, PrivacyRequest& request) {
+    if (!value.empty()) {
+        Forget& person = request.persons.emplace_back();
+        person.by = by;
+        person.value = std::move(value);
+    }
+}
+
+Result<PrivacyRequest> read_request(const Frame& frame, const ForgetCommand& command) {
+    const std::string name = "dead letter " + std::to_string(*command.request);
+    const auto letter = with_snapshot(
+        frame, command.submit.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger) { return Result(ledger.dead_letter({*command.request})); });
+    if (!letter.ok()) {
+        return letter.error();
+    }
+    if (!*letter) {
+        return Error{ErrorCode::kNotFound, "there is no " + name};
+    }
+    const auto record = decode_record((*letter)->record);
+    JsonDocument json;
+    if (!record.ok() || record->meta.topic != Topic::kPrivacyRequest ||
+        !json.parse(record->meta.bulk ? std::string_view((*letter)->bulk_body) : record->body)) {
+        return Error{ErrorCode::kInvalid, name + " is not a request about a person"};
+    }
+    PrivacyRequest request;
+    request.topic = text_in(json.root(), "topic");
+    request.shop = ShopId((*letter)->shop_id);
+    simdjson::dom::array orders;
+    if (json.root()["platform_order_ids"].get_array().get(orders) == simdjson::SUCCESS) {
+        for (const simdjson::dom::element order : orders) {
+            std::string_view id;
+            if (order.get_string().get(id) == simdjson::SUCCESS) {
+                add_person(ForgetBy::kOrder, std::string(id), request);
+            }
+        }
+    }
+    // A guest's customer id is the digest of the address.
+    add_person(ForgetBy::kCustomer, text_in(json.root(), "mail_id"), request);
+    add_person(ForgetBy::kCustomer, text_in(json.root(), "platform_customer_id"), request);
+    return request;
+}
+
+/// Prints what this store holds of each person that the request names.
+Status list_held(const Frame& frame, const ForgetCommand& command, const PrivacyRequest& request) {
+    Listing listing(command.format, {{"person"},
+                                     {"orders"},
+                                     {"clicks", Align::kRight},
+                                     {"dead_letters", Align::kRight},
+                                     {"archived_inputs", Align::kRight}});
+    for (const Forget& person : request.persons) {
+        ForgetCommand one = command;
+        one.forget = person;
+        const auto counts = counts_of(frame, one);
+        if (!counts.ok()) {
+            return counts.error();
+        }
+        Json orders = Json::array();
+        for (const std::string& id : counts->orders) {
+            orders.push_back(id);
+        }
+        listing.add({std::string(to_string(person.by)) + " " + person.value, std::move(orders),
+                     counts->clicks, counts->dead_letters, counts->archived});
+    }
+    listing.finish();
+    return Status::success();
+}
+
+/// Forgets all persons of the request, and ends it.
+Status forget_all(const Frame& frame, const ForgetCommand& command, const PrivacyRequest& request) {
+    SubmitOptions options = command.submit;
+    options.key.clear();  // one for each command
+    for (const Forget& person : request.persons) {
+        const auto done = submit_quietly(frame, drawn(person), options);
+        if (!done.ok()) {
+            return done.error();
+        }
+    }
+    DeadDiscard ended;
+    ended.seqs.push_back({*command.request});
+    options.shop.reset();
+    options.reason = request.topic + " is done";
+    const auto done = submit_quietly(frame, ended, options);
+    if (!done.ok()) {
+        return done.error();
+    }
+    std::fprintf(stderr, "sluice: forgotten, and the request is ended\n");
+    return Status::success();
+}
+
+Status answer_request(const Frame& frame, const ForgetCommand& given) {
+    const auto request = read_request(frame, given);
+    if (!request.ok()) {
+        return request.error();
+    }
+    ForgetCommand command = given;
+    command.submit.shop = request->shop;
+    if (Status listed = list_held(frame, command, *request); !listed.ok()) {
+        return listed;
+    }
+    if (request->topic == "customers/redact") {
+        return command.dry_run ? Status::success() : forget_all(frame, command, *request);
+    }
+    const std::string end = "once it is answered, end it with `sluice dead discard " +
+                            std::to_string(*command.request) + " --reason TEXT`";
+    if (request->topic == "shop/redact") {
+        std::fprintf(stderr,
+                     "sluice: nothing was erased: the books of shop %s are kept, and they name no "
+                     "person; %s\n",
+                     printable(request->shop.str()).c_str(), end.c_str());
+    } else {
+        std::fprintf(stderr,
+                     "sluice: nothing was erased: the person wants to see these data (`sluice "
+                     "explain ORDER --shop %s`); %s\n",
+                     printable(request->shop.str()).c_str(), end.c_str());
+    }
+    return Status::success();
+}
+
 Status run_forget(const Frame& frame, const ForgetCommand& command) {
+    if (command.request) {
+        return answer_request(frame, command);
+    }
     if (command.dry_run) {
         return print_counts(frame, command);
     }
-    Forget forget = command.forget;
-    fill_random(forget.secret.emplace());  // R (F2), which is erased once the forget is done
+    const Forget forget = drawn(command.forget);
     Status done = submit(frame, forget, command.submit);
     return done.ok() && forget.by == ForgetBy::kCreator ? list_kept_files(frame, command) : done;
 }
@@ -207,14 +358,22 @@ void declare_forget(Subcommand app) {
             }
         }
     }
+    const Option request = add_count(forget, "--request", "SEQ", command.request, 1, UINT64_MAX,
+                                     "The persons whom a platform's request names: its dead "
+                                     "letter, which ends. Lists what is held first");
+    request.excludes(shop).excludes(account);
+    for (const Option one : whom) {
+        one.excludes(request);
+    }
     add_flag(forget, "--dry-run", command.dry_run,
              "Change nothing; count the rows that would change on this machine");
     add_format(forget, command.format);
     add_command_options(forget, command.submit, false);
-    forget.require([&target] {
-        return !target.value.empty() ? ""
-                                     : "--shop with --customer, --email, --phone, --order or "
-                                       "--device; or --account with --creator";
+    forget.require([&target, request] {
+        return !target.value.empty() || request.is_given()
+                   ? ""
+                   : "--shop with --customer, --email, --phone, --order or "
+                     "--device; or --account with --creator; or --request";
     });
 }
 

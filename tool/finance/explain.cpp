@@ -2,8 +2,10 @@
 #include "core/explain/explain.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
@@ -100,13 +102,13 @@ std::string seq_text(const FoundRecord& found) {
 }
 
 std::string text_of(const FoundRecord& found, const RecordMeta& meta, const std::string& node,
-                    const Outcome& outcome, const Explanation* order) {
+                    const Outcome& outcome, const Explanation* order, bool shows_sources) {
     std::string text = "Input" + seq_text(found) + " of node " + node + ", " +
                        std::string(to_string(found.place)) + "\n  " +
                        std::string(to_string(meta.topic));
     text += meta.shop_id.empty() ? "" : " of shop " + std::string(meta.shop_id);
     text += ", received " + meta.received_at.to_string() + "\n  " + outcome.words + "\n";
-    return order == nullptr ? text : text + "\n" + explanation_text(*order);
+    return order == nullptr ? text : text + "\n" + explanation_text(*order, shows_sources);
 }
 
 std::string order_json(const Explanation& order, LedgerReader& ledger) {
@@ -130,10 +132,52 @@ std::string json_of(const FoundRecord& found, const RecordMeta& meta, const std:
     return text;
 }
 
+struct ExplainCommand {
+    std::string subject;  ///< An order with --shop, a receipt without.
+    std::optional<ShopId> shop;
+    bool source = false;
+    std::string ledger;
+    Format format = Format::kTable;
+};
+
+bool has_platform(const Frame& frame, const ShopId& shop) {
+    const auto found = ask_registry(
+        frame, [&shop](store::Registry& registry) { return find_shop(registry, shop); });
+    return found.ok() && found->source.platform != Platform::kNone;
+}
+
+/// Adds to each event how it came from the shop's platform, as far as this store has its input.
+Status add_sources(const Frame& frame, LedgerReader& ledger, const ExplainCommand& command,
+                   Explanation& order) {
+    if (!command.source && !has_platform(frame, order.shop.shop_id)) {
+        return Status::success();
+    }
+    std::map<SequenceNumber, ExplainedEvent*> events;
+    for (ExplainedEvent& event : order.events) {
+        if (event.node == ledger.head().node) {
+            events.emplace(event.trace.seq, &event);
+        }
+    }
+    std::vector<SequenceNumber> seqs;
+    for (const auto& [seq, event] : events) {
+        seqs.push_back(seq);
+    }
+    const Status read = visit_applied(frame, seqs, [&events](const FoundRecord& found) {
+        const auto record = decode_record(found.record);
+        if (record.ok() && record->meta.source) {
+            events.at(found.seq)->source = explain_source(
+                *record->meta.source,
+                record->meta.bulk ? std::string_view(found.bulk_body) : record->body);
+        }
+    });
+    // Without --source the caller did not ask, and the rest of the answer stands.
+    return read.ok() || command.source ? read : Status::success();
+}
+
 /// Explains the record of a receipt as text or one JSON object, followed by its order if the ledger
 /// has that. Returns kNotFound if there is no such record (any more). Throws LedgerFailure.
 Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
-                                    const RecordName& name, Format format) {
+                                    const RecordName& name, const ExplainCommand& command) {
     const auto found = find_record(frame, name, ledger.head().applied_seq);
     if (!found.ok()) {
         return found.error();
@@ -150,22 +194,20 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
         auto explained = explain_order(ledger, {meta.account_number, meta.shop_number, *order_id});
         order = explained.ok() ? std::optional(std::move(explained).value()) : std::nullopt;
     }
+    if (order) {
+        if (Status added = add_sources(frame, ledger, command, *order); !added.ok()) {
+            return added.error();
+        }
+    }
     const Explanation* const known = order ? &*order : nullptr;
     const Outcome outcome = outcome_of(ledger, *found, *record, body, known);
     const std::string& node = ledger.head().node;
-    if (format != Format::kJson) {
-        return text_of(*found, meta, node, outcome, known);
+    if (command.format != Format::kJson) {
+        return text_of(*found, meta, node, outcome, known, command.source);
     }
     return json_of(*found, meta, node, order_id, outcome,
                    known == nullptr ? "null" : order_json(*known, ledger));
 }
-
-struct ExplainCommand {
-    std::string subject;  ///< An order with --shop, a receipt without.
-    std::optional<ShopId> shop;
-    std::string ledger;
-    Format format = Format::kTable;
-};
 
 /// Says how many events of the order wait, or returns an empty text.
 std::string waiting_words(const Frame& frame, LedgerReader& ledger, const ShopId& shop,
@@ -193,23 +235,25 @@ Result<std::string> explained_order(const Frame& frame, LedgerReader& ledger,
                      waiting.empty() ? "shop " + command.shop->str() + " has no applied input yet"
                                      : waiting};
     }
-    const auto explained =
-        explain_order(ledger, {shops.front().account, shops.front().shop, order});
+    auto explained = explain_order(ledger, {shops.front().account, shops.front().shop, order});
     if (!explained.ok()) {
         return waiting.empty() ? explained.error() : Error{explained.error().code, waiting};
     }
     if (!waiting.empty()) {
         std::fprintf(stderr, "note: %s\n", printable(waiting).c_str());
     }
+    if (Status added = add_sources(frame, ledger, command, *explained); !added.ok()) {
+        return added.error();
+    }
     return command.format == Format::kJson ? order_json(*explained, ledger)
-                                           : explanation_text(*explained);
+                                           : explanation_text(*explained, command.source);
 }
 
 Result<std::string> explanation_of(const Frame& frame, LedgerReader& ledger,
                                    const ExplainCommand& command) {
     if (!command.shop) {
         const auto name = parse_record_name(command.subject);
-        return name.ok() ? explain_receipt(frame, ledger, *name, command.format)
+        return name.ok() ? explain_receipt(frame, ledger, *name, command)
                          : Result<std::string>(Error{name.error().code,
                                                      command.subject + ": " + name.error().message +
                                                          "; for an order, add --shop S"});
@@ -261,6 +305,8 @@ void declare_explain(Subcommand app) {
              "platform_order_id; without --shop, a receipt as $sluice_receipt shows it")
         .required();
     add_id(explain, "--shop", "S", command.shop, "Shop of the order");
+    add_flag(explain, "--source", command.source,
+             "Add the values of the shop's platform, and what each became");
     add_ledger(explain, command.ledger);
     add_value(explain, "--format", "table|json", command.format, parse_text_or_json,
               "Output format (default: table, which is text)");

@@ -88,7 +88,7 @@ Status preview(const CloseMonthCommand& command, AccountNumber account, LedgerRe
         read_account_month(ledger, account, closed_until.value_or(kFirstInstant), until);
     Late late{late_nodes(ledger, until, at)};
     for (const auto& [shop, letters] : paged(ledger).dead_by_shop(account, kFirstInstant, until)) {
-        late.dead_letters += letters;
+        late.dead_letters += letters.others;  // requests about persons are not replayed
     }
     Listing listing(command.format, preview_columns());
     for (const auto& [key, month] : months) {

@@ -127,64 +127,20 @@ void begin_order(ListedOrder& order, std::uint64_t line) {
 
 // ---- NDJSON -------------------------------------------------------------------------------------
 
-class NdjsonOrders final : public OrderList {
+/// Reads the fields of a payload.
+class PayloadReader {
 public:
-    NdjsonOrders(UniqueFile file, std::string path, const ListMap& map)
-        : file_(std::move(file)), path_(std::move(path)), map_(map) {}
+    explicit PayloadReader(const ListMap& map) : map_(map) {}
 
-    Result<bool> next(ListedOrder& order) override {
-        do {
-            const auto got = read_line();
-            if (!got.ok() || !*got) {
-                return got;
-            }
-        } while (!too_long_ &&
-                 (line_.find_first_not_of(" \t\r") == std::string::npos || is_part()));
-        begin_order(order, number_);
-        order.payload = line_;
-        read_fields(order);
-        note_values(order);
-        return true;
-    }
-    bool has_payloads() const noexcept override { return true; }
+    [[nodiscard]] JsonDocument& json() noexcept { return json_; }
 
-private:
-    /// Reads a line without its end. Of a line above the limit only the length is kept.
-    Result<bool> read_line() {
-        line_.clear();
-        too_long_ = false;
-        int c = ::getc_unlocked(file_.get());
-        if (c == EOF) {
-            return std::ferror(file_.get()) == 0
-                       ? Result<bool>(false)
-                       : Error{ErrorCode::kIo, path_ + ": cannot be read"};
-        }
-        for (; c != '\n' && c != EOF; c = ::getc_unlocked(file_.get())) {
-            too_long_ = too_long_ || line_.size() >= kRowBytesMax;
-            if (!too_long_) {
-                line_ += static_cast<char>(c);
-            }
-        }
-        ++number_;
-        if (!line_.empty() && line_.back() == '\r') {
-            line_.pop_back();
-        }
-        return true;
-    }
-
-    /// Returns true for a row that is a part of another one, such as a line item of a bulk export.
-    bool is_part() {
-        simdjson::dom::element parent;
-        return line_.find("__parentId") != std::string::npos && json_.parse(line_) &&
-               json_.root()["__parentId"].get(parent) == simdjson::SUCCESS && !parent.is_null();
-    }
-
-    void read_fields(ListedOrder& order) {
+    /// If the order has a problem already, none of its fields are read.
+    void read(std::string_view payload, ListedOrder& order) {
         Texts texts;
         simdjson::dom::object object;
-        if (too_long_) {
-            order.problem = "the row is longer than 1 MB";
-        } else if (!json_.parse(line_)) {
+        if (!order.problem.empty()) {
+            // Nothing can be read.
+        } else if (!json_.parse(payload)) {
             order.problem = std::string("not JSON: ") + std::string(json_.error());
         } else if (json_.root().get(object) != simdjson::SUCCESS) {
             order.problem = "expected a JSON object";
@@ -197,6 +153,7 @@ private:
         }
     }
 
+private:
     /// Finds the member of a name, or of a path such as `total.amount`. Returns false if there is
     /// none; null above the last member is null.
     static bool find(const simdjson::dom::object& object, std::string_view path,
@@ -246,13 +203,114 @@ private:
         }
     }
 
-    UniqueFile file_;
-    std::string path_;
     ListMap map_;
     JsonDocument json_;
-    std::string line_, number_text_;
+    std::string number_text_;
+};
+
+class NdjsonOrders final : public OrderList {
+public:
+    NdjsonOrders(UniqueFile file, std::string path, const ListMap& map)
+        : file_(std::move(file)), path_(std::move(path)), reader_(map) {}
+
+    Result<bool> next(ListedOrder& order) override {
+        do {
+            const auto got = read_line();
+            if (!got.ok() || !*got) {
+                return got;
+            }
+        } while (!too_long_ &&
+                 (line_.find_first_not_of(" \t\r") == std::string::npos || is_part()));
+        begin_order(order, number_);
+        order.payload = line_;
+        if (too_long_) {
+            order.problem = "the row is longer than 1 MB";
+        }
+        reader_.read(line_, order);
+        note_values(order);
+        return true;
+    }
+    bool has_payloads() const noexcept override { return true; }
+
+private:
+    /// Reads a line without its end. Of a line above the limit only the length is kept.
+    Result<bool> read_line() {
+        line_.clear();
+        too_long_ = false;
+        int c = ::getc_unlocked(file_.get());
+        if (c == EOF) {
+            return std::ferror(file_.get()) == 0
+                       ? Result<bool>(false)
+                       : Error{ErrorCode::kIo, path_ + ": cannot be read"};
+        }
+        for (; c != '\n' && c != EOF; c = ::getc_unlocked(file_.get())) {
+            too_long_ = too_long_ || line_.size() >= kRowBytesMax;
+            if (!too_long_) {
+                line_ += static_cast<char>(c);
+            }
+        }
+        ++number_;
+        if (!line_.empty() && line_.back() == '\r') {
+            line_.pop_back();
+        }
+        return true;
+    }
+
+    /// Returns true for a row that is a part of another one, such as a line item of a bulk export.
+    bool is_part() {
+        simdjson::dom::element parent;
+        JsonDocument& json = reader_.json();
+        return line_.find("__parentId") != std::string::npos && json.parse(line_) &&
+               json.root()["__parentId"].get(parent) == simdjson::SUCCESS && !parent.is_null();
+    }
+
+    UniqueFile file_;
+    std::string path_;
+    PayloadReader reader_;
+    std::string line_;
     std::uint64_t number_ = 0;
     bool too_long_ = false;
+};
+
+// ---- A platform's orders
+// -------------------------------------------------------------------------
+
+class PlatformList final : public OrderList {
+public:
+    PlatformList(TranslatedOrders orders, Platform platform, LeftOut& left_out)
+        : orders_(std::move(orders)), platform_(platform), left_out_(left_out) {}
+
+    Result<bool> next(ListedOrder& order) override {
+        Translation found;
+        do {
+            if (!orders_.next(found)) {
+                return false;
+            }
+        } while (left_out_.add(found));
+        begin_order(order, orders_.number());
+        order.payload = found.body;
+        order.is_ranked = platform_ == Platform::kShopify;
+        if (found.kind == TranslationKind::kUnreadable) {
+            order.problem = problem_of(found);
+        } else if (found.kind == TranslationKind::kOtherShop) {
+            order.problem = "the links of the order are not those of the shop's --platform-shop";
+        }
+        reader_.read(found.body, order);
+        if (found.kind == TranslationKind::kFaults) {
+            order.problem = problem_of(found);
+            order.bad_field = {};
+            order.bad_value.clear();
+        }
+        note_values(order);
+        return true;
+    }
+    bool has_payloads() const noexcept override { return true; }
+
+private:
+    TranslatedOrders orders_;
+    Platform platform_;
+    LeftOut& left_out_;
+    PayloadReader reader_{ListMap{}};
 };
 
 // ---- CSV ----------------------------------------------------------------------------------------
@@ -422,6 +480,18 @@ Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, cons
         return std::unique_ptr<OrderList>(new NdjsonOrders(std::move(file).value(), path, map));
     }
     return CsvOrders::open(std::move(file).value(), path, map, separator);
+}
+
+Result<std::unique_ptr<OrderList>> open_platform_list(const std::string& path,
+                                                      const OrderSource& source,
+                                                      LeftOut& left_out) {
+    // The device id, whose field has another name in some stores, is not compared.
+    auto orders = TranslatedOrders::open(path, source, "svc_anon_id");
+    if (!orders.ok()) {
+        return orders.error();
+    }
+    return std::unique_ptr<OrderList>(
+        new PlatformList(std::move(orders).value(), source.platform, left_out));
 }
 
 }  // namespace sluice::cli

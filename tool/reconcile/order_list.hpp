@@ -15,6 +15,7 @@
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "tool/reconcile/list_map.hpp"
+#include "tool/shops/translated_orders.hpp"
 
 namespace sluice::cli {
 
@@ -28,6 +29,8 @@ struct ListedOrder {
     std::optional<Decimal> amount, tax, shipping;
     std::optional<Currency> currency;
     std::string payload;  ///< NDJSON: the line as it was read.
+    /// True for Shopify, whose versions have only milliseconds in common with those of webhooks.
+    bool is_ranked = false;
     /// Why it cannot be read, and the field; both empty if it can. `bad_field` is empty if no
     /// field of the row can be read.
     std::string problem;
@@ -63,5 +66,11 @@ private:
 [[nodiscard]] Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path,
                                                                  const ListMap& map,
                                                                  std::optional<char> separator);
+
+/// Opens the orders of a platform's file, each as the payload that its translation is. Orders that
+/// a webhook would not store are added to `left_out`, which must outlive the list.
+[[nodiscard]] Result<std::unique_ptr<OrderList>> open_platform_list(const std::string& path,
+                                                                    const OrderSource& source,
+                                                                    LeftOut& left_out);
 
 }  // namespace sluice::cli

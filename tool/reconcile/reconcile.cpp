@@ -16,6 +16,7 @@
 #include "tool/reconcile/listed_orders.hpp"
 #include "tool/reconcile/order_list.hpp"
 #include "tool/reconcile/verdict.hpp"
+#include "tool/shops/source_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 
@@ -30,6 +31,7 @@ struct ReconcileCommand {
     ShopId shop;
     std::optional<Timestamp> since, until;
     ListMap map;
+    OrderSource source;
     std::optional<char> separator;
     std::uint64_t settle_seconds = kSettleSeconds;
     unsigned classes = (1U << kListedClasses) - 1;  ///< Bits 1 << OrderClass.
@@ -356,13 +358,30 @@ Status report(const ReconcileCommand& command, const OrderList& list,
     return Status::success();
 }
 
+/// @param left_out  Counts the orders of a platform's file that are not compared.
+Result<std::unique_ptr<OrderList>> open_list(const ReconcileCommand& command,
+                                             const store::ShopRow& shop, LeftOut& left_out) {
+    if (command.source.platform == Platform::kNone) {
+        return open_order_list(command.file, command.map, command.separator);
+    }
+    if (shop.source.platform != Platform::kNone &&
+        shop.source.platform != command.source.platform) {
+        return Error{ErrorCode::kInvalid, "shop " + command.shop.str() + " is on " +
+                                              std::string(to_string(shop.source.platform))};
+    }
+    OrderSource source = command.source;
+    source.settings = shop.source.settings;
+    return open_platform_list(command.file, source, left_out);
+}
+
 Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
     const auto shop = ask_registry(
         frame, [&](store::Registry& registry) { return find_shop(registry, command.shop); });
     if (!shop.ok()) {
         return shop.error();
     }
-    auto list = open_order_list(command.file, command.map, command.separator);
+    LeftOut left_out;
+    auto list = open_list(command, *shop, left_out);
     if (!list.ok()) {
         return list.error();
     }
@@ -394,6 +413,9 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
                                  }
                                  events->keep();
                              }
+                             if (const std::string words = left_out.words(); !words.empty()) {
+                                 std::fprintf(stderr, "sluice: %s\n", words.c_str());
+                             }
                              return report(command, **list, comparison);
                          });
 }
@@ -414,8 +436,11 @@ void declare_reconcile(Subcommand app) {
                                    "End of these orders, itself left out");
     since.needs(until);
     until.needs(since);
-    add_value(reconcile, "--map", "FIELD=COLUMN,...", command.map, parse_list_map,
-              "Columns of the file that have the payload's fields");
+    const Option source = add_source(reconcile, command.source);
+    const Option map =
+        add_value(reconcile, "--map", "FIELD=COLUMN,...", command.map, parse_list_map,
+                  "Columns of the file that have the payload's fields");
+    source.excludes(map);
     add_value(reconcile, "--separator", "CHAR", command.separator, parse_separator,
               "Character between the cells of CSV: ';', tab (default: a comma)");
     add_value(reconcile, "--settle", "D", command.settle_seconds, parse_span,

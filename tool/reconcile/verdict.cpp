@@ -32,12 +32,22 @@ std::vector<FieldDifference> differences_between(const ListedOrder& listed,
     return found;
 }
 
+/// Returns the part of a version by which a list can be compared: the rest of a rank of Shopify
+/// is the moment of a webhook, which a list does not state.
+Timestamp comparable(const ListedOrder& listed, Timestamp version) {
+    constexpr std::uint32_t kRankNanos = 1'000'000;
+    return listed.is_ranked ? Timestamp{version.seconds, version.nanos - version.nanos % kRankNanos}
+                            : version;
+}
+
 OrderVerdict judge_settled(const ListedOrder& listed, const OrderState* stored) {
     if (stored == nullptr) {
         return {OrderClass::kMissing, {}};
     }
-    if (listed.version && *listed.version != stored->version) {
-        return {*listed.version > stored->version ? OrderClass::kStale : OrderClass::kNewer,
+    const Timestamp kept = comparable(listed, stored->version);
+    const Timestamp stated = comparable(listed, listed.version.value_or(kept));
+    if (listed.version && stated != kept) {
+        return {stated > kept ? OrderClass::kStale : OrderClass::kNewer,
                 {{name_of(ListField::kVersion), listed.version->to_string(),
                   stored->version.to_string()}}};
     }

@@ -58,13 +58,20 @@ public:
     }
 
 private:
-    /// Returns the given topic. Without one, an order with both platform_cancelled_at and
-    /// platform_updated_at is an ORDER_CANCEL, any other an ORDER_CREATE.
+    /// Returns the given topic. Without one, an order that a platform's translation made is an
+    /// ORDER_UPDATE, because an ORDER_CANCEL must be later than the stored version. Another one
+    /// with both platform_cancelled_at and platform_updated_at is an ORDER_CANCEL, any other an
+    /// ORDER_CREATE.
     Topic topic_of(const std::string& body) {
         if (credentials_.topic) {
             return *credentials_.topic;
         }
-        const bool cancels = json_.parse(body) &&
+        const bool is_json = json_.parse(body);
+        std::string_view platform;
+        if (is_json && json_.root()["source"]["platform"].get(platform) == simdjson::SUCCESS) {
+            return Topic::kOrderUpdate;
+        }
+        const bool cancels = is_json &&
                              !text_member(json_.root(), "platform_cancelled_at").empty() &&
                              !text_member(json_.root(), "platform_updated_at").empty();
         return cancels ? Topic::kOrderCancel : Topic::kOrderCreate;

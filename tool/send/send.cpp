@@ -1,18 +1,21 @@
-// sluice send events|products
+// sluice send events|orders|products
 #include <fcntl.h>
 #include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "core/protocol/order_event.hpp"
 #include "os/files/file_io.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "program/system/file.hpp"
 #include "program/system/process.hpp"
+#include "tool/send/order_source.hpp"
 #include "tool/send/sender.hpp"
 #include "tool/send/source.hpp"
+#include "tool/shops/source_options.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -26,11 +29,19 @@ struct SendCommand {
     bool check = false;
     bool strict = false;
     bool products = false;
+    OrderSource source;  ///< `send orders`: of the platform's file.
+
+    [[nodiscard]] bool translates() const noexcept { return source.platform != Platform::kNone; }
 };
 
 constexpr const char* kStateSuffix = ".sluice-send";
 
-Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command) {
+/// @param left_out  Counts the orders of a platform's file that are not sent.
+Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, LeftOut& left_out) {
+    if (command.translates()) {
+        return open_orders(command.file, command.source,
+                           anon_field_name(command.credentials.header_prefix), left_out);
+    }
     return command.products && command.file.ends_with(".csv") ? open_product_csv(command.file)
                                                               : open_ndjson(command.file);
 }
@@ -60,8 +71,15 @@ Result<Rejects> open_rejects(const SendCommand& command, bool append) {
     return rejects;
 }
 
+void print_left_out(const LeftOut& left_out) {
+    if (const std::string words = left_out.words(); !words.empty()) {
+        std::fprintf(stderr, "sluice: %s\n", words.c_str());
+    }
+}
+
 Status check_records(const SendCommand& command) {
-    auto source = open_source(command);
+    LeftOut left_out;
+    auto source = open_source(command, left_out);
     if (!source.ok()) {
         return source.error();
     }
@@ -95,6 +113,7 @@ Status check_records(const SendCommand& command) {
     }
     doubts.print_summary(stderr);
     rejects->print_summary(stdout);
+    print_left_out(left_out);
     if (Status written = rejects->flush(); !written.ok()) {
         return written;
     }
@@ -127,7 +146,8 @@ Result<SendState> load_state(const SendCommand& command, const SendProtocol& pro
     if (!state.ok() || state->is_new()) {
         return state;
     }
-    auto source = open_source(command);
+    LeftOut left_out;
+    auto source = open_source(command, left_out);
     if (!source.ok()) {
         return source.error();
     }
@@ -160,7 +180,8 @@ Status send_file(const SendCommand& command) {
     if (!state.ok()) {
         return state.error();
     }
-    auto source = open_source(command);
+    LeftOut left_out;
+    auto source = open_source(command, left_out);
     if (!source.ok()) {
         return source.error();
     }
@@ -174,6 +195,7 @@ Status send_file(const SendCommand& command) {
                                     rejects.value(), catch_stop_signals());
     doubts.print_summary(stderr);
     rejects->print_summary(stdout);
+    print_left_out(left_out);
     if (!ended.ok()) {
         return ended.error();
     }
@@ -254,6 +276,27 @@ void declare_target(Subcommand app, SendCommand& command) {
     });
 }
 
+void add_rate(Subcommand app, SendCommand& command) {
+    add_value(
+        app, "--rate", "N", command.limits.requests_per_second,
+        [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
+        "Maximum number of requests per second (default: unlimited)");
+}
+
+void declare_orders(Subcommand group) {
+    auto [orders, command] = add_command(
+        group, "orders", "Translate orders of a platform's API, and send them as events", run_send);
+    orders.keeps_user();
+    command.credentials.topic = Topic::kOrderUpdate;
+    add_text(orders, "FILE", "", command.file,
+             "Orders of the platform's API: an array, an object with orders, or one on each line")
+        .required();
+    add_source(orders, command.source).required();
+    add_source_settings(orders, command.source.settings);
+    declare_target(orders, command);
+    add_rate(orders, command);
+}
+
 }  // namespace
 
 void declare_send(Subcommand app) {
@@ -267,11 +310,9 @@ void declare_send(Subcommand app) {
     add_value(
         events, "--topic", "T", orders.credentials.topic, parse_topic_of<false>,
         "Topic of all records (default: ORDER_CANCEL for a cancelled order, else ORDER_CREATE)");
-    add_value(
-        events, "--rate", "N", orders.limits.requests_per_second,
-        [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
-        "Maximum number of requests per second (default: unlimited)");
+    add_rate(events, orders);
 
+    declare_orders(group);
     auto [products, batch] =
         add_command(group, "products", "Send products, in batches of 1000", run_send);
     products.keeps_user();

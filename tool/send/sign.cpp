@@ -133,6 +133,49 @@ Error layout_mismatch(std::string_view body, Error otherwise,
                                      "were signed"};
 }
 
+/// Explains why no token of the shop signed a platform's webhook.
+std::string webhook_mismatch(const Signers& signers, std::string_view body,
+                             const Digest256& digest) {
+    const auto fits = [&](const TokenView& token) {
+        return token.signing_key && token.signing_key->verify(body, digest);
+    };
+    for (const auto& token : signers.shop->account->tokens) {
+        if (fits(*token)) {
+            return token->shop_id.empty() || token->shop_id == signers.shop->shop_id
+                       ? "signed with a token that lacks the scope of this platform's webhooks"
+                       : "signed with the token of shop " + token->shop_id.str();
+        }
+    }
+    for (const auto& token : signers.barred) {
+        if (fits(*token)) {
+            return "signed with a token that is revoked or has expired";
+        }
+    }
+    return signers.shop->source.platform == Platform::kShopify
+               ? "another secret, or other bytes than these were signed; Shopify signs the "
+                 "webhooks made in its admin with a key of their own"
+               : "another secret, or other bytes than these were signed";
+}
+
+/// Verifies the signature of a webhook of the shop's platform.
+Status verify_webhook(const Signers& signers, std::string_view body, std::string_view signature) {
+    const std::string no_match = "the signature does not match: ";
+    const auto digest = parse_base64_digest(signature);
+    if (!digest) {
+        return Error{ErrorCode::kInvalid,
+                     no_match + "it is not the 44 characters of base64 that the platform sends"};
+    }
+    const ShopView& shop = *signers.shop;
+    for (const auto& token : shop.account->tokens) {
+        if (token->may_sign_webhooks(shop.source.platform, shop.shop_id, now()) &&
+            token->signing_key && token->signing_key->verify(body, *digest)) {
+            std::printf("the signature matches\n");
+            return Status::success();
+        }
+    }
+    return Error{ErrorCode::kInvalid, no_match + webhook_mismatch(signers, body, *digest)};
+}
+
 Status verify_event(const Frame& frame, const SignCommand& command) {
     const Result<Signers> tried =
         command.shop ? signers_of_store(frame, *command.shop) : signers_of_file(command.token_file);
@@ -145,6 +188,9 @@ Status verify_event(const Frame& frame, const SignCommand& command) {
         return body.error();
     }
     const auto digest = parse_hex_digest(command.signature, HexCase::kLowerOnly);
+    if (!digest && signers.shop->source.platform != Platform::kNone) {
+        return verify_webhook(signers, body.value(), command.signature);
+    }
     if (digest && is_signed_by(*signers.shop, body.value(), *digest)) {
         std::printf("the signature matches\n");
         return Status::success();
@@ -240,7 +286,9 @@ void declare_sign(Subcommand app) {
     auto [verify, command] =
         add_command(app, "verify", "Verify a signature, and explain a mismatch", run_verify);
     const Option token_file = add_body(verify, command);
-    add_text(verify, "--signature", "HEX", command.signature, "X-Signature header as it was sent")
+    add_text(verify, "--signature", "TEXT", command.signature,
+             "X-Signature header as it was sent; of a shop with a platform, the signature of the "
+             "platform's webhook")
         .required();
     add_id(verify, "--shop", "S", command.shop, "Try the tokens of this shop of the store");
     require_key(verify, command, token_file, "one of --token-file, --shop, --catalog");

@@ -78,6 +78,12 @@ Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber 
     return std::optional<FoundRecord>();
 }
 
+FoundRecord archived(const store::ArchivedInput& input) {
+    return {RecordPlace::kApplied, input.seq, std::string(input.record),
+            std::string(input.bulk_body),
+            input.original ? std::optional(input.original->body_sha256) : std::nullopt};
+}
+
 Search find_in_archive(const Frame& frame, const RecordName& name, const std::string& queue) {
     auto archive = store::ArchiveReader::open(frame.paths().archive);
     if (!archive.ok()) {
@@ -94,10 +100,7 @@ Search find_in_archive(const Frame& frame, const RecordName& name, const std::st
         }
         const store::ArchivedInput& input = (*place)->input;
         if ((*place)->queue_uuid == queue && is_of(name, input.seq, input.record)) {
-            return std::optional<FoundRecord>(
-                {RecordPlace::kApplied, input.seq, std::string(input.record),
-                 std::string(input.bulk_body),
-                 input.original ? std::optional(input.original->body_sha256) : std::nullopt});
+            return std::optional(archived(input));
         }
     }
 }
@@ -139,6 +142,43 @@ Result<RecordName> parse_record_name(std::string_view text) {
                      "$sluice_receipt shows it"};
     }
     return RecordName{std::nullopt, {*seq}, tag};
+}
+
+Status visit_applied(const Frame& frame, const std::vector<SequenceNumber>& seqs,
+                     const std::function<void(const FoundRecord&)>& visit) {
+    const auto paths = frame.paths();
+    auto queue = store::Queue::open(paths, queue_options());
+    if (!queue.ok()) {
+        return queue.error();
+    }
+    auto archive = store::ArchiveReader::open(paths.archive);
+    for (const SequenceNumber seq : seqs) {
+        std::optional<FoundRecord> found;
+        if (archive.ok()) {
+            auto place = archive.value()->find(queue.value()->uuid(), seq);
+            if (!place.ok()) {
+                return place.error();
+            }
+            if (*place && (*place)->input.seq == seq) {
+                found = archived((*place)->input);
+            }
+        }
+        const Status read = visit_queue(**queue, seq, [&](store::QueuedRecord& record) {
+            if (!found && record.seq == seq) {
+                std::string body = bulk_of(paths, record.bytes);
+                found = {RecordPlace::kApplied, seq, std::move(record.bytes), std::move(body),
+                         std::nullopt};
+            }
+            return false;
+        });
+        if (!read.ok()) {
+            return read;
+        }
+        if (found) {
+            visit(*found);
+        }
+    }
+    return Status::success();
 }
 
 Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,

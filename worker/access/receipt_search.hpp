@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
@@ -54,5 +55,11 @@ inline constexpr std::size_t kReadLanesBytes = 256U << 20;
 /// Returns kNotFound if the record is in none of them, or belongs to another node.
 [[nodiscard]] Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
                                               SequenceNumber applied);
+
+/// Calls `visit` for each applied input of this store, as the archive has it, or else the queue.
+/// Skips those that neither has any more.
+/// @param seqs  Ascending.
+[[nodiscard]] Status visit_applied(const Frame& frame, const std::vector<SequenceNumber>& seqs,
+                                   const std::function<void(const FoundRecord&)>& visit);
 
 }  // namespace sluice::cli

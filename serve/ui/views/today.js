@@ -14,6 +14,7 @@ const WORK = {
   anomalies: ["new anomaly", "new anomalies", "anomalies", { tab: "open" }],
   silent_shops: ["shop silent", "shops silent", "shops", {}],
   dead_letters: ["dead letter", "dead letters", "shops", {}],
+  privacy_requests: ["request about a person", "requests about persons", "shops", {}],
   nodes_behind: ["node behind", "nodes behind", "shops", {}],
 };
 

@@ -314,7 +314,7 @@ TEST(Translator, EachFaultNamesItsField) {
     EXPECT_THAT(shopify("{}").faults(),
                 ElementsAre("id REQUIRED", "created_at REQUIRED", "updated_at REQUIRED",
                             "currency REQUIRED", "taxes_included REQUIRED", "total_price REQUIRED",
-                            "line_items REQUIRED"));
+                            "line_items REQUIRED", "refunds REQUIRED"));
     EXPECT_THAT(shopify(edited_order(kShopifyOrder, "EUR", "TMN")).faults(),
                 ElementsAre("currency INVALID_FORMAT"));
     EXPECT_THAT(shopify(edited_order(kShopifyOrder, R"("taxes_included":true)",
@@ -339,6 +339,36 @@ TEST(Translator, ABodyWithFaultsKeepsTheOrdersIdAndNoLine) {
                 HasSubstr(R"("faults":[{"field":"currency","code":"INVALID_FORMAT")"));
     OrderEventParser parser;
     EXPECT_EQ(parser.parse(order.result.body, Topic::kOrderUpdate, "svc_anon_id"), nullptr);
+}
+
+TEST(Translator, ABodyWithoutACurrencyKeepsItsRefunds) {
+    const Translated order = shopify(edited_order(
+        order_with_refunds(R"({"processed_at":"2026-03-02T10:00:00Z","refund_line_items":[]})"),
+        "EUR", "TMN"));
+    EXPECT_THAT(std::string(order.result.body),
+                HasSubstr(R"("refunds":[{"processed_at":"2026-03-02T10:00:00Z")"));
+}
+
+TEST(Translator, ARefundOfALineThatIsLeftOutOrUnknownIsNoted) {
+    for (const char* line : {"13", "99"}) {
+        const Translated order = shopify(edited_order(
+            two_lines_with(
+                R"({"processed_at":"2026-03-02T10:00:00Z","refund_line_items":[{"line_item_id":)" +
+                std::string(line) + R"(,"quantity":1,"subtotal":5.00}],"transactions":[]})"),
+            R"("line_items":[)",
+            R"("line_items":[{"id":13,"quantity":1,"price":"5.00","gift_card":true},)"));
+        EXPECT_THAT(order.refunds(), ElementsAre("0.00/0.00 x0", "0.00/0.00 x0"));
+        EXPECT_THAT(order.notes(), ElementsAre("REFUND_NOT_BY_LINE"));
+    }
+}
+
+TEST(Translator, OnlyTheDiscrepancyOfTwoAdjustmentsIsShared) {
+    const Translated order = shopify(two_lines_with(
+        R"({"processed_at":"2026-03-02T10:00:00Z","refund_line_items":[],"order_adjustments":[)"
+        R"({"amount":"-4.90","kind":"shipping_refund"},)"
+        R"({"amount":"-10.00","kind":"refund_discrepancy"}],)"
+        R"("transactions":[{"kind":"refund","status":"success"}]})"));
+    EXPECT_THAT(order.refunds(), ElementsAre("8.00/1.33 x0", "2.00/0.33 x0"));
 }
 
 TEST(Translator, TheBodyNamesItsShop) {

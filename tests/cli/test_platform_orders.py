@@ -1,0 +1,172 @@
+"""Orders of a platform's API: `sluice translate`, and `sluice send orders`."""
+import json
+import pathlib
+
+import pytest
+from endpoint import Endpoint
+from program import sluice
+
+SECRET = "send-test-secret-0123456789"
+TRANSLATED = pathlib.Path(__file__).resolve().parents[1] / "model" / "translated"
+
+
+def shopify(**changes):
+    return {**json.loads((TRANSLATED / "shopify-1" / "order.json").read_text()), **changes}
+
+
+def woocommerce(**changes):
+    return {**json.loads((TRANSLATED / "woocommerce-1" / "order.json").read_text()), **changes}
+
+
+FORMS = {
+    "array": lambda orders: json.dumps(orders, indent=1),
+    "object": lambda orders: "\ufeff" + json.dumps({"orders": orders}),
+    "lines": lambda orders: "\r\n".join(map(json.dumps, orders)) + "\n\n",
+}
+
+
+def write(path, orders, form="array"):
+    path.write_text(FORMS[form](orders))
+    return path
+
+
+@pytest.fixture
+def token(tmp_path):
+    path = tmp_path / "token"
+    path.write_text(SECRET + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def translate(path, *line, source="shopify", **how):
+    return sluice("translate", path, "--source", source, *line, **how)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_file_has_one_line_for_each_order(tmp_path, form):
+    run = translate(write(tmp_path / "orders.json", [shopify(id=1), shopify(id=2)], form))
+    assert (run.status, run.err) == (0, "")
+    made = [json.loads(line) for line in run.out.splitlines()]
+    assert [order["platform_order_id"] for order in made] == ["1", "2"]
+    assert made[0]["source"]["platform"] == "shopify" and made[0]["line_items"][0]["amount"] == "105.00"
+
+
+def test_one_order_and_standard_input_are_read():
+    run = translate("-", source="woocommerce", stdin=json.dumps(woocommerce(), indent=2))
+    assert run.status == 0 and run.json()["platform_order_id"] == "727"
+
+
+def test_a_file_has_the_newest_state_of_its_second(tmp_path):
+    run = translate(write(tmp_path / "orders.json", [shopify()]))
+    assert run.json()["platform_updated_at"] == "2026-03-01T10:00:01.000999999Z"
+
+
+def test_faults_are_named_and_the_other_orders_printed(tmp_path):
+    orders = [shopify(currency="TMN"), shopify(id=2), shopify(test=True), 7]
+    run = translate(write(tmp_path / "orders.json", orders))
+    assert run.status == 1
+    assert [json.loads(line)["platform_order_id"] for line in run.out.splitlines()] == ["2"]
+    said = run.err.splitlines()
+    assert said[0].startswith("order 1: currency: INVALID_FORMAT: ")
+    assert said[1] == "order 3: ignored: test_order"
+    assert said[2].startswith("order 4: not an order: ")
+    assert said[3].endswith("2 orders cannot be read")
+
+
+def test_a_deletion_is_translated_by_its_topic():
+    run = translate("-", "--topic", "orders/delete", stdin='{"id":450789469508}')
+    assert run.json()["platform_order_id"] == "450789469508"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "id,name\n1,a\n", "7"])
+def test_a_file_without_orders_is_refused(tmp_path, text):
+    path = tmp_path / "orders.json"
+    path.write_text(text)
+    run = translate(path)
+    assert run.status == 1 and run.out == ""
+    assert "expected" in run.err or "object" in run.err, run
+
+
+def test_an_export_of_graphql_is_refused_with_the_reason(tmp_path):
+    path = write(tmp_path / "bulk.jsonl", [{"id": "gid://shopify/Order/1"}, {"__parentId": "x"}], "lines")
+    run = translate(path)
+    assert run.status == 1 and "lines of refunds" in run.err
+
+
+def test_source_or_shop_is_needed(tmp_path):
+    run = sluice("translate", write(tmp_path / "orders.json", [shopify()]))
+    assert run.status == 2 and "--source" in run.err
+
+
+def send(path, endpoint, token, *more, source="shopify"):
+    return sluice("send", "orders", path, "--source", source, "--url", endpoint.url, "--shop", "mugs",
+                  "--token-file", token, *more)
+
+
+def test_orders_are_sent_as_their_translation_and_no_person_leaves_the_machine(tmp_path, token):
+    path = write(tmp_path / "orders.json", [shopify(), shopify(id=2, test=True), shopify(id=3, line_items=[])])
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token)
+    assert run.status == 0, run
+    assert run.out == "1 sent, 0 rejected\n"
+    assert run.err == "sluice: 2 orders left out: 1 test_order, 1 without lines\n"
+    (request,) = endpoint.requests
+    assert request["body"].decode() + "\n" == translate(path).out.splitlines(keepends=True)[0]
+    assert b"Norman" not in request["body"] and b"@" not in request["body"]
+    topics = {name.lower(): value for name, value in dict(request["headers"]).items()}
+    assert topics["x-svc-topic"] == "ORDER_UPDATE"
+
+
+def test_an_order_that_cannot_be_read_is_rejected(tmp_path, token):
+    path = write(tmp_path / "orders.json", [shopify(currency="TMN"), shopify(id=2)])
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token)
+    assert run.status == 1 and "1 sent, 1 rejected" in run.out
+    assert "currency: INVALID_FORMAT" in run.out + run.err
+
+
+def test_settings_of_the_shop_are_options(tmp_path, token):
+    path = write(tmp_path / "orders.json", [shopify(test=True)])
+    with Endpoint(SECRET) as endpoint:
+        assert "1 sent" in send(path, endpoint, token, "--test-orders", "count").out
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token, "--test-orders", "count", "--from", "2027-01-01T00:00:00Z")
+    assert "before_start" in run.err and not endpoint.requests
+
+
+def test_check_sends_nothing(tmp_path):
+    path = write(tmp_path / "orders.json", [shopify()])
+    run = sluice("send", "orders", path, "--source", "shopify", "--check")
+    assert (run.status, run.out) == (0, "1 records are valid\n")
+
+
+def test_written_events_of_a_platform_are_updates(tmp_path, token):
+    """An ORDER_CANCEL of the stored second would be refused, and block the order."""
+    order = translate("-", stdin=json.dumps(shopify(cancelled_at="2026-03-01T10:00:01Z"))).json()
+    path = tmp_path / "fix.ndjson"
+    path.write_text(json.dumps(order) + "\n")
+    with Endpoint(SECRET) as endpoint:
+        run = sluice("send", "events", path, "--url", endpoint.url, "--shop", "mugs", "--token-file", token)
+    assert run.status == 0, run
+    topics = {name.lower(): value for name, value in dict(endpoint.requests[0]["headers"]).items()}
+    assert topics["x-svc-topic"] == "ORDER_UPDATE"
+
+
+def test_explain_prints_a_row_for_each_value(tmp_path):
+    path = write(tmp_path / "orders.json", [shopify(), shopify(currency="TMN")])
+    run = translate(path, "--explain", "--format", "json")
+    assert run.status == 1 and "order 2: currency: INVALID_FORMAT" in run.err
+    rows = {(row["order"], row["platform_field"]): row for row in run.json()}
+    assert rows["1", "line_items[0].tax_lines[0].price_set.shop_money.amount"] == {
+        "order": "1", "platform_field": "line_items[0].tax_lines[0].price_set.shop_money.amount", "platform_value": "17.50",
+        "field": "line_items[0].tax", "value": "17.50", "rule": "their sum"}
+    assert rows["2", "currency"]["value"] is None and rows["1", "currency"]["value"] == "EUR"
+    assert "platform_field" in translate(path, "--explain").out.splitlines()[0]
+
+
+@pytest.mark.parametrize("line", [
+    ("--stored",), ("--stored", "--dead", "1", "--shop", "mugs"), ("--stored", "--shop", "mugs", "--source", "shopify"),
+    ("--source", "shopify", "--since", "2026-01-01T00:00:00Z"), ("--source", "shopify", "--format", "json"),
+])
+def test_options_that_do_not_go_together_are_refused(line):
+    assert sluice("translate", *line).status == 2

@@ -1,0 +1,67 @@
+// Translated orders: the orders of a platform's file in our own format.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/shops/translator.hpp"
+#include "core/values/result.hpp"
+#include "tool/shops/platform_file.hpp"
+
+namespace sluice::cli {
+
+/// The platform of a file, and how its orders are read.
+struct OrderSource {
+    Platform platform = Platform::kNone;  ///< kNone: the file is not of a platform.
+    SourceSettings settings;
+    std::string topic;  ///< The topic of an updated order if it is empty.
+};
+
+class TranslatedOrders {
+public:
+    [[nodiscard]] static Result<TranslatedOrders> open(const std::string& path,
+                                                       const OrderSource& source,
+                                                       std::string anon_field);
+
+    /// Translates the next order of the file. The result is valid until the next call.
+    /// @return false at the end
+    bool next(Translation& translation);
+    /// Returns the number of the order that next() translated, from 1.
+    [[nodiscard]] std::uint64_t number() const noexcept { return next_; }
+    /// Returns that order as the file has it.
+    [[nodiscard]] std::string_view text() const noexcept { return file_.orders()[next_ - 1]; }
+    [[nodiscard]] std::uint64_t bytes_total() const noexcept { return file_.bytes(); }
+    /// Returns the bytes of the file up to the end of that order.
+    [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+
+private:
+    TranslatedOrders(PlatformFile file, const OrderSource& source, std::string anon_field);
+
+    PlatformFile file_;
+    OrderSource source_;
+    std::string anon_field_;
+    Translator translator_;
+    std::size_t next_ = 0;
+};
+
+/// Returns `line_items: REQUIRED: is required`: the first fault, and how many more there are.
+/// Requires: the translation is of kind kFaults or kUnreadable.
+[[nodiscard]] std::string problem_of(const Translation& translation);
+
+/// Counts the orders that are neither sent nor compared: those that a webhook would not store, and
+/// those that have no line left.
+class LeftOut {
+public:
+    /// Returns whether the translation is one of these.
+    bool add(const Translation& translation);
+    /// Returns `2 orders left out: 1 test_order, 1 without lines`, or an empty text.
+    [[nodiscard]] std::string words() const;
+
+private:
+    std::array<std::uint64_t, 4> ignored_{};  ///< Index: IgnoredReason.
+    std::uint64_t deleted_ = 0;
+};
+
+}  // namespace sluice::cli
