@@ -1,10 +1,13 @@
 """The translation of platforms' orders against the independent model, on very many random orders.
 
 SLUICE_SEED=n runs one seed; SLUICE_SHOP_ORDERS=n so many orders for each seed (500 in CI).
+SLUICE_SHOP_PAYLOADS=FOLDER reads orders that the platforms published: files *.json below FOLDER/shopify and
+FOLDER/woocommerce.
 """
 
 import json
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -179,6 +182,18 @@ def test_an_amount_is_read_from_its_digits(driver, text, value):
         raw = json.dumps(order).replace(json.dumps(text), text)
         number = driver.translate("shopify", "orders/updated", raw)
         assert number["body"]["line_items"] == found["body"]["line_items"]
+
+
+def published():
+    folder = os.environ.get("SLUICE_SHOP_PAYLOADS")
+    return sorted(pathlib.Path(folder).glob("*/*.json")) if folder else []
+
+
+@pytest.mark.parametrize("order", published(), ids=lambda path: path.stem)
+def test_a_published_order_is_translated_as_by_the_model(driver, order):
+    body = json.dumps(json.loads(order.read_text()))
+    found = check(driver, order.parent.name, body, Settings(tests=True))
+    assert found["kind"] in ("order", "deletion"), found
 
 
 GOLDEN = sorted((paths.ROOT / "tests" / "model" / "translated").glob("*/*.json"))
