@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
