@@ -26,48 +26,22 @@ void TableWriter::write_journal() {
     });
 }
 
-void TableWriter::add_entry(const JournalGroup& group, std::size_t index) {
-    const JournalEntry& entry = group.entries[index];
-    const DebitCredit accounts = debit_credit_of(entry.reason);
+EntryOf TableWriter::entry_of(const JournalGroup& group, std::size_t index) const {
     const auto account = accounts_.find(group.account);
     const auto shop = shop_ids_.find(group.shop);
-    ExportLine& row =
-        line(kJournal)
-            .text(group.node)
-            .integer(group.first_entry + index)
-            .integer(group.event_seq.value)
-            .text_or_null(group.command_id)
-            .text_or_null(account == accounts_.end() ? std::string_view() : account->second.view())
-            .text_or_null(shop == shop_ids_.end() ? std::string_view() : shop->second.view())
-            .text_or_null(group.order_id.view())
-            .text_or_null(entry.line.view())
-            .text_or_null(group.creator.view())
-            .text_or_null(group.program.view());
-    if (is_memo(entry.reason)) {
-        row.null().null();
-    } else {
-        row.text(entry.currency.code()).amount(entry.amount);
-    }
-    row.text_or_null(ledger_account_name(accounts.debit, group.payout_id))
-        .text_or_null(ledger_account_name(accounts.credit, group.payout_id))
-        .text(to_string(entry.reason))
-        .text_or_null(group.payout_id)
-        .time(group.recorded_at)
-        .time(group.accounting_date);
-    (entry.refers_to == 0 ? row.null() : row.integer(entry.refers_to))
-        .text_or_null(group.note)
-        .text_or_null(group.actor);
+    return {group, index, account == accounts_.end() ? std::string_view() : account->second.view(),
+            shop == shop_ids_.end() ? std::string_view() : shop->second.view()};
+}
+
+void TableWriter::add_entry(const JournalGroup& group, std::size_t index) {
+    line(kJournal).add(journal_list(), entry_of(group, index));
     add(kJournal);
 }
 
 void TableWriter::add_reference(const JournalGroup& group, std::size_t index,
                                 const std::string& node) {
     if (group.entries[index].refers_to != 0) {
-        line(kJournalReferences)
-            .text(group.node)
-            .integer(group.first_entry + index)
-            .integer(group.entries[index].refers_to)
-            .text_or_null(node);
+        line(kJournalReferences).add(reference_list(), {entry_of(group, index), node});
         add(kJournalReferences);
     }
 }
@@ -100,14 +74,11 @@ bool TableWriter::write_changes(const ChangesSince& since) {
 
 void TableWriter::add_change(const reports::Change& change, reports::Json json) {
     ExportLine& row = line(kChanges);
-    for (const ExportColumn& column : export_table(kChanges).columns) {
-        const reports::Json& value = json[column.name];
+    for (const Column& column : change_columns()) {
         if (column.type == ColumnType::kTime) {
-            row.time(change.group.recorded_at);  // CSV has no quotes around a time
-        } else if (value.is_null()) {
-            row.null();
+            row.add(change.group.recorded_at);  // CSV has no quotes around a time
         } else {
-            row.from_json(value.compact());
+            row.add_json(json[column.name].compact());
         }
     }
     add(kChanges);

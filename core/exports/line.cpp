@@ -31,9 +31,9 @@ std::string valid_utf8(std::string_view text) {
 
 }  // namespace
 
-ExportLine::ExportLine(ExportFormat format, const std::vector<ExportColumn>& columns)
+ExportLine::ExportLine(ExportFormat format, const std::vector<Column>& columns)
     : format_(format), columns_(&columns) {
-    for (const ExportColumn& column : columns) {
+    for (const Column& column : columns) {
         const bool is_first = names_.empty();
         names_.push_back(format == ExportFormat::kCsv
                              ? (is_first ? "" : ",")
@@ -49,13 +49,8 @@ std::string ExportLine::header() const {
     return header.empty() ? header : header + "\n";
 }
 
-ColumnType ExportLine::type() const {
+void ExportLine::begin_value() {
     SLUICE_ASSERT(at_ < columns_->size());
-    return (*columns_)[at_].type;
-}
-
-void ExportLine::begin_value(ColumnType wanted) {
-    SLUICE_ASSERT(type() == wanted);
     if (at_ == 0) {
         line_.clear();
     }
@@ -84,79 +79,45 @@ void ExportLine::append_value(std::string_view value, bool is_string) {
     }
 }
 
-ExportLine& ExportLine::text(std::string_view value) {
-    begin_value(ColumnType::kText);
-    append_value(value, true);
-    return *this;
+void ExportLine::append(std::string_view text) {
+    append_value(text, true);
 }
 
-ExportLine& ExportLine::text_or_null(std::string_view value) {
-    return value.empty() ? null() : text(value);
-}
-
-ExportLine& ExportLine::texts(const std::vector<std::string>& values) {
-    begin_value(ColumnType::kTexts);
+void ExportLine::append(const std::vector<std::string>& texts) {
     std::string list;
-    for (const std::string& value : values) {
-        SLUICE_ASSERT(value.find(';') == std::string::npos);
+    for (const std::string& text : texts) {
+        SLUICE_ASSERT(text.find(';') == std::string::npos);
         const bool is_first = list.empty();
         if (format_ == ExportFormat::kCsv) {
-            list += (is_first ? "" : ";") + value;
+            list += (is_first ? "" : ";") + text;
         } else {
-            list += (is_first ? "" : ",") + reports::json_quoted(value);
+            list += (is_first ? "" : ",") + reports::json_quoted(text);
         }
     }
     append_value(format_ == ExportFormat::kCsv ? list : "[" + list + "]", false);
-    return *this;
 }
 
-ExportLine& ExportLine::integer(std::uint64_t value) {
-    begin_value(ColumnType::kInteger);
-    append_value(std::to_string(value), false);
-    return *this;
-}
-
-ExportLine& ExportLine::amount(const Decimal& value) {
-    return amount(value.to_string());
-}
-
-ExportLine& ExportLine::amount(std::string_view value) {
-    begin_value(ColumnType::kAmount);
-    append_value(value, true);
-    return *this;
-}
-
-ExportLine& ExportLine::flag(bool value) {
-    begin_value(ColumnType::kFlag);
-    append_value(value ? "true" : "false", false);
-    return *this;
-}
-
-ExportLine& ExportLine::time(const Timestamp& value) {
-    begin_value(ColumnType::kTime);
-    append_value(value.to_string(), true);
-    return *this;
-}
-
-ExportLine& ExportLine::time(const std::optional<Timestamp>& value) {
-    return value ? time(*value) : null();
-}
-
-ExportLine& ExportLine::from_json(std::string_view value) {
-    if (type() == ColumnType::kText) {
-        return text(is_json_string(value) ? json_string(value) : std::string(value));
-    }
-    begin_value(type());
-    const bool is_one_line = value.find_first_of("\r\n") == std::string_view::npos;
-    append_value(is_one_line ? std::string(value) : reports::Json::from_text(value).compact(),
-                 false);
-    return *this;
-}
-
-ExportLine& ExportLine::null() {
-    begin_value(type());
+void ExportLine::append(std::monostate /*null*/) {
     append_value(format_ == ExportFormat::kCsv ? "" : "null", false);
-    return *this;
+}
+
+void ExportLine::add(const reports::Value& value) {
+    begin_value();
+    SLUICE_ASSERT(fits((*columns_)[at_ - 1].type, value));
+    std::visit([this](const auto& held) { append(held); }, value.held());
+}
+
+void ExportLine::add_json(std::string_view value) {
+    begin_value();
+    if (value == "null") {
+        append(std::monostate());
+    } else if ((*columns_)[at_ - 1].type == ColumnType::kText) {
+        append(is_json_string(value) ? json_string(value) : std::string(value));
+    } else {
+        const bool is_one_line = value.find_first_of("\r\n") == std::string_view::npos;
+        append_value(is_one_line ? std::string(value) : reports::Json::from_text(value).compact(),
+                     false);
+    }
 }
 
 std::string_view ExportLine::end() {

@@ -3,13 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "core/values/decimal.hpp"
-#include "core/values/timestamp.hpp"
+#include "core/reports/list.hpp"
 
 namespace sluice::exports {
 
@@ -18,55 +17,47 @@ enum class ExportFormat : std::uint8_t {
     kCsv,     ///< RFC 4180 with a header line. An empty field is null or an empty text.
 };
 
-enum class ColumnType : std::uint8_t {
-    kText,
-    kTexts,    ///< A list of texts without `;`, which divides them in CSV.
-    kInteger,  ///< Fits 64 bits, signed.
-    kAmount,   ///< Up to 6 digits after the point.
-    kFlag,
-    kTime,  ///< RFC 3339 in UTC, with up to 9 digits of a second.
-    kJson,
-};
-
-struct ExportColumn {
-    std::string_view name;
-    ColumnType type = ColumnType::kText;
-};
+using reports::Column;
+using reports::ColumnType;
 
 /// Writes rows, each column by column in their order. Reuses its buffer.
 class ExportLine {
 public:
-    ExportLine(ExportFormat format, const std::vector<ExportColumn>& columns);
+    ExportLine(ExportFormat format, const std::vector<Column>& columns);
 
     /// Returns the header line of a CSV file, or an empty text.
     [[nodiscard]] std::string header() const;
 
-    ExportLine& text(std::string_view value);
-    ExportLine& text_or_null(std::string_view value);  ///< Null for an empty text.
-    ExportLine& texts(const std::vector<std::string>& values);
-    ExportLine& integer(std::uint64_t value);
-    ExportLine& amount(const Decimal& value);
-    /// A decimal number as it was sent.
-    ExportLine& amount(std::string_view value);
-    ExportLine& flag(bool value);
-    ExportLine& time(const Timestamp& value);
-    ExportLine& time(const std::optional<Timestamp>& value);
-    /// A value of the column's type from valid JSON text.
-    ExportLine& from_json(std::string_view value);
-    ExportLine& null();
+    /// Writes the next column. Requires: the value is null, or of the column's type.
+    void add(const reports::Value& value);
+    /// Writes a row of the list.
+    template <class Of>
+    void add(const reports::List<Of>& list, const Of& of) {
+        list.visit(of, [this](const reports::Value& value) { add(value); });
+    }
+    /// Writes the next column, a value of its type, from valid JSON text.
+    void add_json(std::string_view value);
 
     /// Ends the row. Returns its text with a line feed, valid until the next row begins. Requires:
     /// every column was written.
     [[nodiscard]] std::string_view end();
 
 private:
-    [[nodiscard]] ColumnType type() const;  ///< The next column's.
-    void begin_value(ColumnType wanted);
+    void begin_value();
+    void append(std::string_view text);
+    void append(const std::string& text) { append(std::string_view(text)); }
+    void append(const std::vector<std::string>& texts);
+    void append(const Decimal& amount) { append(std::string_view(amount.to_string())); }
+    void append(const Timestamp& time) { append(std::string_view(time.to_string())); }
+    void append(std::uint64_t number) { append_value(std::to_string(number), false); }
+    void append(bool flag) { append_value(flag ? "true" : "false", false); }
+    void append(const reports::Json& json) { append_value(json.compact(), false); }
+    void append(std::monostate /*null*/);
     void append_value(std::string_view value, bool is_string);
     void append_csv(std::string_view value);
 
     ExportFormat format_;
-    const std::vector<ExportColumn>* columns_;
+    const std::vector<Column>* columns_;
     std::vector<std::string> names_;  ///< `{"a":`, `,"b":`; in CSV an empty text, then commas.
     std::size_t at_ = 0;
     std::string line_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/explain/node_names.hpp"
+#include "core/exports/lists.hpp"
 #include "core/exports/tables.hpp"
 #include "core/reports/report.hpp"
 
@@ -56,6 +57,7 @@ private:
     void write_journal();
     template <class NodeOf>
     void add_group(const JournalGroup& group, NodeOf&& node_of);
+    [[nodiscard]] EntryOf entry_of(const JournalGroup& group, std::size_t index) const;
     void add_entry(const JournalGroup& group, std::size_t index);
     void add_reference(const JournalGroup& group, std::size_t index, const std::string& node);
     void add_change(const reports::Change& change, reports::Json json);

@@ -19,7 +19,7 @@ namespace sluice::exports {
 
 struct ExportTable {
     std::string_view name;
-    std::vector<ExportColumn> columns;
+    std::vector<Column> columns;
 };
 
 /// Index in export_tables().

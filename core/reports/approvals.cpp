@@ -32,19 +32,21 @@ std::string words_of(Topic topic) {
 Row pending_row(const PendingApproval& row, const AccountId& account,
                 const std::map<Currency, Decimal>& totals) {
     const bool is_one = totals.size() == 1;
-    return {row.command_id,
-            words_of(row.topic),
-            account.str(),
-            is_one ? Json(totals.begin()->second.to_string()) : Json(),
-            is_one ? Json(totals.begin()->first.code()) : Json(),
-            row.actor,
-            text_or_null(row.reason),
-            row.received_at.to_string()};
+    return pending_list().row(
+        {row.command_id, words_of(row.topic), account,
+         is_one ? std::optional(Money{totals.begin()->first, totals.begin()->second})
+                : std::nullopt,
+         row.actor, row.reason, row.received_at});
 }
 
 Row pending_row(const Payout& payout, const AccountId& account) {
-    return {payout.payout_id,       "payout close",   account.str(), payout.amount.to_string(),
-            payout.currency.code(), payout.closed_by, nullptr,       payout.closed_at.to_string()};
+    return pending_list().row({payout.payout_id,
+                               "payout close",
+                               account,
+                               Money{payout.currency, payout.amount},
+                               payout.closed_by,
+                               {},
+                               payout.closed_at});
 }
 
 // ---- A command ----------------------------------------------------------------------------------
@@ -254,7 +256,7 @@ Json effect_of(const PendingApproval& row, const Command& command, const Result<
     }
     Json creators = Json::array();
     for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
-        creators.push_back(object_of(difference_columns(), difference_row(rows[i])));
+        creators.push_back(difference_list().object(rows[i]));
     }
     return {{"result", tried->text}, {"creators", std::move(creators)}};
 }
@@ -413,15 +415,24 @@ Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const 
 
 }  // namespace
 
-std::vector<Column> pending_columns() {
-    return {{"id"},
-            {"command"},
-            {"account_id", Align::kLeft, false},
-            {"amount", Align::kRight},
-            {"currency"},
-            {"actor"},
-            {"reason"},
-            {"received_at"}};
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
+const List<PendingOf>& pending_list() {
+    using Of = const PendingOf&;
+    static const List<PendingOf> list{
+        {"id", kText, kLedger, [](Of of) -> Value { return of.id; }},
+        {"command", kText, kLedger, [](Of of) -> Value { return of.command; }},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }, kInFilesOnly},
+        {"amount", kAmount, kLedger,
+         [](Of of) -> Value { return of.money ? Value(of.money->amount) : Value(); }},
+        {"currency", kText, kLedger,
+         [](Of of) -> Value { return of.money ? Value(of.money->currency.code()) : Value(); }},
+        {"actor", kText, kLedger, [](Of of) -> Value { return of.actor; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return or_null(of.reason); }},
+        {"received_at", kTime, kLedger, [](Of of) -> Value { return of.received_at; }}};
+    return list;
 }
 
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
@@ -451,19 +462,17 @@ PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account) {
     return totals;
 }
 
-std::vector<Column> difference_columns() {
-    return {{"program_id"},
-            {"creator_id"},
-            {"currency"},
-            {"orders", Align::kRight},
-            {"before", Align::kRight},
-            {"after", Align::kRight},
-            {"difference", Align::kRight}};
-}
-
-Row difference_row(const DryRunRow& row) {
-    return {row.program.str(),      row.creator.str(),     row.currency.code(),       row.orders,
-            row.before.to_string(), row.after.to_string(), row.difference.to_string()};
+const List<DryRunRow>& difference_list() {
+    using Of = const DryRunRow&;
+    static const List<DryRunRow> list{
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
+        {"orders", kInteger, kLedger, [](Of of) -> Value { return of.orders; }},
+        {"before", kAmount, kLedger, [](Of of) -> Value { return of.before; }},
+        {"after", kAmount, kLedger, [](Of of) -> Value { return of.after; }},
+        {"difference", kAmount, kLedger, [](Of of) -> Value { return of.difference; }}};
+    return list;
 }
 
 Json approval_object(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,

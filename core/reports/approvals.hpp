@@ -7,11 +7,21 @@
 
 #include "core/apply/dry_run.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 
 namespace sluice::reports {
 
-[[nodiscard]] std::vector<Column> pending_columns();
+/// A command or payout that waits.
+struct PendingOf {
+    std::string_view id;
+    std::string command;
+    const AccountId& account_id;
+    std::optional<Money> money;
+    std::string_view actor, reason;
+    Timestamp received_at;
+};
+[[nodiscard]] const List<PendingOf>& pending_list();
 /// Lists commands that wait, then payouts that are closed and not approved.
 void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out);
@@ -30,8 +40,7 @@ struct PendingTotals {
 [[nodiscard]] Json approval_object(LedgerReader& ledger, AccountNumber account,
                                    const AccountId& account_id, const ShownApproval& shown);
 
-/// Returns columns and rows of a dry run or a program preview, by program, creator and currency.
-[[nodiscard]] std::vector<Column> difference_columns();
-[[nodiscard]] Row difference_row(const DryRunRow& row);
+/// What a dry run or a program preview changes, by program, creator and currency.
+[[nodiscard]] const List<DryRunRow>& difference_list();
 
 }  // namespace sluice::reports

@@ -14,14 +14,6 @@ namespace {
 /// One balance, under the names that it is sorted by.
 using BalanceName = std::tuple<AccountId, ProgramId, CreatorId, std::string>;
 
-Row balance_row(const BalanceName& name, const BalanceAt& balance) {
-    return {std::get<AccountId>(name).str(), std::get<ProgramId>(name).str(),
-            std::get<CreatorId>(name).str(), balance.key.currency.code(),
-            balance.pending.to_string(),     balance.blocked.to_string(),
-            balance.payable.to_string(),     balance.in_payout.to_string(),
-            balance.paid.to_string(),        balance.total.to_string()};
-}
-
 /// Returns since when, by accounting date, the creator's `owed` has been below 0.
 Timestamp negative_since(LedgerReader& ledger, const BalanceKey& key, Timestamp now) {
     Decimal owed = zero_amount(key.currency);
@@ -100,6 +92,9 @@ bool is_negative(const BalanceAt& balance) {
 
 }  // namespace
 
+using enum ColumnType;
+using enum Scope;
+
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
                     RowOutput& out) {
     const CreatorNames names(ledger);
@@ -129,11 +124,13 @@ void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
         balances_at(ledger, only, now, add);
     }
     for (const auto& [name, balance] : balances) {
-        Row row = balance_row(name, balance);
+        Row row =
+            balance_list().row({std::get<AccountId>(name), std::get<CreatorId>(name), balance});
         if (filter.negative) {
             const Timestamp since = negative_since(ledger, balance.key, now);
-            row.push_back(since.to_string());
-            row.push_back((now.seconds - since.seconds) / kSecondsPerDay);
+            for (Json& cell : negative_list().row({since, now})) {
+                row.push_back(std::move(cell));
+            }
         }
         out.add(row);
     }
@@ -166,26 +163,34 @@ std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& list
     }
     std::vector<Row> rows;
     for (const auto& [name, balance] : balances) {
-        rows.push_back(balance_row(name, balance));
+        rows.push_back(
+            balance_list().row({listing.account_id, std::get<CreatorId>(name), balance}));
     }
     return rows;
 }
 
-std::vector<Column> negative_columns() {
-    return {{"negative_since"}, {"days", Align::kRight}};
+const List<BalanceOf>& balance_list() {
+    using Of = const BalanceOf&;
+    static const List<BalanceOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.balance.key.program; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.balance.key.currency.code(); }},
+        {"pending", kAmount, kLedger, [](Of of) -> Value { return of.balance.pending; }},
+        {"blocked", kAmount, kLedger, [](Of of) -> Value { return of.balance.blocked; }},
+        {"payable", kAmount, kLedger, [](Of of) -> Value { return of.balance.payable; }},
+        {"in_payout", kAmount, kLedger, [](Of of) -> Value { return of.balance.in_payout; }},
+        {"paid", kAmount, kLedger, [](Of of) -> Value { return of.balance.paid; }},
+        {"total", kAmount, kLedger, [](Of of) -> Value { return of.balance.total; }}};
+    return list;
 }
 
-std::vector<Column> balance_columns() {
-    return {{"account_id"},
-            {"program_id"},
-            {"creator_id"},
-            {"currency"},
-            {"pending", Align::kRight},
-            {"blocked", Align::kRight},
-            {"payable", Align::kRight},
-            {"in_payout", Align::kRight},
-            {"paid", Align::kRight},
-            {"total", Align::kRight}};
+const List<NegativeOf>& negative_list() {
+    using Of = const NegativeOf&;
+    static const List<NegativeOf> list{
+        {"negative_since", kTime, kLedger, [](Of of) -> Value { return of.since; }},
+        {"days", kInteger, kLedger, [](Of of) -> Value { return of.days(); }}};
+    return list;
 }
 
 }  // namespace sluice::reports

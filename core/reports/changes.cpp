@@ -265,7 +265,7 @@ const std::vector<std::string_view>& change_types() {
 
 ChangeRows::ChangeRows(LedgerReader& ledger, AccountNumber account,
                        JournalRows::ShowPayee show_payee)
-    : ledger_(ledger), rows_(ledger, account, show_payee), columns_(journal_columns()) {
+    : ledger_(ledger), rows_(ledger, account, show_payee), columns_(journal_list().columns()) {
     ledger.scan_heads([this](const LedgerHead& head) { nodes_[head.node] = head.number; });
 }
 

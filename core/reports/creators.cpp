@@ -41,7 +41,7 @@ public:
     MemberTables(LedgerReader& ledger, const std::vector<Membership>& members, Timestamp now)
         : first_(members.front()), last_(members.back().creator) {
         for (const Membership& member : members) {
-            codes_.emplace(member.creator, Json::array());
+            codes_.try_emplace(member.creator);
         }
         ledger.scan_codes(first_.account, first_.program, [this](const CodeRow& code) {
             const auto own = codes_.find(code.creator);
@@ -67,12 +67,9 @@ public:
         const CreatorId& shown = profile.shown_as.empty() ? row.creator : profile.shown_as;
         const auto amounts = earned_.find(row.creator);
         EarnedAmounts earned = amounts == earned_.end() ? EarnedAmounts() : amounts->second;
-        return {
-            {row.program, row.creator},
-            {shown.str(), row.program.str(), program.program.account_id.str(),
-             text_or_null(row.group), codes_.at(row.creator), text_or_null(profile.name),
-             text_or_null(profile.payee), profile.payee_since, row.removed, earned_list(earned)},
-            std::move(earned)};
+        Row cells = creator_list().row(
+            {program.program.account_id, shown, row, profile, codes_.at(row.creator), earned});
+        return {{row.program, row.creator}, std::move(cells), std::move(earned)};
     }
 
 private:
@@ -94,7 +91,7 @@ private:
 
     Membership first_;
     CreatorId last_;
-    std::map<CreatorId, Json> codes_;
+    std::map<CreatorId, std::vector<std::string>> codes_;
     std::map<CreatorId, CreatorRow> profiles_;
     std::map<CreatorId, EarnedAmounts> earned_;
 };
@@ -254,26 +251,38 @@ void list_held_creators(LedgerReader& ledger, AccountNumber account, const Accou
         }
     });
     for (const CreatorHold& hold : holds) {
-        out.add({account_id.str(), Json(), Json(), shown_id(ledger, account, hold.creator).str(),
-                 text_or_null(hold.program.view()), hold.actor, hold.held_at.to_string(),
-                 hold.reason});
+        out.add(hold_list().row({account_id,
+                                 {},
+                                 {},
+                                 shown_id(ledger, account, hold.creator).view(),
+                                 hold.program.view(),
+                                 hold.actor,
+                                 hold.held_at,
+                                 hold.reason}));
     }
 }
 
 /// The memo entry of the hold has who, when and why.
 Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
-    Json held_by, held_at, reason;
+    std::string held_by, reason;
+    std::optional<Timestamp> held_at;
     for (const JournalGroup& group : ledger.order_journal(order)) {
         for (const JournalEntry& entry : group.entries) {
             if (entry.reason == JournalReason::kMemoHeld) {
                 held_by = group.actor;
-                held_at = group.recorded_at.to_string();
+                held_at = group.recorded_at;
                 reason = group.note;
             }
         }
     }
-    return {shop.account_id.str(), shop.shop_id.str(), order.key.order_id.str(), Json(), Json(),
-            std::move(held_by),    std::move(held_at), std::move(reason)};
+    return hold_list().row({shop.account_id,
+                            shop.shop_id.view(),
+                            order.key.order_id.view(),
+                            {},
+                            {},
+                            held_by,
+                            held_at,
+                            reason});
 }
 
 /// Reads only the orders that are held, from the list of what needs attention.
@@ -301,27 +310,42 @@ void list_held_orders(LedgerReader& ledger, AccountNumber account, const Account
 
 // ---- Payees -------------------------------------------------------------------------------------
 
-/// Returns the actor who approved the command, or null.
-Json approver_of(LedgerReader& ledger, const PayeeChange& change) {
+/// Returns the actor who approved the command, or an empty text.
+std::string approver_of(LedgerReader& ledger, const PayeeChange& change) {
     PendingApproval row;
     row.account = change.account;
     row.command_id = change.command_id;
-    return ledger.load(row) && row.state == ApprovalState::kApproved ? Json(row.ended_by) : Json();
+    return ledger.load(row) && row.state == ApprovalState::kApproved ? row.ended_by : std::string();
 }
 
 }  // namespace
 
-std::vector<Column> creator_columns() {
-    return {{"creator_id"},
-            {"program_id"},
-            {"account_id", Align::kLeft, false},
-            {"group"},
-            {"codes"},
-            {"name"},
-            {"payee"},
-            {"payee_since"},
-            {"removed"},
-            {"earned", Align::kLeft, false}};
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
+const List<CreatorOf>& creator_list() {
+    using Of = const CreatorOf&;
+    static const List<CreatorOf> list{
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.member.program; }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
+         kInFilesOnly},
+        {"group", kText, kEveryone, [](Of of) -> Value { return or_null(of.member.group); }},
+        {"codes", kTexts, kEveryone, [](Of of) -> Value { return of.codes; }},
+        {"name", kText, kEveryone, [](Of of) -> Value { return or_null(of.profile.name); }},
+        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
+        {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }},
+        {"removed", kFlag, kEveryone, [](Of of) -> Value { return of.member.removed; }},
+        {"earned",
+         kObjects,
+         kLedger,
+         {{"currency", kText, kLedger},
+          {"this_month", kAmount, kLedger},
+          {"last_month", kAmount, kLedger}},
+         [](Of of) -> Value { return earned_list(of.earned); },
+         kInFilesOnly}};
+    return list;
 }
 
 void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
@@ -383,15 +407,19 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
                 {"months", months_of(ledger, account, first, now)}};
 }
 
-std::vector<Column> hold_columns() {
-    return {{"account_id", Align::kLeft, false},
-            {"shop_id"},
-            {"order_id"},
-            {"creator_id"},
-            {"program_id"},
-            {"actor"},
-            {"held_at"},
-            {"reason"}};
+const List<HoldOf>& hold_list() {
+    using Of = const HoldOf&;
+    static const List<HoldOf> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
+         kInFilesOnly},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.shop); }},
+        {"order_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.order); }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
+        {"actor", kText, kLedger, [](Of of) -> Value { return or_null(of.actor); }},
+        {"held_at", kTime, kEveryone, [](Of of) -> Value { return of.held_at; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return of.reason; }}};
+    return list;
 }
 
 void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
@@ -400,30 +428,40 @@ void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& a
     list_held_orders(ledger, account, account_id, creator, out);
 }
 
-std::vector<Column> payee_columns(bool history) {
-    if (!history) {
-        return {{"account_id"}, {"creator_id"}, {"name"}, {"payee"}, {"payee_since"}};
-    }
-    return {{"account_id"}, {"creator_id"}, {"changed_at"}, {"old_payee"},  {"new_payee"},
-            {"actor"},      {"reason"},     {"command_id"}, {"approved_by"}};
+const List<PayeeOf>& payee_list() {
+    using Of = const PayeeOf&;
+    static const List<PayeeOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"name", kText, kLedger, [](Of of) -> Value { return or_null(of.profile.name); }},
+        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
+        {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }}};
+    return list;
+}
+
+const List<PayeeChangeOf>& payee_change_list() {
+    using Of = const PayeeChangeOf&;
+    static const List<PayeeChangeOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"changed_at", kTime, kLedger, [](Of of) -> Value { return of.change.changed_at; }},
+        {"old_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.old_payee); }},
+        {"new_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.new_payee); }},
+        {"actor", kText, kLedger, [](Of of) -> Value { return of.change.actor; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return or_null(of.change.reason); }},
+        {"command_id", kText, kLedger, [](Of of) -> Value { return of.change.command_id; }},
+        {"approved_by", kText, kLedger, [](Of of) -> Value { return or_null(of.approver); }}};
+    return list;
 }
 
 Row payee_row(const CreatorNames& names, const AccountId& account_id, const CreatorRow& row) {
-    return {account_id.str(), names.shown(row.account, row.creator).str(), text_or_null(row.name),
-            text_or_null(row.payee), row.payee_since};
+    return payee_list().row({account_id, names.shown(row.account, row.creator), row});
 }
 
 Row payee_change_row(LedgerReader& ledger, const CreatorNames& names, const AccountId& account_id,
                      const PayeeChange& change) {
-    return {account_id.str(),
-            names.shown(change.account, change.creator).str(),
-            change.changed_at.to_string(),
-            text_or_null(change.old_payee),
-            text_or_null(change.new_payee),
-            change.actor,
-            text_or_null(change.reason),
-            change.command_id,
-            approver_of(ledger, change)};
+    return payee_change_list().row({account_id, names.shown(change.account, change.creator), change,
+                                    approver_of(ledger, change)});
 }
 
 void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {

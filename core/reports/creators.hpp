@@ -8,6 +8,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/overview.hpp"
 #include "core/reports/row_output.hpp"
@@ -15,7 +16,16 @@
 
 namespace sluice::reports {
 
-[[nodiscard]] std::vector<Column> creator_columns();
+/// A member of a program.
+struct CreatorOf {
+    const AccountId& account_id;
+    const CreatorId& creator;  ///< As shown.
+    const Membership& member;
+    const CreatorRow& profile;
+    const std::vector<std::string>& codes;
+    const EarnedAmounts& earned;
+};
+[[nodiscard]] const List<CreatorOf>& creator_list();
 /// Lists the members of a program, or of all programs of one account or of every account, by
 /// program and first id, with what they earned in the program this month and last.
 void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
@@ -47,12 +57,35 @@ struct MemberRow {
                                           const AccountId& account_id, const CreatorId& creator,
                                           Timestamp now);
 
-[[nodiscard]] std::vector<Column> hold_columns();
+/// A hold on a creator or on an order; what it does not name is empty.
+struct HoldOf {
+    const AccountId& account_id;
+    std::string_view shop, order;
+    std::string_view creator;  ///< As shown.
+    std::string_view program, actor;
+    std::optional<Timestamp> held_at;
+    std::string_view reason;
+};
+[[nodiscard]] const List<HoldOf>& hold_list();
 /// Lists the holds on creators, then those on orders.
 /// @param creator  First id of the only creator, or nothing.
 void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                  const std::optional<CreatorId>& creator, RowOutput& out);
 
+/// A creator's payee.
+struct PayeeOf {
+    const AccountId& account_id;
+    const CreatorId& creator;  ///< As shown.
+    const CreatorRow& profile;
+};
+[[nodiscard]] const List<PayeeOf>& payee_list();
+struct PayeeChangeOf {
+    const AccountId& account_id;
+    const CreatorId& creator;  ///< As shown.
+    const PayeeChange& change;
+    const std::string& approver;  ///< Or empty.
+};
+[[nodiscard]] const List<PayeeChangeOf>& payee_change_list();
 [[nodiscard]] Row payee_row(const CreatorNames& names, const AccountId& account_id,
                             const CreatorRow& row);
 /// Reads who approved the change.

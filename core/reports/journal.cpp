@@ -9,40 +9,17 @@
 #include "core/reports/statement.hpp"
 
 namespace sluice::reports {
+
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
 namespace {
 
-/// Shows a creator by its first id, which is the one that the hash covers.
-Row journal_row(const JournalGroup& group, std::size_t index, const AccountId& account,
-                const std::string& shop, const std::string& line, const std::string& referred) {
-    const JournalEntry& entry = group.entries[index];
-    const DebitCredit accounts = debit_credit_of(entry.reason);
-    const bool memo = is_memo(entry.reason);
-    const bool last = index + 1 == group.entries.size();
-    return {group.node,
-            group.first_entry + index,
-            group.event_seq.value,
-            text_or_null(group.command_id),
-            account.str(),
-            text_or_null(group.program.view()),
-            text_or_null(group.creator.view()),
-            text_or_null(shop),
-            text_or_null(group.order_id.view()),
-            text_or_null(line),
-            memo ? Json() : Json(entry.currency.code()),
-            memo ? Json() : Json(entry.amount.to_string()),
-            text_or_null(ledger_account_name(accounts.debit, group.payout_id)),
-            text_or_null(ledger_account_name(accounts.credit, group.payout_id)),
-            to_string(entry.reason),
-            text_or_null(group.payout_id),
-            group.recorded_at.to_string(),
-            group.accounting_date.to_string(),
-            entry.refers_to == 0 ? Json() : Json(entry.refers_to),
-            text_or_null(group.note),
-            text_or_null(group.actor),
-            last ? Json(to_hex(group.hash)) : Json(),
-            text_or_null(referred),
-            first_change(group),
-            group.last_change};
+/// Null for a memo entry.
+Value account_name(LedgerAccount account, const JournalGroup& group) {
+    std::string name = ledger_account_name(account, group.payout_id);
+    return name.empty() ? Value() : Value(std::move(name));
 }
 
 }  // namespace
@@ -73,8 +50,8 @@ bool JournalRows::covers(const JournalGroup& group, const ReportFilter& filter) 
 
 Row JournalRows::row(const JournalGroup& group, std::size_t index,
                      const std::string& referred) const {
-    return journal_row(group, index, accounts_.at(group.account), shop_of(group),
-                       line_of(group, index), referred);
+    return journal_list().row({group, index, accounts_.at(group.account), shop_of(group),
+                               line_of(group, index), referred});
 }
 
 std::string JournalRows::shop_of(const JournalGroup& group) const {
@@ -112,32 +89,62 @@ void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     });
 }
 
-std::vector<Column> journal_columns() {
-    return {{"node", Align::kLeft, false},
-            {"entry", Align::kRight},
-            {"event_seq", Align::kRight},
-            {"command_id"},
-            {"account_id", Align::kLeft, false},
-            {"program_id"},
-            {"creator_id"},
-            {"shop_id"},
-            {"order_id"},
-            {"line_item_id"},
-            {"currency"},
-            {"amount", Align::kRight},
-            {"debit_account", Align::kLeft, false},
-            {"credit_account", Align::kLeft, false},
-            {"reason"},
-            {"payout_id"},
-            {"recorded_at", Align::kLeft, false},
-            {"accounting_date"},
-            {"refers_to", Align::kRight, false},
-            {"note", Align::kLeft, false},
-            {"actor"},
-            {"hash", Align::kLeft, false},
-            {"refers_to_node", Align::kLeft, false},
-            {"first", Align::kRight, false},
-            {"last", Align::kRight, false}};
+/// A creator is shown by its first id, which is the one that the hash covers.
+const List<JournalOf>& journal_list() {
+    using Of = const JournalOf&;
+    static const List<JournalOf> list{
+        {"node", kText, kLedger, [](Of of) -> Value { return of.group.node; }, kInFilesOnly},
+        {"entry", kInteger, kLedger,
+         [](Of of) -> Value { return of.group.first_entry + of.index; }},
+        {"event_seq", kInteger, kLedger, [](Of of) -> Value { return of.group.event_seq.value; }},
+        {"command_id", kText, kLedger, [](Of of) -> Value { return or_null(of.group.command_id); }},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account; }, kInFilesOnly},
+        {"program_id", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.group.program.view()); }},
+        {"creator_id", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.group.creator.view()); }},
+        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop); }},
+        {"order_id", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.group.order_id.view()); }},
+        {"line_item_id", kText, kLedger, [](Of of) -> Value { return or_null(of.line); }},
+        {"currency", kText, kLedger,
+         [](Of of) { return of.is_memo() ? Value() : Value(of.entry().currency.code()); }},
+        {"amount", kAmount, kLedger,
+         [](Of of) { return of.is_memo() ? Value() : Value(of.entry().amount); }},
+        {"debit_account", kText, kLedger,
+         [](Of of) -> Value {
+             return account_name(debit_credit_of(of.entry().reason).debit, of.group);
+         },
+         kInFilesOnly},
+        {"credit_account", kText, kLedger,
+         [](Of of) -> Value {
+             return account_name(debit_credit_of(of.entry().reason).credit, of.group);
+         },
+         kInFilesOnly},
+        {"reason", kText, kLedger, [](Of of) -> Value { return to_string(of.entry().reason); }},
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.group.payout_id); }},
+        {"recorded_at", kTime, kLedger, [](Of of) -> Value { return of.group.recorded_at; },
+         kInFilesOnly},
+        {"accounting_date", kTime, kLedger,
+         [](Of of) -> Value { return of.group.accounting_date; }},
+        {"refers_to", kInteger, kLedger,
+         [](Of of) -> Value {
+             return of.entry().refers_to == 0 ? Value() : Value(of.entry().refers_to);
+         },
+         kInFilesOnly},
+        {"note", kText, kLedger, [](Of of) -> Value { return or_null(of.group.note); },
+         kInFilesOnly},
+        {"actor", kText, kLedger, [](Of of) -> Value { return or_null(of.group.actor); }},
+        {"hash", kText, kLedger,
+         [](Of of) -> Value { return of.is_last() ? Value(to_hex(of.group.hash)) : Value(); },
+         kInFilesOnly},
+        {"refers_to_node", kText, kLedger, [](Of of) -> Value { return or_null(of.referred); },
+         kInFilesOnly},
+        {"first", kInteger, kLedger, [](Of of) -> Value { return first_change(of.group); },
+         kInFilesOnly},
+        {"last", kInteger, kLedger, [](Of of) -> Value { return of.group.last_change; },
+         kInFilesOnly}};
+    return list;
 }
 
 }  // namespace sluice::reports

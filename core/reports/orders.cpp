@@ -12,20 +12,19 @@ namespace sluice::reports {
 namespace {
 
 /// Returns all payouts that ever held items of the order, including void ones.
-Json payouts_of(const OrderState& order) {
+std::vector<std::string> payouts_of(const OrderState& order) {
     std::set<std::string> ids;
     for (const Position& position : order.positions) {
         for (const PositionPayout& payout : position.payouts) {
             ids.insert(payout.payout_id);
         }
     }
-    return std::vector<std::string>(ids.begin(), ids.end());
+    return {ids.begin(), ids.end()};
 }
 
-Json accrued_of(const OrderState& order, Currency currency) {
-    const Position* position = order.position();
-    return (position == nullptr ? zero_amount(currency) : accrued_in(*position, currency))
-        .to_string();
+Decimal accrued_of(const OrderState& order, Currency currency) {
+    const Position* const position = order.position();
+    return position == nullptr ? zero_amount(currency) : accrued_in(*position, currency);
 }
 
 bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorNames& names) {
@@ -35,32 +34,17 @@ bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorN
 
 }  // namespace
 
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
 Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) {
-    const StandingRefunds refunds(order.refunds);
-    const Attribution* given = order.live ? &order.position()->attribution : nullptr;
-    const Money commission = commission_amount(order);
-    return {order.key.order_id.str(),
-            shop.shop_id.str(),
-            shop.account_id.str(),
-            given != nullptr ? Json(creators_.shown(shop.account, given->creator).str()) : Json(),
-            given != nullptr ? Json(given->program.str()) : Json(),
-            attribution_type_names(given != nullptr ? given->types : 0U),
-            commission.amount.to_string(),
-            accrued_of(order, commission.currency),
-            commission.currency.code(),
-            order.amount,
-            order.tax,
-            order.shipping,
-            refunds.amount_sum().to_string(),
-            refunds.tax_sum().to_string(),
-            order.currency.code(),
-            order.cancelled_at,
-            order.ordered_at.to_string(),
-            order.version.to_string(),
-            judge_.status(order, now),
-            judge_.blocked_by(order),
-            payouts_of(order),
-            text_or_null(nodes_.of(order.last_node))};
+    const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
+    return order_list().row(
+        {shop, order, given,
+         given == nullptr ? std::string() : creators_.shown(shop.account, given->creator).str(),
+         StandingRefunds(order.refunds), commission_amount(order), judge_.status(order, now),
+         judge_.blocked_by(order), nodes_.of(order.last_node)});
 }
 
 void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out) {
@@ -72,24 +56,6 @@ void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp no
             }
         });
     }
-}
-
-Row anomaly_row(const ShopRow& shop, const Anomaly& anomaly, std::uint32_t blocking) {
-    const bool acknowledged = !anomaly.acknowledged_by.empty();
-    return {anomaly.node,
-            anomaly.first_seq.value == 0 ? Json() : Json(anomaly.first_seq.value),
-            shop.account_id.str(),
-            shop.shop_id.str(),
-            anomaly.order.order_id.str(),
-            to_string(anomaly.kind),
-            anomaly.recorded_at.to_string(),
-            anomaly.count,
-            anomaly.message,
-            anomaly.showing && !acknowledged && (blocking & bit(anomaly.kind)) != 0,
-            text_or_null(anomaly.acknowledged_by),
-            anomaly.acknowledged_at,
-            text_or_null(anomaly.value),
-            text_or_null(anomaly.acknowledged_value)};
 }
 
 void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp /*now*/,
@@ -104,51 +70,78 @@ void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp
                  !(ledger.load_order(anomaly.order, order) && belongs(order, filter, names)))) {
                 return;
             }
-            out.add(anomaly_row(shop, anomaly, blocking));
+            out.add(anomaly_list().row({shop, anomaly, blocking}));
         });
     }
 }
 
-std::vector<Column> order_columns() {
-    return {{"order_id"},
-            {"shop_id"},
-            {"account_id", Align::kLeft, false},
-            {"creator_id"},
-            {"program_id"},
-            {"attribution_types"},
-            {"commission_amount", Align::kRight},
-            {"accrued", Align::kRight},
-            {"commission_currency", Align::kLeft, false},
-            {"amount", Align::kRight},
-            {"tax", Align::kRight, false},
-            {"shipping", Align::kRight, false},
-            {"refund_amount", Align::kRight},
-            {"refund_tax", Align::kRight, false},
-            {"currency"},
-            {"cancelled_at"},
-            {"ordered_at"},
-            {"last_updated_at", Align::kLeft, false},
-            {"status"},
-            {"blocked_by"},
-            {"payouts", Align::kLeft, false},
-            {"node", Align::kLeft, false}};
+const List<OrderOf>& order_list() {
+    using Of = const OrderOf&;
+    static const List<OrderOf> list{
+        {"order_id", kText, kEveryone, [](Of of) -> Value { return of.order.key.order_id; }},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop.shop_id; }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.shop.account_id; },
+         kInFilesOnly},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
+        {"program_id", kText, kEveryone,
+         [](Of of) -> Value { return of.given == nullptr ? Value() : Value(of.given->program); }},
+        {"attribution_types", kTexts, kEveryone,
+         [](Of of) -> Value {
+             return attribution_type_names(of.given == nullptr ? 0U : of.given->types);
+         }},
+        {"commission_amount", kAmount, kEveryone,
+         [](Of of) -> Value { return of.commission.amount; }},
+        {"accrued", kAmount, kEveryone,
+         [](Of of) -> Value { return accrued_of(of.order, of.commission.currency); }},
+        {"commission_currency", kText, kEveryone,
+         [](Of of) -> Value { return of.commission.currency.code(); }, kInFilesOnly},
+        {"amount", kAmount, kEveryone, [](Of of) -> Value { return of.order.amount; }},
+        {"tax", kAmount, kEveryone, [](Of of) -> Value { return of.order.tax; }, kInFilesOnly},
+        {"shipping", kAmount, kEveryone, [](Of of) -> Value { return of.order.shipping; },
+         kInFilesOnly},
+        {"refund_amount", kAmount, kEveryone,
+         [](Of of) -> Value { return of.refunds.amount_sum(); }},
+        {"refund_tax", kAmount, kEveryone, [](Of of) -> Value { return of.refunds.tax_sum(); },
+         kInFilesOnly},
+        {"currency", kText, kEveryone, [](Of of) -> Value { return of.order.currency.code(); }},
+        {"cancelled_at", kTime, kEveryone, [](Of of) -> Value { return of.order.cancelled_at; }},
+        {"ordered_at", kTime, kEveryone, [](Of of) -> Value { return of.order.ordered_at; }},
+        {"last_updated_at", kTime, kEveryone, [](Of of) -> Value { return of.order.version; },
+         kInFilesOnly},
+        {"status", kText, kEveryone, [](Of of) -> Value { return of.status; }},
+        {"blocked_by", kTexts, kEveryone, [](Of of) -> Value { return of.blocked_by; }},
+        {"payouts", kTexts, kEveryone, [](Of of) -> Value { return payouts_of(of.order); },
+         kInFilesOnly},
+        {"node", kText, kEveryone, [](Of of) -> Value { return or_null(of.node); }, kInFilesOnly}};
+    return list;
 }
 
-std::vector<Column> anomaly_columns() {
-    return {{"node", Align::kLeft, false},
-            {"event_seq", Align::kRight},
-            {"account_id", Align::kLeft, false},
-            {"shop_id"},
-            {"order_id"},
-            {"kind"},
-            {"recorded_at", Align::kLeft, false},
-            {"count", Align::kRight},
-            {"message"},
-            {"blocks"},
-            {"acknowledged_by"},
-            {"acknowledged_at", Align::kLeft, false},
-            {"value"},
-            {"acknowledged_value"}};
+const List<AnomalyOf>& anomaly_list() {
+    using Of = const AnomalyOf&;
+    static const List<AnomalyOf> list{
+        {"node", kText, kEveryone, [](Of of) -> Value { return of.anomaly.node; }, kInFilesOnly},
+        {"event_seq", kInteger, kEveryone,
+         [](Of of) {
+             return of.anomaly.first_seq.value == 0 ? Value() : Value(of.anomaly.first_seq.value);
+         }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.shop.account_id; },
+         kInFilesOnly},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop.shop_id; }},
+        {"order_id", kText, kEveryone, [](Of of) -> Value { return of.anomaly.order.order_id; }},
+        {"kind", kText, kEveryone, [](Of of) -> Value { return to_string(of.anomaly.kind); }},
+        {"recorded_at", kTime, kEveryone, [](Of of) -> Value { return of.anomaly.recorded_at; },
+         kInFilesOnly},
+        {"count", kInteger, kEveryone, [](Of of) -> Value { return of.anomaly.count; }},
+        {"message", kText, kEveryone, [](Of of) -> Value { return of.anomaly.message; }},
+        {"blocks", kFlag, kEveryone, [](Of of) -> Value { return of.blocks(); }},
+        {"acknowledged_by", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.anomaly.acknowledged_by); }},
+        {"acknowledged_at", kTime, kEveryone,
+         [](Of of) -> Value { return of.anomaly.acknowledged_at; }, kInFilesOnly},
+        {"value", kText, kEveryone, [](Of of) -> Value { return or_null(of.anomaly.value); }},
+        {"acknowledged_value", kText, kEveryone,
+         [](Of of) -> Value { return or_null(of.anomaly.acknowledged_value); }}};
+    return list;
 }
 
 }  // namespace sluice::reports

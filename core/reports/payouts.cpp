@@ -16,7 +16,19 @@ Json parts_list(const std::vector<PayoutPart>& parts) {
     });
 }
 
+std::vector<std::string> programs_of(const std::vector<PayoutPart>& parts) {
+    std::vector<std::string> programs;
+    for (const PayoutPart& part : parts) {
+        programs.push_back(part.program.str());
+    }
+    return programs;
+}
+
 }  // namespace
+
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
 
 void PayoutNames::expect(std::span<const Payout> payouts) {
     profiles_.clear();
@@ -61,81 +73,87 @@ const std::string& PayoutNames::node(const std::string& payout_id) {
     return found->second;
 }
 
-Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
-               const std::vector<PayoutPart>& parts) {
-    const CreatorRow& profile = names.profile(payout.account, payout.creator);
-    const CreatorId shown = profile.shown_as.empty() ? payout.creator : profile.shown_as;
-    const bool is_planned = payout.payout_id.empty();
-    return {is_planned ? Json() : text_or_null(names.node(payout.payout_id)),
-            text_or_null(payout.payout_id),
-            is_planned ? Json() : Json(payout_run_of(payout.payout_id)),
-            account_id.str(),
-            shown.str(),
-            text_or_null(profile.name),
-            text_or_null(payout.payee),
-            Json::list(parts, [](const PayoutPart& part) { return part.program.str(); }),
-            payout.currency.code(),
-            payout.amount.to_string(),
-            to_string(payout.state),
-            payout.until.to_string(),
-            is_planned ? Json() : Json(payout.closed_at.to_string()),
-            text_or_null(payout.closed_by),
-            text_or_null(payout.approved_by),
-            payout.approved_at,
-            payout.repoints,
-            text_or_null(payout.repointed_by),
-            text_or_null(payout.sent_by),
-            payout.sent_at,
-            text_or_null(payout.message),
-            text_or_null(payout.ended_by),
-            payout.ended_at,
-            text_or_null(payout.end_reason),
-            text_or_null(payout.bank_ref),
-            payout.paid_at,
-            payout.orders_count,
-            payout.items_count,
-            is_planned ? Json() : parts_list(parts)};
+const List<PayoutOf>& payout_list() {
+    using Of = const PayoutOf&;
+    static const List<PayoutOf> list{
+        {"node", kText, kLedger,
+         [](Of of) -> Value { return of.is_planned() ? Value() : or_null(of.node); }, kInFilesOnly},
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.payout_id); }},
+        {"payout_run", kText, kLedger,
+         [](Of of) -> Value {
+             return of.is_planned() ? Value() : Value(payout_run_of(of.payout.payout_id));
+         },
+         kInFilesOnly},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }, kInFilesOnly},
+        {"creator_id", kText, kLedger,
+         [](Of of) -> Value {
+             return of.profile.shown_as.empty() ? of.payout.creator : of.profile.shown_as;
+         }},
+        {"name", kText, kLedger, [](Of of) -> Value { return or_null(of.profile.name); },
+         kInFilesOnly},
+        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.payout.payee); }},
+        {"programs", kTexts, kLedger, [](Of of) -> Value { return programs_of(of.parts); }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.payout.currency.code(); }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.payout.amount; }},
+        {"state", kText, kLedger, [](Of of) -> Value { return to_string(of.payout.state); }},
+        {"until", kTime, kLedger, [](Of of) -> Value { return of.payout.until; }},
+        {"closed_at", kTime, kLedger,
+         [](Of of) -> Value { return of.is_planned() ? Value() : Value(of.payout.closed_at); }},
+        {"closed_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.closed_by); },
+         kInFilesOnly},
+        {"approved_by", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.payout.approved_by); }, kInFilesOnly},
+        {"approved_at", kTime, kLedger, [](Of of) -> Value { return of.payout.approved_at; },
+         kInFilesOnly},
+        {"repoints", kInteger, kLedger, [](Of of) -> Value { return of.payout.repoints; },
+         kInFilesOnly},
+        {"repointed_by", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.payout.repointed_by); }, kInFilesOnly},
+        {"sent_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.sent_by); },
+         kInFilesOnly},
+        {"sent_at", kTime, kLedger, [](Of of) -> Value { return of.payout.sent_at; }, kInFilesOnly},
+        {"message", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.message); },
+         kInFilesOnly},
+        {"ended_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.ended_by); },
+         kInFilesOnly},
+        {"ended_at", kTime, kLedger, [](Of of) -> Value { return of.payout.ended_at; },
+         kInFilesOnly},
+        {"end_reason", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.payout.end_reason); }},
+        {"bank_ref", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.bank_ref); },
+         kInFilesOnly},
+        {"paid_at", kTime, kLedger, [](Of of) -> Value { return of.payout.paid_at; }, kInFilesOnly},
+        {"orders", kInteger, kLedger, [](Of of) -> Value { return of.payout.orders_count; }},
+        {"items", kInteger, kLedger, [](Of of) -> Value { return of.payout.items_count; }},
+        {"parts",
+         kObjects,
+         kLedger,
+         {{"program_id", kText, kLedger}, {"amount", kAmount, kLedger}},
+         [](Of of) -> Value { return of.is_planned() ? Value() : Value(parts_list(of.parts)); },
+         kInFilesOnly}};
+    return list;
 }
 
-std::vector<Column> skipped_columns() {
-    return {{"creator_id"}, {"currency"}, {"amount", Align::kRight}, {"skip_reason"}};
+Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
+               const std::vector<PayoutPart>& parts) {
+    return payout_list().row(
+        {account_id, payout, parts, names.profile(payout.account, payout.creator),
+         payout.payout_id.empty() ? std::string() : names.node(payout.payout_id)});
+}
+
+const List<SkippedOf>& skipped_list() {
+    using Of = const SkippedOf&;
+    static const List<SkippedOf> list{
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.skipped.currency.code(); }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.skipped.amount; }},
+        {"skip_reason", kText, kLedger,
+         [](Of of) -> Value { return to_string(of.skipped.skip_reason); }}};
+    return list;
 }
 
 Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row) {
-    return {shown_id(ledger, account, row.creator).str(), row.currency.code(),
-            row.amount.to_string(), to_string(row.skip_reason)};
-}
-
-std::vector<Column> payout_columns() {
-    return {{"node", Align::kLeft, false},
-            {"payout_id"},
-            {"payout_run", Align::kLeft, false},
-            {"account_id", Align::kLeft, false},
-            {"creator_id"},
-            {"name", Align::kLeft, false},
-            {"payee"},
-            {"programs"},
-            {"currency"},
-            {"amount", Align::kRight},
-            {"state"},
-            {"until"},
-            {"closed_at"},
-            {"closed_by", Align::kLeft, false},
-            {"approved_by", Align::kLeft, false},
-            {"approved_at", Align::kLeft, false},
-            {"repoints", Align::kRight, false},
-            {"repointed_by", Align::kLeft, false},
-            {"sent_by", Align::kLeft, false},
-            {"sent_at", Align::kLeft, false},
-            {"message", Align::kLeft, false},
-            {"ended_by", Align::kLeft, false},
-            {"ended_at", Align::kLeft, false},
-            {"end_reason"},
-            {"bank_ref", Align::kLeft, false},
-            {"paid_at", Align::kLeft, false},
-            {"orders", Align::kRight},
-            {"items", Align::kRight},
-            {"parts", Align::kLeft, false}};
+    return skipped_list().row({shown_id(ledger, account, row.creator), row});
 }
 
 /// Collects payouts before writing their rows, because rows read profiles, which a scan forbids.
@@ -182,32 +200,28 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     }
 }
 
-std::vector<Column> payout_item_columns() {
-    return {{"payout_id", Align::kLeft, false},
-            {"program_id"},
-            {"shop_id"},
-            {"order_id"},
-            {"line_item_id"},
-            {"kind"},
-            {"amount", Align::kRight},
-            {"ordered_at"}};
-}
-
-Row payout_item_row(const PayoutItem& item) {
-    return {item.payout_id,
-            item.program.str(),
-            text_or_null(item.shop_id.str()),
-            text_or_null(item.order_id.str()),
-            item.kind == ItemKind::kCredit ? Json() : text_or_null(item.line.view()),
-            to_string(item.kind),
-            item.amount.to_string(),
-            item.sold_at.to_string()};
+const List<PayoutItem>& payout_item_list() {
+    using Of = const PayoutItem&;
+    static const List<PayoutItem> list{
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return of.payout_id; }, kInFilesOnly},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
+        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop_id.view()); }},
+        {"order_id", kText, kLedger, [](Of of) -> Value { return or_null(of.order_id.view()); }},
+        {"line_item_id", kText, kLedger,
+         [](Of of) -> Value {
+             return of.kind == ItemKind::kCredit ? Value() : or_null(of.line.view());
+         }},
+        {"kind", kText, kLedger, [](Of of) -> Value { return to_string(of.kind); }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.amount; }},
+        {"ordered_at", kTime, kLedger, [](Of of) -> Value { return of.sold_at; }}};
+    return list;
 }
 
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out) {
     PayoutItem first;
     first.payout_id = payout.payout_id;
-    ledger.scan(first, {1, 1}, [&out](const PayoutItem& item) { out.add(payout_item_row(item)); });
+    ledger.scan(first, {1, 1},
+                [&out](const PayoutItem& item) { out.add(payout_item_list().row(item)); });
 }
 
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {

@@ -11,6 +11,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 
 namespace sluice::reports {
@@ -32,16 +33,28 @@ private:
     std::map<std::string, std::string> nodes_;  ///< By payout run.
 };
 
-/// @param payout  Without an id it is planned only.
+struct PayoutOf {
+    const AccountId& account_id;
+    const Payout& payout;  ///< Without an id it is planned only.
+    const std::vector<PayoutPart>& parts;
+    const CreatorRow& profile;
+    const std::string& node;  ///< UUID of the queue that its payout run came through, or empty.
+
+    [[nodiscard]] bool is_planned() const noexcept { return payout.payout_id.empty(); }
+};
+[[nodiscard]] const List<PayoutOf>& payout_list();
 [[nodiscard]] Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
                              const std::vector<PayoutPart>& parts);
 
-[[nodiscard]] std::vector<Column> payout_item_columns();
-[[nodiscard]] Row payout_item_row(const PayoutItem& item);
+[[nodiscard]] const List<PayoutItem>& payout_item_list();
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out);
 
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);
-[[nodiscard]] std::vector<Column> skipped_columns();
+struct SkippedOf {
+    const CreatorId& creator;  ///< As it is shown.
+    const Skipped& skipped;
+};
+[[nodiscard]] const List<SkippedOf>& skipped_list();
 [[nodiscard]] Row skipped_row(LedgerReader& ledger, AccountNumber account, const Skipped& row);
 
 }  // namespace sluice::reports

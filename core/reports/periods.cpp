@@ -2,8 +2,22 @@
 
 namespace sluice::reports {
 
-std::vector<Column> period_columns() {
-    return {{"account_id"}, {"until"}, {"closed_at"}, {"closed_by"}, {"command_id"}};
+using enum ColumnType;
+using enum Scope;
+
+const List<PeriodOf>& period_list() {
+    using Of = const PeriodOf&;
+    static const List<PeriodOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"until", kTime, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->until); }},
+        {"closed_at", kTime, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->closed_at); }},
+        {"closed_by", kText, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->closed_by); }},
+        {"command_id", kText, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->command_id); }}};
+    return list;
 }
 
 void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
@@ -11,43 +25,30 @@ void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId&
     Period first;
     first.account = account;
     ledger.scan(first, {1, 1}, [&](const Period& row) {
-        out.add({account_id.str(), row.until.to_string(), row.closed_at.to_string(), row.closed_by,
-                 row.command_id});
+        out.add(period_list().row({account_id, &row}));
     });
 }
 
-std::vector<Column> period_sum_columns() {
-    return {{"account_id"},
-            {"until"},
-            {"creator_id"},
-            {"program_id"},
-            {"currency"},
-            {"opening_owed", Align::kRight},
-            {"opening_in_payout", Align::kRight},
-            {"opening_paid", Align::kRight},
-            {"reasons"},
-            {"closing_owed", Align::kRight},
-            {"closing_in_payout", Align::kRight},
-            {"closing_paid", Align::kRight},
-            {"entries", Align::kRight},
-            {"digest"}};
-}
-
-Row period_sum_row(const CreatorNames& names, const AccountId& account_id, const PeriodSum& row) {
-    return {account_id.str(),
-            row.until.to_string(),
-            names.shown(row.account, row.creator).str(),
-            row.program.str(),
-            row.currency.code(),
-            row.opening_owed.to_string(),
-            row.opening_in_payout.to_string(),
-            row.opening_paid.to_string(),
-            row.reasons,
-            row.closing_owed.to_string(),
-            row.closing_in_payout.to_string(),
-            row.closing_paid.to_string(),
-            row.entries,
-            to_hex(row.digest)};
+const List<PeriodSumOf>& period_sum_list() {
+    using Of = const PeriodSumOf&;
+    static const List<PeriodSumOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"until", kTime, kLedger, [](Of of) -> Value { return of.sum.until; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.sum.program; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.sum.currency.code(); }},
+        {"opening_owed", kAmount, kLedger, [](Of of) -> Value { return of.sum.opening_owed; }},
+        {"opening_in_payout", kAmount, kLedger,
+         [](Of of) -> Value { return of.sum.opening_in_payout; }},
+        {"opening_paid", kAmount, kLedger, [](Of of) -> Value { return of.sum.opening_paid; }},
+        {"reasons", kText, kLedger, [](Of of) -> Value { return of.sum.reasons; }},
+        {"closing_owed", kAmount, kLedger, [](Of of) -> Value { return of.sum.closing_owed; }},
+        {"closing_in_payout", kAmount, kLedger,
+         [](Of of) -> Value { return of.sum.closing_in_payout; }},
+        {"closing_paid", kAmount, kLedger, [](Of of) -> Value { return of.sum.closing_paid; }},
+        {"entries", kInteger, kLedger, [](Of of) -> Value { return of.sum.entries; }},
+        {"digest", kText, kLedger, [](Of of) -> Value { return to_hex(of.sum.digest); }}};
+    return list;
 }
 
 }  // namespace sluice::reports

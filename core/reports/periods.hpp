@@ -1,23 +1,28 @@
-// Rows of accounting periods.
+// Lists of accounting periods, and of the sums of a closed one.
 #pragma once
-
-#include <vector>
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/reports/names.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 
 namespace sluice::reports {
 
-[[nodiscard]] std::vector<Column> period_columns();
+struct PeriodOf {
+    const AccountId& account_id;
+    const Period* period;  ///< Null is the open one.
+};
+[[nodiscard]] const List<PeriodOf>& period_list();
 /// Lists the closed periods of an account, the oldest first.
 void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out);
 
-/// The sums of one closed period, by creator, program and currency.
-[[nodiscard]] std::vector<Column> period_sum_columns();
-[[nodiscard]] Row period_sum_row(const CreatorNames& names, const AccountId& account_id,
-                                 const PeriodSum& row);
+/// One sum of a closed period: of a creator, program and currency.
+struct PeriodSumOf {
+    const AccountId& account_id;
+    const CreatorId& creator;  ///< As it is shown.
+    const PeriodSum& sum;
+};
+[[nodiscard]] const List<PeriodSumOf>& period_sum_list();
 
 }  // namespace sluice::reports

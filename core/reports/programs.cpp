@@ -15,6 +15,10 @@ Json tiers_of(const std::vector<Tier>& tiers) {
     });
 }
 
+Json precedence_of(const Program& program) {
+    return Json::list(program.precedence, [](AttributionType type) { return to_string(type); });
+}
+
 Json rule_of(const Rule& rule) {
     const bool has_item = rule.match != RuleMatch::kNoItem;
     return {{"match", has_item ? Json(to_string(rule.match)) : Json()},
@@ -37,43 +41,75 @@ Json limit_of(const std::optional<std::vector<Money>>& amounts) {
 
 }  // namespace
 
-std::vector<Column> program_columns() {
-    return {{"program_id"},
-            {"account_id"},
-            {"shops"},
-            {"starts_at", Align::kLeft, false},
-            {"ends_at", Align::kLeft, false},
-            {"late_days", Align::kRight, false},
-            {"window_days", Align::kRight},
-            {"base"},
-            {"precedence"},
-            {"clearing_days", Align::kRight},
-            {"default_rate", Align::kRight},
-            {"default_tiers", Align::kLeft, false},
-            {"max_per_order", Align::kLeft, false},
-            {"rules", Align::kLeft, false},
-            {"version", Align::kRight},
-            {"applied_at"}};
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
+/// Every caller who sees a program sees all of it.
+const List<ProgramRow>& program_list() {
+    using Of = const ProgramRow&;
+    static const std::vector<Column> tiers{{"from", kText, kEveryone}, {"rate", kRate, kEveryone}};
+    static const List<ProgramRow> list{
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.program.id; }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.program.account_id; }},
+        {"shops", kTexts, kEveryone, [](Of of) -> Value { return Json(of.program.shops); }},
+        {"starts_at", kTime, kEveryone, [](Of of) -> Value { return of.program.starts_at; },
+         kInFilesOnly},
+        {"ends_at", kTime, kEveryone, [](Of of) -> Value { return of.program.ends_at; },
+         kInFilesOnly},
+        {"late_days", kInteger, kEveryone, [](Of of) -> Value { return of.program.late_days; },
+         kInFilesOnly},
+        {"window_days", kInteger, kEveryone, [](Of of) -> Value { return of.program.window_days; }},
+        {"base", kText, kEveryone, [](Of of) -> Value { return to_string(of.program.base); }},
+        {"precedence", kTexts, kEveryone, [](Of of) -> Value { return precedence_of(of.program); }},
+        {"clearing_days", kInteger, kEveryone,
+         [](Of of) -> Value { return of.program.clearing_days; }},
+        {"default_rate", kRate, kEveryone,
+         [](Of of) -> Value { return to_string(of.program.default_rate); }},
+        {"default_tiers", kObjects, kEveryone, tiers,
+         [](Of of) -> Value { return tiers_of(of.program.default_tiers); }, kInFilesOnly},
+        {"max_per_order", kTexts, kEveryone,
+         [](Of of) -> Value { return amounts_of(of.program.max_per_order); }, kInFilesOnly},
+        {"rules",
+         kObjects,
+         kEveryone,
+         {{"match", kText, kEveryone},
+          {"value", kText, kEveryone},
+          {"creator", kText, kEveryone},
+          {"group", kText, kEveryone},
+          {"customer", kText, kEveryone},
+          {"from", kTime, kEveryone},
+          {"until", kTime, kEveryone},
+          {"min_order_amount", kText, kEveryone},
+          {"rate", kRate, kEveryone},
+          {"tiers", kObjects, kEveryone, tiers}},
+         [](Of of) -> Value { return Json::list(of.program.rules, rule_of); },
+         kInFilesOnly},
+        {"version", kInteger, kEveryone, [](Of of) -> Value { return of.version; }},
+        {"applied_at", kTime, kEveryone, [](Of of) -> Value { return of.applied_at; }}};
+    return list;
 }
 
-Row program_row(const ProgramRow& row) {
-    const Program& program = row.program;
-    return {program.id.str(),
-            program.account_id.str(),
-            program.shops,
-            program.starts_at,
-            program.ends_at,
-            program.late_days,
-            program.window_days,
-            to_string(program.base),
-            Json::list(program.precedence, [](AttributionType type) { return to_string(type); }),
-            program.clearing_days,
-            to_string(program.default_rate),
-            tiers_of(program.default_tiers),
-            amounts_of(program.max_per_order),
-            Json::list(program.rules, rule_of),
-            row.version,
-            row.applied_at.to_string()};
+const std::vector<Column>& policy_members() {
+    static const std::vector<Column> members{{"min_payout", kTexts, kEveryone},
+                                             {"approve_payout_above", kTexts, kEveryone},
+                                             {"approve_adjust_above", kTexts, kEveryone},
+                                             {"approve_attribution_above", kTexts, kEveryone},
+                                             {"approve_run_above", kTexts, kEveryone},
+                                             {"approve_rates", kFlag, kEveryone},
+                                             {"approve_period_close", kFlag, kEveryone},
+                                             {"approve_payees_file", kFlag, kEveryone},
+                                             {"approvers", kTexts, kLedger},
+                                             {"require_payee", kFlag, kEveryone},
+                                             {"approve_payee_change", kFlag, kEveryone},
+                                             {"payee_cooling_days", kInteger, kEveryone},
+                                             {"payout_day", kInteger, kEveryone},
+                                             {"max_rate", kRate, kEveryone},
+                                             {"lines_over", kRate, kEveryone},
+                                             {"max_share", kRate, kEveryone},
+                                             {"amount_limit", kTexts, kEveryone},
+                                             {"blocking", kTexts, kEveryone}};
+    return members;
 }
 
 Json policy_object(const AccountSettings& settings) {
@@ -107,7 +143,7 @@ Json policy_object(const AccountSettings& settings) {
 Json program_object(const Program& program) {
     ProgramRow row;
     row.program = program;
-    const Json object = object_of(program_columns(), program_row(row));
+    const Json object = program_list().object(row);
     Json stated = Json::object();
     for (std::size_t i = 0; i < object.names().size(); ++i) {
         const std::string& name = object.names()[i];

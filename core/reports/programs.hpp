@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "core/ledger/rows.hpp"
-#include "core/reports/row_output.hpp"
+#include "core/reports/list.hpp"
 #include "core/rules/account.hpp"
 
 namespace sluice::reports {
 
-[[nodiscard]] std::vector<Column> program_columns();
-[[nodiscard]] Row program_row(const ProgramRow& row);
+[[nodiscard]] const List<ProgramRow>& program_list();
+/// Members of policy_object().
+[[nodiscard]] const std::vector<Column>& policy_members();
 /// Returns the account's current policy.
 [[nodiscard]] Json policy_object(const AccountSettings& settings);
 /// Returns the settings of a program by name, without version and time.

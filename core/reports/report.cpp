@@ -1,6 +1,7 @@
 #include "core/reports/report.hpp"
 
 #include "core/protocol/product_fields.hpp"
+#include "core/reports/payouts.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -17,20 +18,39 @@ void write_products(LedgerReader& ledger, const ReportFilter& filter, Timestamp 
     }
 }
 
-/// Returns the fields of a product record; a table has room for the first few.
-std::vector<Column> product_columns() {
-    std::vector<Column> columns{{"shop_id"}};
-    for (const ProductField& field : product_table().fields) {
-        const bool few = field.name == "platform_product_id" || field.name == "parent_id" ||
-                         field.name == "title" || field.name == "language" ||
-                         field.name == "country" || field.name == "list_price" ||
-                         field.name == "sale_price" || field.name == "currency_code";
-        columns.push_back({field.name, Align::kLeft, few});
+/// A field is what the shop sent.
+ColumnType type_of(FieldType type) {
+    switch (type) {
+        case FieldType::kBoolean:
+            return ColumnType::kFlag;
+        case FieldType::kInteger:
+        case FieldType::kNumber:
+        case FieldType::kTextList:
+        case FieldType::kObject:
+        case FieldType::kObjectList:
+            return ColumnType::kJson;
+        default:
+            return ColumnType::kText;
     }
-    return columns;
 }
 
 }  // namespace
+
+const std::vector<Column>& product_columns() {
+    static const std::vector<Column> all = [] {
+        std::vector<Column> columns{{"shop_id", ColumnType::kText, Scope::kEveryone}};
+        for (const ProductField& field : product_table().fields) {
+            const bool few = field.name == "platform_product_id" || field.name == "parent_id" ||
+                             field.name == "title" || field.name == "language" ||
+                             field.name == "country" || field.name == "list_price" ||
+                             field.name == "sale_price" || field.name == "currency_code";
+            columns.emplace_back(field.name, type_of(field.type), Scope::kEveryone,
+                                 few ? Shown::kInTable : Shown::kInFilesOnly);
+        }
+        return columns;
+    }();
+    return all;
+}
 
 std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) {
     std::vector<ShopRow> shops;
@@ -45,15 +65,17 @@ std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) 
 
 const std::vector<Report>& reports() {
     static const std::vector<Report> all{
-        {"orders", "List orders with creator and commission", order_columns(), write_orders,
+        {"orders", "List orders with creator and commission", order_list().columns(), write_orders,
          kByAccount | kByShop | kByCreator | kByTime | kAsOf},
-        {"journal", "List postings between ledger accounts, and memo entries", journal_columns(),
-         write_journal, kNeedsAccount | kByShop | kByCreator | kByTime | kByDate},
-        {"balances", "List pending, blocked, payable, closed and paid amounts", balance_columns(),
-         write_balances, kNeedsAccount | kByCreator | kAsOf | kAsOfPast | kNegative},
-        {"payouts", "List payouts in the order of closing", payout_columns(), write_payouts,
+        {"journal", "List postings between ledger accounts, and memo entries",
+         journal_list().columns(), write_journal,
+         kNeedsAccount | kByShop | kByCreator | kByTime | kByDate},
+        {"balances", "List pending, blocked, payable, closed and paid amounts",
+         balance_list().columns(), write_balances,
+         kNeedsAccount | kByCreator | kAsOf | kAsOfPast | kNegative},
+        {"payouts", "List payouts in the order of closing", payout_list().columns(), write_payouts,
          kNeedsAccount | kByCreator | kByPayout},
-        {"anomalies", "List anomalies: events that a person should check", anomaly_columns(),
+        {"anomalies", "List anomalies: events that a person should check", anomaly_list().columns(),
          write_anomalies, kByAccount | kByShop | kByCreator | kByTime},
         {"products", "List the merged catalog", product_columns(), write_products,
          kByAccount | kByShop}};

@@ -17,8 +17,10 @@
 #include "core/explain/node_names.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/row_output.hpp"
+#include "core/rules/order_book.hpp"
 #include "core/statements/statements.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
@@ -74,6 +76,19 @@ struct Report {
 
 [[nodiscard]] const std::vector<Report>& reports();
 
+/// An order, with what its row names.
+struct OrderOf {
+    const ShopRow& shop;
+    const OrderState& order;
+    const Attribution* given;    ///< Null without a creator.
+    const std::string& creator;  ///< As shown, or empty.
+    const StandingRefunds& refunds;
+    Money commission;
+    std::string_view status;
+    std::vector<std::string> blocked_by;
+    const std::string& node;
+};
+[[nodiscard]] const List<OrderOf>& order_list();
 /// Builds the rows of orders. Reads the names of creators and nodes once.
 class OrderRows {
 public:
@@ -88,8 +103,34 @@ private:
     NodeNames nodes_;
 };
 
-/// @param blocking  Bits of the anomaly kinds that block in the account.
-[[nodiscard]] Row anomaly_row(const ShopRow& shop, const Anomaly& anomaly, std::uint32_t blocking);
+struct AnomalyOf {
+    const ShopRow& shop;
+    const Anomaly& anomaly;
+    std::uint32_t blocking;  ///< Bits of the anomaly kinds that block in the account.
+
+    [[nodiscard]] bool blocks() const noexcept {
+        return anomaly.showing && anomaly.acknowledged_by.empty() &&
+               (blocking & bit(anomaly.kind)) != 0;
+    }
+};
+[[nodiscard]] const List<AnomalyOf>& anomaly_list();
+
+/// An entry of a journal group.
+struct JournalOf {
+    const JournalGroup& group;
+    std::size_t index;
+    const AccountId& account;
+    const std::string &shop, &line;  ///< As shown, or empty.
+    const std::string& referred;     ///< Node of the entry that it refers to, or empty.
+
+    [[nodiscard]] const JournalEntry& entry() const { return group.entries[index]; }
+    [[nodiscard]] bool is_memo() const { return sluice::is_memo(entry().reason); }
+    [[nodiscard]] bool is_last() const { return index + 1 == group.entries.size(); }
+};
+[[nodiscard]] const List<JournalOf>& journal_list();
+
+/// The fields of a product, of which a table has room for the first few.
+[[nodiscard]] const std::vector<Column>& product_columns();
 
 /// Builds the rows of journal groups. Reads the names of accounts and shops, and the changes of
 /// payees, once.
@@ -127,16 +168,25 @@ private:
 };
 
 // One source file for each, or for a few.
-[[nodiscard]] std::vector<Column> order_columns();
 void write_orders(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
-[[nodiscard]] std::vector<Column> anomaly_columns();
 void write_anomalies(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
                      RowOutput& out);
-[[nodiscard]] std::vector<Column> journal_columns();
 void write_journal(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
-[[nodiscard]] std::vector<Column> balance_columns();
-/// Returns the further columns of `report balances --negative`.
-[[nodiscard]] std::vector<Column> negative_columns();
+struct BalanceOf {
+    const AccountId& account_id;
+    const CreatorId& creator;  ///< As shown.
+    const BalanceAt& balance;
+};
+[[nodiscard]] const List<BalanceOf>& balance_list();
+/// What `report balances --negative` adds: since when, by accounting date, the creator owes.
+struct NegativeOf {
+    Timestamp since, now;
+
+    [[nodiscard]] std::uint64_t days() const noexcept {
+        return static_cast<std::uint64_t>(now.seconds - since.seconds) / kSecondsPerDay;
+    }
+};
+[[nodiscard]] const List<NegativeOf>& negative_list();
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
                     RowOutput& out);
 struct BalanceListing {
@@ -157,14 +207,19 @@ struct BalancePlace {
                                               Timestamp now,
                                               const std::optional<BalancePlace>& after,
                                               std::size_t max);
-[[nodiscard]] std::vector<Column> payout_columns();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
 
-[[nodiscard]] std::vector<Column> payee_columns(bool history);
 /// Lists creators with their payees, or with `history` the changes of payees by time.
 void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out);
 
-[[nodiscard]] std::vector<Column> approval_columns();
+/// An approval, and the key that signed it.
+struct ApprovalOf {
+    const AccountId& account_id;
+    const JournalGroup& group;
+    const std::string& subject;
+    Json key, verdict;
+};
+[[nodiscard]] const List<ApprovalOf>& approval_list();
 /// Lists approvals by node and entry, with the keys that signed them.
 /// @param verifies  Check all signatures.
 /// Returns the number of signatures that prove nothing.

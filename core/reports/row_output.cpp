@@ -2,18 +2,7 @@
 
 #include <algorithm>
 
-#include "core/values/assert.hpp"
-
 namespace sluice::reports {
-
-Json object_of(const std::vector<Column>& columns, const Row& row) {
-    SLUICE_ASSERT(row.size() <= columns.size());
-    Json object = Json::object();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        object[columns[i].name] = i < row.size() ? row[i] : Json();
-    }
-    return object;
-}
 
 std::string csv_field(std::string_view text) {
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) {

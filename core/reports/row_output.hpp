@@ -1,24 +1,17 @@
-// Row output: the columns of a listing, and where its rows go: to a terminal, a file, or a client.
+// Row output: where the rows of a list go: to a terminal, a file, or a client.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/json/slices.hpp"
+#include "core/reports/column.hpp"
 #include "core/reports/json.hpp"
+#include "core/values/assert.hpp"
 #include "core/values/interface.hpp"
 
 namespace sluice::reports {
-
-enum class Align : std::uint8_t { kLeft, kRight };
-
-struct Column {
-    std::string_view name;
-    Align align = Align::kLeft;
-    bool in_table = true;  ///< False for a column that only CSV and JSON have.
-};
 
 /// Takes the rows of a listing, one at a time.
 class RowOutput : public Interface {
@@ -30,7 +23,16 @@ public:
 
 /// Returns the row as an object with a member for each column. Columns beyond the row's end are
 /// null.
-[[nodiscard]] Json object_of(const std::vector<Column>& columns, const Row& row);
+/// @tparam AnyColumn  Has a `name`.
+template <class AnyColumn>
+[[nodiscard]] Json object_of(const std::vector<AnyColumn>& columns, const Row& row) {
+    SLUICE_ASSERT(row.size() <= columns.size());
+    Json object = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        object[columns[i].name] = i < row.size() ? row[i] : Json();
+    }
+    return object;
+}
 
 /// Returns a field of a CSV file, quoted if RFC 4180 demands it.
 [[nodiscard]] std::string csv_field(std::string_view text);

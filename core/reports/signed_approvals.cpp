@@ -32,9 +32,20 @@ bool is_approval(const JournalGroup& group) {
 
 }  // namespace
 
-std::vector<Column> approval_columns() {
-    return {{"account_id"},  {"command_id"}, {"subject"}, {"approved_by"},
-            {"approved_at"}, {"key"},        {"verdict"}};
+using enum ColumnType;
+using enum Scope;
+
+const List<ApprovalOf>& approval_list() {
+    using Of = const ApprovalOf&;
+    static const List<ApprovalOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"command_id", kText, kLedger, [](Of of) -> Value { return of.group.command_id; }},
+        {"subject", kText, kLedger, [](Of of) -> Value { return of.subject; }},
+        {"approved_by", kText, kLedger, [](Of of) -> Value { return of.group.actor; }},
+        {"approved_at", kTime, kLedger, [](Of of) -> Value { return of.group.recorded_at; }},
+        {"key", kText, kLedger, [](Of of) -> Value { return of.key; }},
+        {"verdict", kText, kLedger, [](Of of) -> Value { return of.verdict; }}};
+    return list;
 }
 
 std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, bool verifies,
@@ -59,9 +70,8 @@ std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, 
         const std::string subject = found != nullptr          ? found->subject
                                     : group.payout_id.empty() ? group.entries.front().line.str()
                                                               : group.payout_id;
-        out.add({account->second.str(), group.command_id, subject, group.actor,
-                 group.recorded_at.to_string(), fingerprint_of(found),
-                 verifies ? Json(verdict) : Json()});
+        out.add(approval_list().row({account->second, group, subject, fingerprint_of(found),
+                                     verifies ? Json(verdict) : Json()}));
     });
     return verifies ? faults : 0;
 }

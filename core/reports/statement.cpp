@@ -8,7 +8,13 @@ namespace {
 
 Row boundary(const ProgramId& program, Currency currency, const char* name, Timestamp at,
              const Decimal& amount) {
-    return {at.to_string(), program.str(), currency.code(), "owed", name, amount.to_string()};
+    StatementRowOf row;
+    row.accounting_date = at;
+    row.program = program.view();
+    row.money = {currency, amount};
+    row.ledger_account = "owed";
+    row.reason = name;
+    return statement_row_list().row(row);
 }
 
 Json objects(const std::vector<Column>& columns, const std::vector<Row>& rows) {
@@ -17,36 +23,71 @@ Json objects(const std::vector<Column>& columns, const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::vector<Column> statement_row_columns() {
-    return {{"accounting_date"}, {"program_id"},
-            {"currency"},        {"ledger_account"},
-            {"reason"},          {"amount", Align::kRight},
-            {"shop_id"},         {"order_id"},
-            {"line_item_id"},    {"refers_to", Align::kRight},
-            {"payout_id"}};
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
+const List<StatementRowOf>& statement_row_list() {
+    using Of = const StatementRowOf&;
+    static const List<StatementRowOf> list{
+        {"accounting_date", kTime, kLedger, [](Of of) -> Value { return of.accounting_date; }},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.money.currency.code(); }},
+        {"ledger_account", kText, kLedger, [](Of of) -> Value { return of.ledger_account; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return of.reason; }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.money.amount; }},
+        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop); }},
+        {"order_id", kText, kLedger, [](Of of) -> Value { return or_null(of.order); }},
+        {"line_item_id", kText, kLedger, [](Of of) -> Value { return or_null(of.line); }},
+        {"refers_to", kInteger, kLedger,
+         [](Of of) -> Value { return of.refers_to == 0 ? Value() : Value(of.refers_to); }},
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.payout); }}};
+    return list;
 }
 
-std::vector<Column> statement_sum_columns() {
-    return {{"program_id"},
-            {"currency"},
-            {"opening", Align::kRight},
-            {"earned", Align::kRight},
-            {"adjusted", Align::kRight},
-            {"paid_out", Align::kRight},
-            {"closing", Align::kRight}};
+const List<StatementSumOf>& statement_sum_list() {
+    using Of = const StatementSumOf&;
+    static const List<StatementSumOf> list{
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
+        {"opening", kAmount, kLedger, [](Of of) -> Value { return of.sums.opening; }},
+        {"earned", kAmount, kLedger, [](Of of) -> Value { return of.sums.earned; }},
+        {"adjusted", kAmount, kLedger, [](Of of) -> Value { return of.sums.adjusted; }},
+        {"paid_out", kAmount, kLedger, [](Of of) -> Value { return of.sums.paid_out; }},
+        {"closing", kAmount, kLedger, [](Of of) -> Value { return of.sums.closing; }}};
+    return list;
 }
 
-std::vector<Column> statement_payout_columns() {
-    return {{"payout_id"}, {"currency"}, {"amount", Align::kRight}};
+const List<StatementPayoutOf>& statement_payout_list() {
+    using Of = const StatementPayoutOf&;
+    static const List<StatementPayoutOf> list{
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return of.payout_id; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.money.currency.code(); }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.money.amount; }}};
+    return list;
 }
 
 std::vector<Column> statement_csv_columns() {
-    std::vector<Column> columns = statement_row_columns();
-    for (const char* name : {"opening", "earned", "adjusted", "paid_out", "account_id",
-                             "creator_id", "month", "status"}) {
-        columns.push_back({name});
+    std::vector<Column> columns = statement_row_list().columns();
+    for (const char* name : {"opening", "earned", "adjusted", "paid_out"}) {
+        columns.emplace_back(name, kAmount, kLedger);
+    }
+    for (const char* name : {"account_id", "creator_id", "month", "status"}) {
+        columns.emplace_back(name, kText, kLedger);
     }
     return columns;
+}
+
+const std::vector<Column>& statement_members() {
+    static const std::vector<Column> members{
+        {"account_id", kText, kLedger},
+        {"creator_id", kText, kLedger},
+        {"month", kText, kLedger},
+        {"status", kText, kLedger},
+        {"rows", kObjects, kLedger, statement_row_list().columns()},
+        {"sums", kObjects, kLedger, statement_sum_list().columns()},
+        {"payouts", kObjects, kLedger, statement_payout_list().columns()}};
+    return members;
 }
 
 ShopNames shop_names(LedgerReader& ledger) {
@@ -79,9 +120,9 @@ Json StatementPage::object() const {
             {"creator_id", shown_.str()},
             {"month", of_.month.name},
             {"status", status()},
-            {"rows", objects(statement_row_columns(), rows_)},
-            {"sums", objects(statement_sum_columns(), sums_)},
-            {"payouts", objects(statement_payout_columns(), payouts())}};
+            {"rows", objects(statement_row_list().columns(), rows_)},
+            {"sums", objects(statement_sum_list().columns(), sums_)},
+            {"payouts", objects(statement_payout_list().columns(), payouts())}};
 }
 
 void StatementPage::write_csv(RowOutput& out) const {
@@ -103,7 +144,7 @@ void StatementPage::write_csv(RowOutput& out) const {
 /// @param sums  Opening, earned, adjusted and paid out, or nothing.
 Row StatementPage::named(Row row, Row sums) const {
     constexpr std::size_t kSums = 4;
-    row.resize(statement_row_columns().size());
+    row.resize(statement_row_list().columns().size());
     sums.resize(kSums);
     row.insert(row.end(), sums.begin(), sums.end());
     row.insert(row.end(), {of_.account_id.str(), shown_.str(), of_.month.name, status()});
@@ -116,13 +157,18 @@ void StatementPage::add(const JournalGroup& group, std::size_t index) {
     const Decimal owed = into(entry, LedgerAccount::kOwed);
     const bool moves_owed = !owed.is_zero();
     const auto shop = shops_.find(group.shop.value);
-    rows_.push_back({group.accounting_date.to_string(), group.program.str(), entry.currency.code(),
-                     moves_owed ? "owed" : "paid", to_string(entry.reason),
-                     (moves_owed ? owed : into(entry, LedgerAccount::kPaid)).to_string(),
-                     shop == shops_.end() ? Json() : Json(shop->second),
-                     text_or_null(group.order_id.view()), text_or_null(entry.line.view()),
-                     entry.refers_to == 0 ? Json() : Json(entry.refers_to),
-                     text_or_null(group.payout_id)});
+    StatementRowOf row;
+    row.accounting_date = group.accounting_date;
+    row.program = group.program.view();
+    row.money = {entry.currency, moves_owed ? owed : into(entry, LedgerAccount::kPaid)};
+    row.ledger_account = moves_owed ? "owed" : "paid";
+    row.reason = to_string(entry.reason);
+    row.shop = shop == shops_.end() ? std::string_view() : std::string_view(shop->second);
+    row.order = group.order_id.view();
+    row.line = entry.line.view();
+    row.refers_to = entry.refers_to;
+    row.payout = group.payout_id;
+    rows_.push_back(statement_row_list().row(row));
     if (entry.reason == JournalReason::kPayout) {
         const auto [sum, added] =
             payouts_.try_emplace(group.payout_id, entry.currency, entry.amount);
@@ -134,29 +180,30 @@ void StatementPage::add(const JournalGroup& group, std::size_t index) {
 
 void StatementPage::add_sums(const ProgramId& program, Currency currency,
                              const StatementSums& sums) {
-    sums_.push_back({program.str(), currency.code(), sums.opening.to_string(),
-                     sums.earned.to_string(), sums.adjusted.to_string(), sums.paid_out.to_string(),
-                     sums.closing.to_string()});
+    sums_.push_back(statement_sum_list().row({program, currency, sums}));
 }
 
 std::vector<Row> StatementPage::payouts() const {
     std::vector<Row> list;
     for (const auto& [id, sum] : payouts_) {
-        list.push_back({id, sum.first.code(), sum.second.to_string()});
+        list.push_back(statement_payout_list().row({id, {sum.first, sum.second}}));
     }
     return list;
 }
 
-std::vector<Column> trial_balance_columns() {
-    return {{"account_id", Align::kLeft, false},
-            {"month", Align::kLeft, false},
-            {"program_id"},
-            {"currency"},
-            {"ledger_account"},
-            {"opening", Align::kRight},
-            {"debit", Align::kRight},
-            {"credit", Align::kRight},
-            {"closing", Align::kRight}};
+const List<TrialBalanceOf>& trial_balance_list() {
+    using Of = const TrialBalanceOf&;
+    static const List<TrialBalanceOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }, kInFilesOnly},
+        {"month", kText, kLedger, [](Of of) -> Value { return of.month; }, kInFilesOnly},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
+        {"ledger_account", kText, kLedger, [](Of of) -> Value { return of.ledger_account; }},
+        {"opening", kAmount, kLedger, [](Of of) -> Value { return of.book.opening; }},
+        {"debit", kAmount, kLedger, [](Of of) -> Value { return of.book.debit; }},
+        {"credit", kAmount, kLedger, [](Of of) -> Value { return of.book.credit; }},
+        {"closing", kAmount, kLedger, [](Of of) -> Value { return of.book.closing; }}};
+    return list;
 }
 
 std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
@@ -167,9 +214,8 @@ std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const Ac
         for (const auto& [name, book] :
              {std::pair("expense", &month.expense), std::pair("owed", &month.owed),
               std::pair("payout", &month.in_payout), std::pair("paid", &month.paid)}) {
-            out.add({of.account_id.str(), of.month.name, key.first.str(), key.second.code(), name,
-                     book->opening.to_string(), book->debit.to_string(), book->credit.to_string(),
-                     book->closing.to_string()});
+            out.add(trial_balance_list().row(
+                {of.account_id, of.month.name, key.first, key.second, name, *book}));
             BookMonth& sums = totals.try_emplace(key.second).first->second;
             sums.opening += book->opening;
             sums.debit += book->debit;

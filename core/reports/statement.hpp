@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 #include "core/statements/statements.hpp"
 #include "core/values/money.hpp"
@@ -31,10 +32,32 @@ struct StatementOf {
 using ShopNames = std::unordered_map<std::uint32_t, std::string>;
 [[nodiscard]] ShopNames shop_names(LedgerReader& ledger);
 
-[[nodiscard]] std::vector<Column> statement_row_columns();
-[[nodiscard]] std::vector<Column> statement_sum_columns();
-[[nodiscard]] std::vector<Column> statement_payout_columns();
+/// A posting, or an opening or closing amount. What it does not name is empty.
+struct StatementRowOf {
+    Timestamp accounting_date;
+    std::string_view program;
+    Money money;
+    std::string_view ledger_account, reason, shop, order, line;
+    std::uint64_t refers_to = 0;
+    std::string_view payout;
+};
+[[nodiscard]] const List<StatementRowOf>& statement_row_list();
+struct StatementSumOf {
+    const ProgramId& program;
+    Currency currency;
+    const StatementSums& sums;
+};
+[[nodiscard]] const List<StatementSumOf>& statement_sum_list();
+/// A payout that was closed in the month.
+struct StatementPayoutOf {
+    const std::string& payout_id;
+    Money money;
+};
+[[nodiscard]] const List<StatementPayoutOf>& statement_payout_list();
+/// Returns the columns of a statement as one CSV file.
 [[nodiscard]] std::vector<Column> statement_csv_columns();
+/// Members of a statement as one object.
+[[nodiscard]] const std::vector<Column>& statement_members();
 
 /// One creator's month by accounting date, held in memory.
 class StatementPage {
@@ -79,7 +102,16 @@ struct AccountMonthOf {
     Month month;
 };
 
-[[nodiscard]] std::vector<Column> trial_balance_columns();
+/// One ledger account of a program and currency.
+struct TrialBalanceOf {
+    const AccountId& account_id;
+    const std::string& month;
+    const ProgramId& program;
+    Currency currency;
+    std::string_view ledger_account;
+    const BookMonth& book;
+};
+[[nodiscard]] const List<TrialBalanceOf>& trial_balance_list();
 
 /// Writes the trial balance: every ledger account by program and currency. Returns the sums over
 /// all programs and ledger accounts, by currency. Throws LedgerFailure.

@@ -1,5 +1,6 @@
 // The meaning of LMDB's codes, and the remedy of each.
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 #include "lmdb_store/environment/environment.hpp"
@@ -7,6 +8,8 @@
 #include "lmdb_store/environment/lock_wait.hpp"
 
 namespace sluice::store {
+namespace fs = std::filesystem;
+
 namespace {
 
 ErrorCode code_of(int rc) noexcept {

@@ -54,6 +54,18 @@ std::string grouped(std::uint64_t number) {
     return text;
 }
 
+std::vector<Column> printed(const std::vector<reports::Column>& columns) {
+    std::vector<Column> shown;
+    for (const reports::Column& column : columns) {
+        const bool is_number = column.type == reports::ColumnType::kInteger ||
+                               column.type == reports::ColumnType::kAmount ||
+                               column.type == reports::ColumnType::kRate;
+        shown.push_back({column.name, is_number ? Align::kRight : Align::kLeft,
+                         column.shown == reports::Shown::kInTable});
+    }
+    return shown;
+}
+
 Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
     : format_(format), columns_(std::move(columns)), out_(out) {
     if (format_ == Format::kCsv) {

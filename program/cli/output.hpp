@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 #include "core/values/result.hpp"
 #include "program/cli/cli.hpp"
@@ -18,8 +19,6 @@
 
 namespace sluice::cli {
 
-using reports::Align;
-using reports::Column;
 using reports::csv_field;
 using reports::indented;
 using reports::Json;
@@ -35,10 +34,23 @@ enum class Format : std::uint8_t { kTable, kJson, kCsv };
 Option add_format(Subcommand app, Format& target,
                   const std::string& help = "Output format (default: table)");
 
+enum class Align : std::uint8_t { kLeft, kRight };
+
+/// A column of a listing: of a list of the ledger, or of a command's own.
+struct Column {
+    std::string_view name;
+    Align align = Align::kLeft;
+    bool in_table = true;  ///< False for a column that only CSV and JSON have.
+};
+/// Numbers, amounts and rates are at the right.
+[[nodiscard]] std::vector<Column> printed(const std::vector<reports::Column>& columns);
+
 /// One listing, written to `out` (not owned). The program checks for write errors when it ends.
 class Listing final : public reports::RowOutput {
 public:
     Listing(Format format, std::vector<Column> columns, std::FILE* out = stdout);
+    Listing(Format format, const std::vector<reports::Column>& columns, std::FILE* out = stdout)
+        : Listing(format, printed(columns), out) {}
 
     /// A table and CSV show each value as Json::cell().
     void add(const Row& row) override;
@@ -77,6 +89,13 @@ void list_all(Format format, std::vector<Column> columns, const Items& items, Ro
         listing.add(row_of(item));
     }
     listing.finish();
+}
+
+/// Prints a row of the list for each of `items`.
+template <class Items, class Of>
+void list_all(Format format, const reports::List<Of>& list, const Items& items) {
+    list_all(format, printed(list.columns()), items,
+             [&list](const Of& item) { return list.row(item); });
 }
 
 /// Appends a line of a CSV file.

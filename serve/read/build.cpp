@@ -95,7 +95,7 @@ void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, 
     for (reports::Row& row : page.rows) {
         SLUICE_ASSERT(row.size() <= columns.size());
         for (std::size_t i = 0; i < row.size(); ++i) {
-            masks.mask_cell(std::string(columns[i].name), row[i]);
+            masks.mask_cell(columns[i], row[i]);
         }
     }
 }
@@ -103,7 +103,7 @@ void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, 
 Answer list_answer(const Job& job, Read& read, Page& page) {
     const std::vector<reports::Column>& columns =
         page.columns.empty() ? job.resource->columns : page.columns;
-    mask_rows(columns, Masks(job.resource->path, read.sees_all_of(job.resource->path)), page);
+    mask_rows(columns, Masks(read.sees_all_of(job.resource->path)), page);
     const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
     Answer answer;
     if (job.arguments.is("format", "csv")) {
@@ -163,7 +163,7 @@ Answer answer_of(const Job& job, Read& read, Page (*list)(Read&)) {
 
 Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
     Json object = show(read);
-    Masks(job.resource->path, read.sees_all_of(job.resource->path)).mask_members(object);
+    Masks(read.sees_all_of(job.resource->path)).mask_members(object, job.resource->columns);
     Answer answer;
     answer.body = fitted(read, object.compact());
     return answer;

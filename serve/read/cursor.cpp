@@ -67,7 +67,7 @@ std::string feed_query(AccountNumber account) {
 }
 
 /// Texts of a node in a key.
-constexpr std::size_t kTexts = 3;
+constexpr std::size_t kTextsOfPlace = 3;
 
 }  // namespace
 
@@ -127,11 +127,11 @@ std::string feed_key(const FeedPlace& place) {
 
 std::optional<FeedPlace> feed_place(const std::string& key) {
     const auto texts = split_key(key);
-    if (!texts || texts->size() % kTexts != 0) {
+    if (!texts || texts->size() % kTextsOfPlace != 0) {
         return std::nullopt;
     }
     FeedPlace place;
-    for (std::size_t i = 0; i < texts->size(); i += kTexts) {
+    for (std::size_t i = 0; i < texts->size(); i += kTextsOfPlace) {
         ChainPlace& at = place[(*texts)[i]];
         const std::string& number = (*texts)[i + 1];
         const char* const end = number.data() + number.size();

@@ -1,11 +1,11 @@
 // Masks: what a caller must not see.
 #pragma once
 
-#include <functional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/reports/column.hpp"
 #include "core/reports/json.hpp"
 
 namespace sluice::serve {
@@ -14,24 +14,19 @@ namespace sluice::serve {
 [[nodiscard]] std::string masked_payee(std::string_view payee);
 
 /// The members of a resource that a caller sees. A caller with read_ledger sees all of them, with
-/// payees masked. Others see the members that the resource's list names; every other member is
-/// null, so that a new one stays private until it is listed.
+/// payees masked. Others see those whose scope is kEveryone; every other member is null, and so is
+/// one that no list declares.
 class Masks {
 public:
-    /// @param path  Of the resource, below /v1/.
     /// @param sees_ledger  Whether the caller has read_ledger.
-    Masks(std::string_view path, bool sees_ledger);
+    explicit Masks(bool sees_ledger) : sees_ledger_(sees_ledger) {}
 
     /// Masks the members of an object, or of the objects in a list, and those below them.
-    /// @param path  Of the member that holds the value. Empty at the top.
-    void mask_members(reports::Json& value, const std::string& path = {}) const;
-    /// Masks the value of a column or member, and the members below it.
-    void mask_cell(const std::string& path, reports::Json& value) const;
-    /// Returns whether callers without read_ledger see the member, `journal.reason`.
-    [[nodiscard]] bool shows(const std::string& path) const;
+    void mask_members(reports::Json& value, const std::vector<reports::Column>& members) const;
+    /// Masks the value of a column, and the members below it.
+    void mask_cell(const reports::Column& column, reports::Json& value) const;
 
 private:
-    const std::set<std::string, std::less<>>* shown_;
     bool sees_ledger_;
 };
 

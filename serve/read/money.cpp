@@ -71,12 +71,6 @@ private:
     std::map<std::string, Sums> sums_;
 };
 
-Row run_row(const RunSums& sums, const AccountId& account_id, const PayoutRun& run) {
-    return {run.payout_run,        account_id.str(),          run.node,
-            run.until.to_string(), run.closed_at.to_string(), run.closed_by,
-            run.payouts_count,     to_hex(run.digest),        sums.of(run.payout_run)};
-}
-
 /// A payout run that the account does not have is not_found.
 PayoutRun run_of(Read& read, const std::string& id) {
     PayoutRun run;
@@ -128,9 +122,31 @@ Page list_balances(Read& read) {
     return page;
 }
 
-std::vector<reports::Column> run_columns() {
-    return {{"payout_run"}, {"account_id"}, {"node"},   {"until"}, {"closed_at"},
-            {"closed_by"},  {"payouts"},    {"digest"}, {"sums"}};
+using enum reports::ColumnType;
+using enum reports::Scope;
+using reports::List;
+using reports::Value;
+
+const List<RunOf>& run_list() {
+    using Of = const RunOf&;
+    static const List<RunOf> list{
+        {"payout_run", kText, kLedger, [](Of of) -> Value { return of.run.payout_run; }},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"node", kText, kLedger, [](Of of) -> Value { return of.run.node; }},
+        {"until", kTime, kLedger, [](Of of) -> Value { return of.run.until; }},
+        {"closed_at", kTime, kLedger, [](Of of) -> Value { return of.run.closed_at; }},
+        {"closed_by", kText, kLedger, [](Of of) -> Value { return of.run.closed_by; }},
+        {"payouts", kInteger, kLedger, [](Of of) -> Value { return of.run.payouts_count; }},
+        {"digest", kText, kLedger, [](Of of) -> Value { return to_hex(of.run.digest); }},
+        {"sums",
+         kObjects,
+         kLedger,
+         {{"currency", kText, kLedger},
+          {"state", kText, kLedger},
+          {"amount", kAmount, kLedger},
+          {"payouts", kInteger, kLedger}},
+         [](Of of) -> Value { return of.sums; }}};
+    return list;
 }
 
 /// The newest first.
@@ -149,7 +165,7 @@ Page list_runs(Read& read) {
     }
     const RunSums sums(read.ledger, runs);
     for (const PayoutRun& run : runs) {
-        page.rows.push_back(run_row(sums, read.grant.account_id, run));
+        page.rows.push_back(run_list().row({read.grant.account_id, run, sums.of(run.payout_run)}));
     }
     return page;
 }
@@ -161,10 +177,10 @@ Json show_run(Read& read) {
     }
     const PayoutRun run = run_of(read, *id);
     const RunSums sums(read.ledger, {&run, 1});
-    Json object = object_of(run_columns(), run_row(sums, read.grant.account_id, run));
+    Json object = run_list().object({read.grant.account_id, run, sums.of(run.payout_run)});
     Json skipped = Json::array();
     for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
-        skipped.push_back(object_of(reports::skipped_columns(),
+        skipped.push_back(object_of(reports::skipped_list().columns(),
                                     reports::skipped_row(read.ledger, read.grant.account, row)));
     }
     object["skipped"] = std::move(skipped);
@@ -217,7 +233,7 @@ Page list_payouts(Read& read) {
 
 Json show_payout(Read& read) {
     const Payout payout = payout_of(read);
-    return object_of(reports::payout_columns(), payout_rows(read, {&payout, 1}).front());
+    return object_of(reports::payout_list().columns(), payout_rows(read, {&payout, 1}).front());
 }
 
 Json newest_payouts(Read& read, const CreatorId& creator) {
@@ -236,7 +252,7 @@ Json newest_payouts(Read& read, const CreatorId& creator) {
     }
     Json list = Json::array();
     for (const Row& row : payout_rows(read, payouts)) {
-        list.push_back(object_of(reports::payout_columns(), row));
+        list.push_back(object_of(reports::payout_list().columns(), row));
     }
     return list;
 }
@@ -259,7 +275,7 @@ Page list_payout_items(Read& read) {
     };
     Page page;
     for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page)) {
-        page.rows.push_back(reports::payout_item_row(item));
+        page.rows.push_back(reports::payout_item_list().row(item));
     }
     return page;
 }
@@ -303,7 +319,7 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     };
     const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
-    page.columns = reports::payee_columns(true);
+    page.columns = reports::payee_change_list().columns();
     for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
         page.rows.push_back(
             reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
@@ -323,7 +339,7 @@ Page list_payees(Read& read) {
     first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
     const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
-    page.columns = reports::payee_columns(false);
+    page.columns = reports::payee_list().columns();
     for (const CreatorRow& row : rows_of_page(
              read, first, creator ? 2 : 1, 2,
              [](const CreatorRow& one) { return one.creator.str(); }, page)) {
@@ -379,7 +395,7 @@ Page list_periods(Read& read) {
     };
     PageOfAll page(read, open_one_last, 1);
     reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
-    page.add({read.grant.account_id.str(), nullptr, nullptr, nullptr, nullptr});
+    page.add(reports::period_list().row({read.grant.account_id, nullptr}));
     Page shown = std::move(page).take();
     if (const auto until = read.arguments.time("until")) {
         shown.extras.emplace_back("checks", closing_checks(read, *until));
@@ -409,7 +425,8 @@ Page list_period_sums(Read& read) {
     const reports::CreatorNames names(read.ledger, read.grant.account);
     Page page;
     for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
-        page.rows.push_back(reports::period_sum_row(names, read.grant.account_id, row));
+        page.rows.push_back(reports::period_sum_list().row(
+            {read.grant.account_id, names.shown(row.account, row.creator), row}));
     }
     return page;
 }

@@ -1,5 +1,4 @@
 // The OpenAPI document, made of the table that routes requests and checks parameters.
-#include <array>
 #include <map>
 
 #include "serve/read/resource.hpp"
@@ -54,46 +53,29 @@ Json schema_of(const Parameter& parameter) {
     return {{"type", "string"}, {"enum", std::move(words)}};
 }
 
-/// Members that are not texts.
-struct TypedMembers {
-    std::string_view type;
-    std::string_view names;  ///< Separated by spaces.
-};
-
-constexpr std::array kTypedMembers{
-    TypedMembers{
-        "integer",
-        "waiting_count entry event_seq count refers_to orders items version window_days late_days "
-        "entries number applied_seq clearing_days repoints first last dead_letters duplicates"},
-    TypedMembers{
-        "array",
-        "attribution_types blocked_by codes programs parts shops precedence rules aliases "
-        "default_tiers holds sums differences skipped accounts scopes max_per_order rows "
-        "balances next_closes waiting unattributed currencies days clearing creators months earned "
-        "commissions nearest held changes payouts events refunds lines journal accruals cut "
-        "payee_changes searched approvers"},
-    TypedMembers{"boolean", "blocks removed suspended behind more"},
-    TypedMembers{"object",
-                 "answer names next_close policy fields effect yesterday counts checks silence "
-                 "attribution change"},
-};
-
-Json type_of(std::string_view resource, std::string_view member) {
-    static const auto types = [] {
-        std::map<std::string_view, std::string_view> type_by_name;
-        for (const auto& [type, names] : kTypedMembers) {
-            for (const std::string_view name : words_of(names)) {
-                type_by_name.emplace(name, type);
-            }
-        }
-        return type_by_name;
-    }();
-    const bool counts = resource == "runs" || resource == "run" || resource == "nodes";
-    if (counts && (member == "payouts" || member == "waiting")) {
-        return Json::array({"integer", "null"});
+std::string_view type_name(reports::ColumnType type) {
+    switch (type) {
+        case reports::ColumnType::kTexts:
+        case reports::ColumnType::kObjects:
+            return "array";
+        case reports::ColumnType::kInteger:
+            return "integer";
+        case reports::ColumnType::kFlag:
+            return "boolean";
+        case reports::ColumnType::kObject:
+        case reports::ColumnType::kJson:
+            return "object";
+        case reports::ColumnType::kText:
+        case reports::ColumnType::kAmount:
+        case reports::ColumnType::kRate:
+        case reports::ColumnType::kTime:
+            break;
     }
-    const auto found = types.find(member);
-    return Json::array({found == types.end() ? "string" : found->second, "null"});
+    return "string";
+}
+
+Json type_of(const reports::Column& column) {
+    return Json::array({type_name(column.type), "null"});
 }
 
 /// The members of a product are those that the shop sent.
@@ -106,7 +88,7 @@ Json row_schema(const Resource& resource) {
     Json properties = Json::object();
     Json required = Json::array();
     for (const reports::Column& column : resource.columns) {
-        properties[column.name] = {{"type", type_of(resource.path, column.name)}};
+        properties[column.name] = {{"type", type_of(column)}};
         if (resource.path != "payees" ||
             (column.name == "account_id" || column.name == "creator_id")) {  // two kinds of rows
             required.push_back(column.name);
@@ -143,8 +125,8 @@ Json body_schema(const Resource& resource) {
     Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
                     {"next", {{"type", Json::array({"string", "null"})}}}};
     properties["cut"] = cut_schema();
-    for (const std::string_view name : resource.extras) {
-        properties[name] = {{"type", type_of(resource.path, name)}};
+    for (const reports::Column& extra : resource.extras) {
+        properties[extra.name] = {{"type", type_of(extra)}};
     }
     return {{"type", "object"},
             {"properties", std::move(properties)},

@@ -256,7 +256,7 @@ struct Found {
     std::vector<OrderKey> orders;
 
     void add(ReadLimit& limit, const ShopRow& shop, const Anomaly& row, std::uint32_t blocking) {
-        page.rows.push_back(reports::anomaly_row(shop, row, blocking));
+        page.rows.push_back(reports::anomaly_list().row({shop, row, blocking}));
         orders.push_back(row.order);
         limit.add_bytes(row.order.order_id.view().size() + 1024);
     }

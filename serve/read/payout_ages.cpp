@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -127,9 +128,28 @@ std::vector<Payout> payouts_sent_long_ago(Read& read) {
     return payouts;
 }
 
-std::vector<reports::Column> payout_age_columns() {
-    return {{"state"},        {"currency"},      {"payouts"},       {"amount"},      {"oldest_at"},
-            {"up_to_7_days"}, {"up_to_14_days"}, {"up_to_30_days"}, {"over_30_days"}};
+using enum reports::ColumnType;
+using enum reports::Scope;
+using reports::List;
+using reports::Value;
+
+Decimal PayoutAgeOf::total() const {
+    return std::accumulate(amounts.begin(), amounts.end(), Decimal());
+}
+
+const List<PayoutAgeOf>& payout_age_list() {
+    using Of = const PayoutAgeOf&;
+    static const List<PayoutAgeOf> list{
+        {"state", kText, kLedger, [](Of of) -> Value { return to_string(of.state); }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
+        {"payouts", kInteger, kLedger, [](Of of) -> Value { return of.payouts; }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.total(); }},
+        {"oldest_at", kTime, kLedger, [](Of of) -> Value { return of.oldest; }},
+        {"up_to_7_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[0]; }},
+        {"up_to_14_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[1]; }},
+        {"up_to_30_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[2]; }},
+        {"over_30_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[3]; }}};
+    return list;
 }
 
 /// By state and currency, with the payouts that wait for a person: those that are not paid after a
@@ -150,15 +170,11 @@ Page list_payout_ages(Read& read) {
     }
     Page page;
     for (const auto& [key, of] : ages) {
-        const Decimal zero = zero_amount(key.second);
-        Decimal total = zero;
-        for (const Decimal& amount : of.amounts) {
-            total += amount;
+        PayoutAgeOf row{key.first, key.second, of.payouts, of.oldest, of.amounts};
+        for (Decimal& amount : row.amounts) {
+            amount += zero_amount(key.second);
         }
-        page.rows.push_back({to_string(key.first), key.second.code(), of.payouts, total.to_string(),
-                             of.oldest.to_string(), (zero + of.amounts[0]).to_string(),
-                             (zero + of.amounts[1]).to_string(), (zero + of.amounts[2]).to_string(),
-                             (zero + of.amounts[3]).to_string()});
+        page.rows.push_back(payout_age_list().row(row));
     }
     for (Payout& payout : payouts_sent_long_ago(read)) {
         waiting.push_back(std::move(payout));
@@ -168,9 +184,9 @@ Page list_payout_ages(Read& read) {
     waiting.resize(std::min(count, kWaitingMax));
     Json rows = Json::array();
     for (const reports::Row& row : payout_rows(read, waiting)) {
-        rows.push_back(object_of(reports::payout_columns(), row));
+        rows.push_back(object_of(reports::payout_list().columns(), row));
     }
-    Masks("payouts", true).mask_members(rows);
+    Masks(true).mask_members(rows, reports::payout_list().columns());
     page.extras.emplace_back("waiting", std::move(rows));
     page.extras.emplace_back("waiting_count", Json(count));
     return page;

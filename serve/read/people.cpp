@@ -197,7 +197,7 @@ Json payee_changes(Read& read, const CreatorId& creator) {
     Json changes = Json::array();
     for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
         changes.push_back(
-            object_of(reports::payee_columns(true),
+            object_of(reports::payee_change_list().columns(),
                       reports::payee_change_row(read.ledger, names, read.grant.account_id, *row)));
     }
     return changes;
@@ -248,7 +248,7 @@ Json show_creator(Read& read) {
     }
     Json balances = Json::array();
     EachRow rows([&balances](const reports::Row& row) {
-        balances.push_back(object_of(reports::balance_columns(), row));
+        balances.push_back(object_of(reports::balance_list().columns(), row));
     });
     reports::ReportFilter filter;
     filter.account = read.grant.account_id;
@@ -271,7 +271,7 @@ Page list_holds(Read& read) {
 Page list_programs(Read& read) {
     PageOfAll page(read, {0});
     for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
-        page.add(reports::program_row(row));
+        page.add(reports::program_list().row(row));
     }
     return std::move(page).take();
 }
@@ -284,7 +284,7 @@ Json show_program(Read& read) {
     if (!row || row->program.account != read.grant.account) {
         refuse("not_found");
     }
-    Json shown = object_of(reports::program_columns(), reports::program_row(*row));
+    Json shown = reports::program_list().object(*row);
     shown["policy"] = reports::policy_object(account_settings(read.ledger, read.grant.account));
     return shown;
 }
@@ -301,7 +301,7 @@ Page list_program_versions(Read& read) {
     for (std::uint32_t version = current->version; version != 0; --version) {
         const auto row = read.ledger.program_version(current->program.id, version);
         if (row && row->program.account == read.grant.account) {
-            page.add(reports::program_row(*row));
+            page.add(reports::program_list().row(*row));
         }
     }
     return std::move(page).take();

@@ -150,8 +150,8 @@ struct Resource {
     std::variant<Page (*)(Read&), reports::Json (*)(Read&), Answer (*)(Read&)> read;
     bool has_csv = false;
     bool needs_account = true;
-    bool is_paged = true;                    ///< Takes `after`, and a list `limit`.
-    std::vector<std::string_view> extras{};  ///< Page::extras.
+    bool is_paged = true;                   ///< Takes `after`, and a list `limit`.
+    std::vector<reports::Column> extras{};  ///< Page::extras. The read decides who sees them.
 
     [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
     [[nodiscard]] bool is_feed() const noexcept { return path == "changes"; }

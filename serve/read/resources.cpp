@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "core/protocol/product_fields.hpp"
 #include "core/reports/approvals.hpp"
 #include "core/reports/creators.hpp"
 #include "core/reports/payouts.hpp"
@@ -9,12 +8,16 @@
 #include "core/reports/report.hpp"
 #include "core/reports/statement.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
 namespace {
 
 using reports::Column;
+using reports::ColumnType;
+using reports::Scope;
+using enum reports::ColumnType;
 
 constexpr std::uint8_t kAnyone = 0;
 constexpr std::uint8_t kOfCreators = kReadLedger | kReadCreators;
@@ -47,23 +50,6 @@ Parameter payout_run() {
     return {"payout_run", ValueKind::kId, "The same as run, under the name that rows have"};
 }
 
-/// Returns columns of these names, which spaces separate.
-std::vector<Column> columns(std::string_view names) {
-    std::vector<Column> columns;
-    for (const std::string_view name : words_of(names)) {
-        columns.push_back({name});
-    }
-    return columns;
-}
-
-std::vector<Column> product_columns() {
-    std::vector<Column> columns{{"shop_id"}};
-    for (const ProductField& field : product_table().fields) {
-        columns.push_back({field.name});
-    }
-    return columns;
-}
-
 std::vector<std::string_view> anomaly_kinds() {
     std::vector<std::string_view> names;
     for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
@@ -74,15 +60,20 @@ std::vector<std::string_view> anomaly_kinds() {
 
 /// Columns of payees, then those that only their history has.
 std::vector<Column> payee_columns() {
-    std::vector<Column> columns = reports::payee_columns(false);
-    const std::vector<Column> changes = reports::payee_columns(true);
+    std::vector<Column> columns = reports::payee_list().columns();
+    const std::vector<Column>& changes = reports::payee_change_list().columns();
     columns.insert(columns.end(), changes.begin() + 2, changes.end());
     return columns;
 }
 
-std::vector<Column> with(std::vector<Column> columns, std::string_view name) {
-    columns.push_back({name});
+std::vector<Column> with(std::vector<Column> columns, Column column) {
+    columns.push_back(std::move(column));
     return columns;
+}
+
+/// A member beside the rows of a list.
+std::vector<Column> extra(std::string_view name, ColumnType type) {
+    return {{name, type, Scope::kEveryone}};
 }
 
 std::vector<Resource> orders_part() {
@@ -94,7 +85,7 @@ std::vector<Resource> orders_part() {
          kAnyone,
          "Who the caller is, and which accounts the caller may read",
          {},
-         columns("user token_id role scopes accounts limit"),
+         me_members(),
          show_me,
          false,
          false,
@@ -104,8 +95,7 @@ std::vector<Resource> orders_part() {
          "Yesterday's figures, and the work that waits",
          {{"currency", ValueKind::kCurrency,
            "Currency (default: the one with the most owed, in minor units)"}},
-         columns("account_id day currency currencies yesterday payable pending blocked in_payout "
-                 "next_close waiting days clearing creators unattributed"),
+         today_members(),
          show_today,
          false,
          true,
@@ -115,12 +105,12 @@ std::vector<Resource> orders_part() {
          "Orders, creators, codes, shops, programs, payouts, payout runs and commands that a text "
          "names: by id, by a part of an id or name, by bank reference, or by an amount",
          {{"q", ValueKind::kText, "Text to look for, such as 8862, ann or 12.50 EUR", true}},
-         search_columns(),
+         search_list().columns(),
          search,
          false,
          true,
          false,
-         {"searched"}},
+         extra("searched", kTexts)},
         {"orders",
          kReadOrders,
          "Orders with creator and commission",
@@ -139,20 +129,17 @@ std::vector<Resource> orders_part() {
            "Order of the rows (default: id, by shop)",
            false,
            {"-ordered_at", "ordered_at", "id"}}},
-         reports::order_columns(),
+         reports::order_list().columns(),
          list_orders,
          true,
          true,
          true,
-         {"names"}},
+         extra("names", kObject)},
         {"order",
          kReadOrders,
          "One order, explained from its events to its journal entries",
          {shop(true), {"order", ValueKind::kWireId, "Order", true}},
-         columns("answer order_id shop_id account_id currency amount tax shipping refund_amount "
-                 "refund_tax ordered_at last_updated_at cancelled_at commission_amount duplicates "
-                 "device codes blocked_by events refunds attribution lines journal accruals "
-                 "payouts"),
+         order_members(),
          show_order},
         {"anomalies",
          kReadOrders,
@@ -163,33 +150,33 @@ std::vector<Resource> orders_part() {
           {"blocks", ValueKind::kFlag, "Whether it blocks payout"},
           {"acknowledged", ValueKind::kFlag, "Whether a person acknowledged it"},
           {"showing", ValueKind::kFlag, "Whether the order still shows it"}},
-         reports::anomaly_columns(),
+         reports::anomaly_list().columns(),
          list_anomalies,
          true,
          true,
          true,
-         {"commissions", "counts"}},
+         {{"commissions", kObjects, Scope::kEveryone}, {"counts", kObject, Scope::kEveryone}}},
         {"holds",
          kReadOrders,
          "Holds on creators and orders",
          {creator()},
-         reports::hold_columns(),
+         reports::hold_list().columns(),
          list_holds},
         {"shops",
          kReadOrders,
          "Shops of the account",
          {shop(), {"near", ValueKind::kWireId, "Order whose nearest ids to list"}},
-         shop_columns(),
+         shop_list().columns(),
          list_shops,
          false,
          true,
          true,
-         {"nearest"}},
+         extra("nearest", kObjects)},
         {"products",
          kReadOrders,
          "The merged catalog, by shop and product",
          {shop()},
-         product_columns(),
+         reports::product_columns(),
          list_products,
          true},
     };
@@ -214,31 +201,31 @@ std::vector<Resource> people_part() {
            "Order of the rows (default: id); -earned needs read_ledger, or the role support",
            false,
            {"id", "-earned"}}},
-         reports::creator_columns(),
+         reports::creator_list().columns(),
          list_creators,
          true,
          true,
          true,
-         {"held", "balances"}},
+         {{"held", kObjects, Scope::kEveryone}, {"balances", kObjects, Scope::kLedger}}},
         {"creator",
          kReadOrders,
          "One creator with names, programs, codes, holds and balances",
          {creator(true)},
-         columns("creator_id account_id name payee payee_since aliases programs holds balances "
-                 "next_closes clearing payee_changes months payouts"),
+         creator_members(),
          show_creator},
-        {"programs", kReadOrders, "Programs", {}, reports::program_columns(), list_programs},
+        {"programs", kReadOrders, "Programs", {}, reports::program_list().columns(), list_programs},
         {"program",
          kReadOrders,
          "One program with its rules, and the account's policy",
          {program(true), {"version", ValueKind::kVersion, "Version (default: the current one)"}},
-         with(reports::program_columns(), "policy"),
+         with(reports::program_list().columns(),
+              {"policy", kObject, Scope::kEveryone, reports::policy_members()}),
          show_program},
         {"program/versions",
          kReadOrders,
          "Versions of a program, the newest first",
          {program(true)},
-         reports::program_columns(),
+         reports::program_list().columns(),
          list_program_versions},
     };
 }
@@ -253,7 +240,7 @@ std::vector<Resource> money_part() {
          {program(),
           creator(),
           {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
-         reports::balance_columns(),
+         reports::balance_list().columns(),
          list_balances,
          true},
         {"journal",
@@ -270,32 +257,33 @@ std::vector<Resource> money_part() {
            "Date that from and to refer to (default: accounting)",
            false,
            {"accounting", "receipt"}}},
-         reports::journal_columns(),
+         reports::journal_list().columns(),
          list_journal,
          true},
         {"changes",
          kReadLedger,
          "Changes of the ledger, in the order of each node's chain",
          {{"wait", ValueKind::kSeconds, "Seconds to wait for a change, 0 to 30 (default: 0)"}},
-         columns("changes next more"),
+         changes_members(),
          list_changes},
         {"change",
          kReadLedger,
          "The entries of one change of the feed, which may be too many for it",
          {{"node", ValueKind::kId, "UUID of the node", true},
           {"change", ValueKind::kVersion, "Number of one of its entries in the chain", true}},
-         reports::journal_columns(),
+         reports::journal_list().columns(),
          list_change,
          true,
          true,
          true,
-         {"change"}},
-        {"runs", kReadLedger, "Payout runs, the newest first", {}, run_columns(), list_runs},
+         extra("change", kObject)},
+        {"runs", kReadLedger, "Payout runs, the newest first", {}, run_list().columns(), list_runs},
         {"run",
          kReadLedger,
          "One payout run with the creators that it left out",
          {run(), payout_run()},
-         with(run_columns(), "skipped"),
+         with(run_list().columns(),
+              {"skipped", kObjects, Scope::kLedger, reports::skipped_list().columns()}),
          show_run},
         {"payouts",
          kOfCreators,
@@ -305,15 +293,20 @@ std::vector<Resource> money_part() {
           payout_run(),
           creator(),
           currency()},
-         reports::payout_columns(),
+         reports::payout_list().columns(),
          list_payouts,
          true},
-        {"payout", kOfCreators, "One payout", {payout()}, reports::payout_columns(), show_payout},
+        {"payout",
+         kOfCreators,
+         "One payout",
+         {payout()},
+         reports::payout_list().columns(),
+         show_payout},
         {"payout/items",
          kOfCreators,
          "Items of one payout",
          {payout()},
-         reports::payout_item_columns(),
+         reports::payout_item_list().columns(),
          list_payout_items,
          true},
         {"payouts/ages",
@@ -321,42 +314,40 @@ std::vector<Resource> money_part() {
          "Unfinished payouts by state and age, and those that wait for a person: failed or "
          "returned and not paid since, or sent over seven days ago",
          {},
-         payout_age_columns(),
+         payout_age_list().columns(),
          list_payout_ages,
          false,
          true,
          true,
-         {"waiting", "waiting_count"}},
+         {{"waiting", kObjects, Scope::kEveryone}, {"waiting_count", kInteger, Scope::kEveryone}}},
         {"approvals",
          kReadLedger,
          "Commands and payouts that wait for another actor",
          {},
-         reports::pending_columns(),
+         reports::pending_list().columns(),
          list_approvals},
         {"approval",
          kReadLedger,
          "One command, payout or payout run, as an approver is shown it, with its digest",
          {{"id", ValueKind::kId, "Command, payout or payout run", true}},
-         columns("id command account_id state actor reason received_at approvers ended_by ended_at "
-                 "fields differences effect "
-                 "digest"),
+         approval_members(),
          show_approval},
         {"periods",
          kReadLedger,
          "Closed periods, and the open one",
          {{"until", ValueKind::kMonthEnd,
            "End of a month that is not closed: what is missing before it can be"}},
-         reports::period_columns(),
+         reports::period_list().columns(),
          list_periods,
          false,
          true,
          true,
-         {"checks"}},
+         extra("checks", kObject)},
         {"period",
          kReadLedger,
          "Sums of one closed period by creator, program and currency",
          {{"until", ValueKind::kMonthEnd, "End of the period", true}},
-         reports::period_sum_columns(),
+         reports::period_sum_list().columns(),
          list_period_sums,
          true},
         {"trial-balance",
@@ -364,7 +355,7 @@ std::vector<Resource> money_part() {
          "Every ledger account over an interval",
          {{"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)", true},
           {"until", ValueKind::kDay, "First instant of the UTC day after the last", true}},
-         reports::trial_balance_columns(),
+         reports::trial_balance_list().columns(),
          list_trial_balance,
          true},
         {"statement",
@@ -377,13 +368,13 @@ std::vector<Resource> money_part() {
            "Format of the answer (default: json)",
            false,
            {"json", "csv", "html"}}},
-         columns("account_id creator_id month status rows sums payouts"),
+         reports::statement_members(),
          show_statement},
         {"nodes",
          kReadLedger,
          "Nodes with the account's chain, and the worker of this node",
          {},
-         node_columns(),
+         node_list().columns(),
          list_nodes},
     };
 }

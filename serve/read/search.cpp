@@ -34,7 +34,7 @@ constexpr const char* kExact = "exact";
 constexpr const char* kBeginning = "beginning";
 constexpr const char* kPart = "part";
 constexpr const char* kCode = "code";
-constexpr const char* kAmount = "amount";
+constexpr const char* kByAmount = "amount";
 constexpr const char* kReference = "bank reference";
 
 std::string lower_case(std::string_view text) {
@@ -74,7 +74,8 @@ public:
              const std::string& sentence, Json creator = {}) {
         const bool is_new = seen_.insert(join_key({kind, shop.cell(), id, sentence})).second;
         if (is_new && page_.rows.size() < kHitsMax) {
-            page_.rows.push_back({kind, id, std::move(shop), sentence, std::move(creator), match});
+            page_.rows.push_back(search_list().row(
+                {kind, id, std::move(shop), sentence, std::move(creator), match}));
         }
     }
     /// Notes what was looked at.
@@ -203,7 +204,7 @@ void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits)
         const bool is_commission = order.live && commission.currency == money.currency &&
                                    commission.amount == money.amount;
         if (shop != nullptr && (is_sale || is_commission)) {
-            hits.add_order(kAmount, *shop, order);
+            hits.add_order(kByAmount, *shop, order);
         }
         return !hits.is_full();
     });
@@ -227,7 +228,7 @@ void find_payouts(Read& read, const std::optional<Money>& money, const Part& par
         return ++seen < kPayoutsMax && found.size() < kHitsMax;
     });
     for (const Payout& payout : found) {
-        hits.add_payout(money ? kAmount : kReference, payout);
+        hits.add_payout(money ? kByAmount : kReference, payout);
     }
     hits.looked_at(std::string(money ? "amounts" : "bank references") + " of the newest " +
                    std::to_string(kPayoutsMax) + " payouts");
@@ -352,8 +353,21 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
 
 }  // namespace
 
-std::vector<reports::Column> search_columns() {
-    return {{"kind"}, {"id"}, {"shop_id"}, {"sentence"}, {"creator_id"}, {"match"}};
+using enum reports::ColumnType;
+using enum reports::Scope;
+using reports::List;
+using reports::Value;
+
+const List<HitOf>& search_list() {
+    using Of = const HitOf&;
+    static const List<HitOf> list{
+        {"kind", kText, kEveryone, [](Of of) -> Value { return of.kind; }},
+        {"id", kText, kEveryone, [](Of of) -> Value { return of.id; }},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop; }},
+        {"sentence", kText, kEveryone, [](Of of) -> Value { return of.sentence; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
+        {"match", kText, kEveryone, [](Of of) -> Value { return of.match; }}};
+    return list;
 }
 
 Page search(Read& read) {

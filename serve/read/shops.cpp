@@ -19,30 +19,38 @@ namespace {
 
 using reports::Json;
 
-/// Sets the cells that tell what the shops sent.
-void add_activity(Read& read, Page& page) {
-    enum : std::size_t { kShop = 0, kLastEvent = 4, kSilence, kDead };
-    std::map<std::string, ShopNumber> numbers;
-    for (const ShopRow& shop : shops_of(read)) {
-        numbers.emplace(shop.shop_id.str(), shop.shop);
+/// What the account's shops have sent.
+class Activity {
+public:
+    explicit Activity(Read& read)
+        // The ledger may not have the shops themselves.
+        : dead_(
+              paged(read.ledger)
+                  .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime)),
+          silences_(reports::silences_of(read.ledger, read.grant.account)) {
+        for (const ShopRow& shop : shops_of(read)) {
+            numbers_.emplace(shop.shop_id, shop.shop);
+        }
     }
-    constexpr std::int64_t kRecentDays = 30;
-    // The ledger may not have the shops themselves.
-    std::map<std::string, DeadCount> dead =
-        paged(read.ledger)
-            .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime);
-    const auto silences = reports::silences_of(read.ledger, read.grant.account);
-    for (reports::Row& row : page.rows) {
-        const ShopId shop(row[kShop].cell());
-        const auto number = numbers.find(shop.str());
-        const auto known = number == numbers.end() ? silences.end() : silences.find(number->second);
-        const auto silence = known == silences.end() ? std::nullopt : std::optional(known->second);
-        row[kLastEvent] = silence ? Json(silence->last_event.to_string()) : Json();
-        row[kSilence] = reports::silence_json(shop, silence, read.now);
-        const DeadCount& letters = dead[shop.str()];
-        row[kDead] = letters.others + letters.privacy_requests;
+
+    [[nodiscard]] std::optional<reports::Silence> silence(const ShopId& shop) const {
+        const auto number = numbers_.find(shop);
+        const auto known =
+            number == numbers_.end() ? silences_.end() : silences_.find(number->second);
+        return known == silences_.end() ? std::nullopt : std::optional(known->second);
     }
-}
+    [[nodiscard]] std::uint64_t dead_letters(const ShopId& shop) const {
+        const auto found = dead_.find(shop.str());
+        return found == dead_.end() ? 0 : found->second.others + found->second.privacy_requests;
+    }
+
+private:
+    static constexpr std::int64_t kRecentDays = 30;
+
+    std::map<ShopId, ShopNumber> numbers_;
+    std::map<std::string, DeadCount> dead_;
+    decltype(reports::silences_of(std::declval<LedgerReader&>(), {})) silences_;
+};
 
 /// Returns the ids before and after an order that the shops may not have.
 Json nearest_orders(Read& read, const OrderId& id) {
@@ -66,19 +74,43 @@ Json nearest_orders(Read& read, const OrderId& id) {
 
 }  // namespace
 
-std::vector<reports::Column> shop_columns() {
-    return {{"shop_id"},       {"account_id"}, {"suspended"},   {"created_at"},
-            {"last_event_at"}, {"silence"},    {"dead_letters"}};
+using enum reports::ColumnType;
+using enum reports::Scope;
+using reports::List;
+using reports::Value;
+
+const List<ShopOf>& shop_list() {
+    using Of = const ShopOf&;
+    static const List<ShopOf> list{
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop.shop_id; }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.shop.account_id; }},
+        {"suspended", kFlag, kEveryone, [](Of of) -> Value { return of.shop.suspended; }},
+        {"created_at", kTime, kEveryone,
+         [](Of of) -> Value { return of.shop.created_at.to_string(); }},
+        {"last_event_at", kTime, kEveryone,
+         [](Of of) { return of.silence ? Value(of.silence->last_event) : Value(); }},
+        {"silence",
+         kObject,
+         kEveryone,
+         {{"state", kText, kEveryone},
+          {"sentence", kText, kEveryone},
+          {"silent", kText, kEveryone},
+          {"usual", kText, kEveryone},
+          {"limit", kText, kEveryone}},
+         [](Of of) -> Value { return reports::silence_json(of.shop.shop_id, of.silence, of.now); }},
+        {"dead_letters", kInteger, kEveryone, [](Of of) -> Value { return of.dead_letters; }}};
+    return list;
 }
 
 Page list_shops(Read& read) {
+    const Activity activity(read);
     PageOfAll page(read, {0});
     const auto only = read.arguments.id<ShopId>("shop");
     bool found = false;
     for (const store::ShopRow& shop : registered_shops(read)) {
         if (!only || *only == shop.shop_id) {
-            page.add({shop.shop_id.str(), shop.account_id.str(), shop.suspended,
-                      shop.created_at.to_string(), Json(), Json(), Json()});
+            page.add(shop_list().row({shop, activity.silence(shop.shop_id),
+                                      activity.dead_letters(shop.shop_id), read.now}));
             found = true;
         }
     }
@@ -86,7 +118,6 @@ Page list_shops(Read& read) {
         refuse("not_found");
     }
     Page shown = std::move(page).take();
-    add_activity(read, shown);
     if (const auto near = read.arguments.text("near")) {
         shown.extras.emplace_back("nearest", nearest_orders(read, OrderId(*near)));
     }
@@ -141,9 +172,24 @@ std::vector<NodeState> node_states(Read& read) {
     return nodes;
 }
 
-std::vector<reports::Column> node_columns() {
-    return {{"node"}, {"number"}, {"last_received"}, {"applied_seq"},  {"entries"},
-            {"hash"}, {"behind"}, {"waiting"},       {"worker_state"}, {"worker_version"}};
+const List<NodeOf>& node_list() {
+    using Of = const NodeOf&;
+    static const List<NodeOf> list{
+        {"node", kText, kLedger, [](Of of) -> Value { return of.head.node; }},
+        {"number", kInteger, kLedger, [](Of of) -> Value { return of.head.number; }},
+        {"last_received", kTime, kLedger, [](Of of) -> Value { return of.head.last_received; }},
+        {"applied_seq", kInteger, kLedger,
+         [](Of of) -> Value { return of.head.applied_seq.value; }},
+        {"entries", kInteger, kLedger, [](Of of) -> Value { return of.chain.entries; }},
+        {"hash", kText, kLedger, [](Of of) -> Value { return to_hex(of.chain.hash); }},
+        {"behind", kFlag, kLedger, [](Of of) -> Value { return of.is_behind; }},
+        {"waiting", kInteger, kLedger,
+         [](Of of) { return of.worker == nullptr ? Value() : Value(of.worker->waiting); }},
+        {"worker_state", kText, kLedger,
+         [](Of of) { return of.worker == nullptr ? Value() : Value(of.worker->state); }},
+        {"worker_version", kText, kLedger,
+         [](Of of) { return of.worker == nullptr ? Value() : Value(of.worker->version); }}};
+    return list;
 }
 
 Page list_nodes(Read& read) {
@@ -156,12 +202,8 @@ Page list_nodes(Read& read) {
     });
     PageOfAll page(read, {0});
     for (const auto& [head, is_behind] : node_states(read)) {
-        const ChainHead& chain = chains[head.node];
-        const bool own = head.node == read.worker.node;
-        page.add({head.node, head.number, head.last_received.to_string(), head.applied_seq.value,
-                  chain.entries, to_hex(chain.hash), is_behind,
-                  own ? Json(read.worker.waiting) : Json(), own ? Json(read.worker.state) : Json(),
-                  own ? Json(read.worker.version) : Json()});
+        page.add(node_list().row({head, chains[head.node], is_behind,
+                                  head.node == read.worker.node ? &read.worker : nullptr}));
     }
     return std::move(page).take();
 }

@@ -61,7 +61,7 @@ private:
 
 Json columns_json(const exports::ExportTable& table) {
     Json columns = Json::array();
-    for (const exports::ExportColumn& column : table.columns) {
+    for (const reports::Column& column : table.columns) {
         columns.push_back({{"name", column.name}, {"type", type_names(column.type).manifest}});
     }
     return columns;

@@ -1,4 +1,3 @@
-#include <array>
 #include <string_view>
 
 #include "tool/export/table_files.hpp"
@@ -6,9 +5,8 @@
 namespace sluice::cli {
 namespace {
 
-using exports::ColumnType;
-using exports::ExportColumn;
 using exports::ExportFormat;
+using reports::ColumnType;
 
 /// Joins what `text_of` returns for each item.
 template <class Items, class TextOf>
@@ -45,7 +43,7 @@ std::string duckdb_type(ColumnType type, ExportFormat format) {
 std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
     const auto& columns = table.table().columns;
-    const std::string lists = joined(columns, "", [&](const ExportColumn& column) {
+    const std::string lists = joined(columns, "", [&](const reports::Column& column) {
         const std::string name = in_quotes(column.name);
         return is_csv && column.type == ColumnType::kTexts
                    ? ",\n    coalesce(string_split(" + name + ", ';'), []) AS " + name
@@ -61,7 +59,7 @@ std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& option
                    : "format = 'newline_delimited'") +
            (options.zstd ? ", compression = 'zstd'" : "") + ",\n    columns = {" +
            joined(columns, ", ",
-                  [&](const ExportColumn& column) {
+                  [&](const reports::Column& column) {
                       return in_apostrophes(column.name) + ": " +
                              in_apostrophes(duckdb_type(column.type, options.format));
                   }) +
@@ -69,12 +67,12 @@ std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& option
 }
 
 /// In CSV a list is one text: a column that is only inserted takes it.
-std::string inserted_name(const ExportColumn& column, ExportFormat format) {
+std::string inserted_name(const reports::Column& column, ExportFormat format) {
     const bool is_list = format == ExportFormat::kCsv && column.type == ColumnType::kTexts;
     return in_quotes(std::string(column.name) + (is_list ? "_text" : ""));
 }
 
-std::string clickhouse_column(const ExportColumn& column, ExportFormat format) {
+std::string clickhouse_column(const reports::Column& column, ExportFormat format) {
     const std::string name = in_quotes(column.name);
     const std::string declared = name + " " + std::string(type_names(column.type).clickhouse);
     const std::string taken = inserted_name(column, format);
@@ -87,8 +85,9 @@ std::string clickhouse_column(const ExportColumn& column, ExportFormat format) {
 std::string clickhouse_table(std::string_view create, const TableFiles& table,
                              ExportFormat format) {
     return std::string(create) + " " + in_quotes(table.table().name) + " (" +
-           joined(table.table().columns, ", ",
-                  [&](const ExportColumn& column) { return clickhouse_column(column, format); }) +
+           joined(
+               table.table().columns, ", ",
+               [&](const reports::Column& column) { return clickhouse_column(column, format); }) +
            ") ENGINE = MergeTree ORDER BY tuple();\n";
 }
 
@@ -96,9 +95,9 @@ std::string clickhouse_table(std::string_view create, const TableFiles& table,
 std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
                                const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
-    const std::string names = joined(table.table().columns, ", ", [&](const ExportColumn& column) {
-        return inserted_name(column, options.format);
-    });
+    const std::string names = joined(
+        table.table().columns, ", ",
+        [&](const reports::Column& column) { return inserted_name(column, options.format); });
     std::string script;
     for (const ExportFile& file : table.files()) {
         script +=
@@ -117,16 +116,33 @@ std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
 }  // namespace
 
 const TypeNames& type_names(ColumnType type) {
-    static constexpr std::array<TypeNames, 7> kNames{{
-        {"text", "VARCHAR", "Nullable(String)"},
-        {"texts", "VARCHAR", "Array(String)"},
-        {"integer", "BIGINT", "Nullable(Int64)"},
-        {"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"},
-        {"flag", "BOOLEAN", "Nullable(Bool)"},
-        {"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"},
-        {"json", "JSON", "Nullable(String)"},
-    }};
-    return kNames.at(static_cast<std::size_t>(type));
+    static constexpr TypeNames kText{"text", "VARCHAR", "Nullable(String)"};
+    static constexpr TypeNames kTexts{"texts", "VARCHAR", "Array(String)"};
+    static constexpr TypeNames kInteger{"integer", "BIGINT", "Nullable(Int64)"};
+    static constexpr TypeNames kAmount{"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"};
+    static constexpr TypeNames kFlag{"flag", "BOOLEAN", "Nullable(Bool)"};
+    static constexpr TypeNames kTime{"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"};
+    static constexpr TypeNames kJson{"json", "JSON", "Nullable(String)"};
+    switch (type) {
+        case ColumnType::kTexts:
+            return kTexts;
+        case ColumnType::kInteger:
+            return kInteger;
+        case ColumnType::kAmount:
+            return kAmount;
+        case ColumnType::kFlag:
+            return kFlag;
+        case ColumnType::kTime:
+            return kTime;
+        case ColumnType::kJson:
+        case ColumnType::kObject:
+        case ColumnType::kObjects:
+            return kJson;
+        case ColumnType::kText:
+        case ColumnType::kRate:
+            break;
+    }
+    return kText;
 }
 
 std::string duckdb_script(const std::vector<TableFiles>& tables, const TableFilesOptions& options) {
@@ -162,7 +178,7 @@ std::string duckdb_changes_script(const std::vector<TableFiles>& tables,
                       const std::string name = in_quotes(table.table().name);
                       return "CREATE TABLE IF NOT EXISTS " + name + " (" +
                              joined(table.table().columns, ", ",
-                                    [&](const ExportColumn& column) {
+                                    [&](const reports::Column& column) {
                                         return in_quotes(column.name) + " " +
                                                duckdb_type(column.type, options.format);
                                     }) +

@@ -44,7 +44,7 @@ struct ApproveCommand {
 
 /// Lists commands that wait, then payouts that are closed and not approved.
 Status run_list_approvals(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::pending_columns(),
+    return list_account_rows(frame, command, reports::pending_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_pending(ledger, account, command.account, listing);
                              });

@@ -140,7 +140,7 @@ Status check_scope(const Frame& frame, LedgerReader& ledger, const ListCreatorsC
 }
 
 Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
-    return list_rows(frame, command.list, reports::creator_columns(),
+    return list_rows(frame, command.list, reports::creator_list().columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
                          std::optional<AccountNumber> account;
                          if (Status known = check_scope(frame, ledger, command, account);

@@ -202,7 +202,7 @@ Status run_hold(const Frame& frame, const Tried<Hold>& held) {
 }
 
 Status run_hold_list(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::hold_columns(),
+    return list_account_rows(frame, command, reports::hold_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_holds(ledger, account, command.account,
                                                       std::nullopt, listing);

@@ -122,7 +122,7 @@ Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
 
 Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
     return list_account_rows(
-        frame, command, reports::payout_item_columns(),
+        frame, command, reports::payout_item_list().columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             Payout payout;
             payout.payout_id = command.payout_id;

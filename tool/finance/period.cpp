@@ -18,7 +18,7 @@ namespace sluice::cli {
 namespace {
 
 Status run_list_months(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::period_columns(),
+    return list_account_rows(frame, command, reports::period_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  reports::write_periods(ledger, account, command.account, listing);
                              });

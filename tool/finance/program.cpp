@@ -45,7 +45,7 @@ Status run_show_program(const Frame& frame, const ShowProgramCommand& command) {
         if (!row) {
             return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
         }
-        Json shown = object_of(reports::program_columns(), reports::program_row(*row));
+        Json shown = reports::program_list().object(*row);
         shown["policy"] = reports::policy_object(account_settings(ledger, row->program.account));
         write_object(command.list.format, shown);
         return Status::success();
@@ -53,10 +53,10 @@ Status run_show_program(const Frame& frame, const ShowProgramCommand& command) {
 }
 
 Status run_list_programs(const Frame& frame, const ListOptions& options) {
-    return list_rows(frame, options, reports::program_columns(),
+    return list_rows(frame, options, reports::program_list().columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
                          ledger.scan_programs([&](const ProgramRow& row) {
-                             listing.add(reports::program_row(row));
+                             listing.add(reports::program_list().row(row));
                              return true;
                          });
                      });

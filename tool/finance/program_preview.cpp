@@ -183,8 +183,7 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
                      "the archive has no program apply that the file could replace"};
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
-    list_all(command.format, reports::difference_columns(), compare(command, *then, *now).rows(),
-             reports::difference_row);
+    list_all(command.format, reports::difference_list(), compare(command, *then, *now).rows());
     return Status::success();
 }
 

@@ -35,8 +35,8 @@ bool names(const std::vector<Id>& list, const Id& id) {
 }
 
 std::size_t column_named(std::string_view name) {
-    const std::vector<Column> columns = payout_columns();
-    const auto found = std::ranges::find(columns, name, &Column::name);
+    const std::vector<reports::Column>& columns = payout_list().columns();
+    const auto found = std::ranges::find(columns, name, &reports::Column::name);
     return static_cast<std::size_t>(found - columns.begin());
 }
 
@@ -87,7 +87,7 @@ PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountN
                                    const AccountId& account_id)
     : format_(format), ledger_(ledger), names_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
-        std::vector<Column> columns = payout_columns();
+        std::vector<Column> columns = printed(payout_list().columns());
         for (const char* name : {"skip_reason", "skipped_amount", "digest"}) {
             columns.push_back({name, Align::kLeft, false});
         }
@@ -103,7 +103,7 @@ void PayoutRunListing::add_row(const Row& row) {
         return;
     }
     std::fputs(first_ ? "" : ",", stdout);
-    std::fputs(object_of(payout_columns(), row).compact().c_str(), stdout);
+    std::fputs(object_of(payout_list().columns(), row).compact().c_str(), stdout);
     first_ = false;
 }
 
@@ -145,7 +145,7 @@ void PayoutRunListing::add_total(const Payout& payout) {
 }
 
 void PayoutRunListing::finish_csv(const std::vector<Skipped>& skipped, const std::string& digest) {
-    const std::size_t count = payout_columns().size();
+    const std::size_t count = payout_list().columns().size();
     for (const Skipped& row : skipped) {
         Row cells(count + 2);
         cells[column_named("account_id")] = account_id_.str();
@@ -165,7 +165,8 @@ void PayoutRunListing::finish(const std::vector<Skipped>& skipped, const std::st
     if (!payouts_) {
         Json rows = Json::array();
         for (const Skipped& row : skipped) {
-            rows.push_back(object_of(skipped_columns(), skipped_row(ledger_, account_, row)));
+            rows.push_back(
+                object_of(skipped_list().columns(), skipped_row(ledger_, account_, row)));
         }
         std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.compact().c_str(),
                     digest.c_str());
@@ -182,7 +183,7 @@ void PayoutRunListing::finish(const std::vector<Skipped>& skipped, const std::st
                     static_cast<unsigned long long>(total.payouts), total.payouts == 1 ? "" : "s",
                     static_cast<unsigned long long>(total.waiting));
     }
-    Listing others(format_, skipped_columns());
+    Listing others(format_, skipped_list().columns());
     for (const Skipped& row : skipped) {
         others.add(skipped_row(ledger_, account_, row));
     }

@@ -15,9 +15,9 @@
 
 namespace sluice::cli {
 
-using reports::payout_columns;
+using reports::payout_list;
 using reports::payout_row;
-using reports::skipped_columns;
+using reports::skipped_list;
 using reports::skipped_of;
 using reports::skipped_row;
 

@@ -2,6 +2,7 @@
 // trial-balance|payees|approvals|changes
 #include <cstdio>
 
+#include "core/reports/creators.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/commands.hpp"
 #include "program/system/named_file.hpp"
@@ -86,15 +87,16 @@ struct PayeesCommand {
 };
 
 Status run_payees(const Frame& frame, const PayeesCommand& command) {
-    return list_rows(frame, command.list, reports::payee_columns(command.history),
-                     [&](LedgerReader& ledger, Listing& listing) -> Status {
-                         if (Status known = check_names(frame, ledger, command.filter);
-                             !known.ok()) {
-                             return known;
-                         }
-                         reports::write_payees(ledger, command.filter, command.history, listing);
-                         return Status::success();
-                     });
+    return list_rows(
+        frame, command.list,
+        command.history ? reports::payee_change_list().columns() : reports::payee_list().columns(),
+        [&](LedgerReader& ledger, Listing& listing) -> Status {
+            if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
+                return known;
+            }
+            reports::write_payees(ledger, command.filter, command.history, listing);
+            return Status::success();
+        });
 }
 
 struct ApprovalsCommand {
@@ -106,7 +108,7 @@ struct ApprovalsCommand {
 Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
     std::uint64_t faults = 0;
     const Status listed = list_rows(
-        frame, command.list, reports::approval_columns(),
+        frame, command.list, reports::approval_list().columns(),
         [&](LedgerReader& ledger, Listing& listing) {
             if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
                 return known;

@@ -51,9 +51,9 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
 
 /// Shows the node in a table once there are several nodes.
 std::vector<Column> columns_of(const ReportCommand& command, LedgerReader& ledger) {
-    std::vector<Column> columns = command.report->columns;
+    std::vector<Column> columns = printed(command.report->columns);
     if (command.filter.negative) {
-        const std::vector<Column> more = reports::negative_columns();
+        const std::vector<Column> more = printed(reports::negative_list().columns());
         columns.insert(columns.end(), more.begin(), more.end());
     }
     const bool many = NodeNames(ledger).count() > 1;

@@ -15,8 +15,9 @@ using reports::StatementPage;
 
 constexpr mode_t kFileMode = 0666;  // less the umask
 
-void print_table(std::FILE* out, std::vector<Column> columns, const std::vector<Row>& rows) {
-    Listing listing(Format::kTable, std::move(columns), out);
+void print_table(std::FILE* out, const std::vector<reports::Column>& columns,
+                 const std::vector<Row>& rows) {
+    Listing listing(Format::kTable, columns, out);
     for (const Row& row : rows) {
         listing.add(row);
     }
@@ -26,12 +27,12 @@ void print_table(std::FILE* out, std::vector<Column> columns, const std::vector<
 void print_table(const StatementPage& page, const StatementOf& of, std::FILE* out) {
     std::fprintf(out, "creator %s, account %s, %s: %s\n\n", page.shown().str().c_str(),
                  of.account_id.str().c_str(), of.month.name.c_str(), page.status());
-    print_table(out, reports::statement_row_columns(), page.rows());
+    print_table(out, reports::statement_row_list().columns(), page.rows());
     std::fputs("\n", out);
-    print_table(out, reports::statement_sum_columns(), page.sums());
+    print_table(out, reports::statement_sum_list().columns(), page.sums());
     if (const std::vector<Row> payouts = page.payouts(); !payouts.empty()) {
         std::fputs("\n", out);
-        print_table(out, reports::statement_payout_columns(), payouts);
+        print_table(out, reports::statement_payout_list().columns(), payouts);
     }
 }
 
@@ -100,7 +101,7 @@ Result<std::size_t> write_statements(LedgerReader& ledger, const reports::Accoun
 }
 
 void write_trial_balance(LedgerReader& ledger, const reports::AccountMonthOf& of, Format format) {
-    Listing listing(format, reports::trial_balance_columns());
+    Listing listing(format, reports::trial_balance_list().columns());
     const auto totals = reports::write_trial_balance(ledger, of, listing);
     listing.finish();
     if (format != Format::kTable) {

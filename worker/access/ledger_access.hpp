@@ -138,6 +138,12 @@ template <class Write>
     });
 }
 
+template <class Write>
+[[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
+                               const std::vector<reports::Column>& columns, Write&& write) {
+    return list_rows(frame, options, printed(columns), std::forward<Write>(write));
+}
+
 /// Options of a command that lists rows of one account.
 struct AccountListOptions {
     AccountId account;
@@ -155,6 +161,12 @@ template <class Write>
     return list_rows(frame, options.list, columns, [&](LedgerReader& ledger, Listing& listing) {
         return outcome_of(write, ledger, *number, listing);
     });
+}
+
+template <class Write>
+[[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
+                                       const std::vector<reports::Column>& columns, Write&& write) {
+    return list_account_rows(frame, options, printed(columns), std::forward<Write>(write));
 }
 
 /// Waits until every input that this node's queue and lanes hold now is applied, at most 60 s.

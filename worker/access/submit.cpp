@@ -202,8 +202,7 @@ Status submit_or_try(const Frame& frame, const Command& command, const SubmitOpt
             }
             const bool is_table = trial.format == Format::kTable;
             if (!tried->rows.empty() || !is_table) {
-                list_all(trial.format, reports::difference_columns(), tried->rows,
-                         reports::difference_row);
+                list_all(trial.format, reports::difference_list(), tried->rows);
             }
             if (is_table) {
                 std::printf("dry run, nothing was changed: %s%s\n", printable(tried->text).c_str(),

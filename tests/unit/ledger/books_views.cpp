@@ -13,7 +13,7 @@
 namespace sluice::test {
 namespace {
 
-using exports::ColumnType;
+using reports::ColumnType;
 using nlohmann::json;
 using TextRows = std::vector<std::string>;
 
@@ -64,7 +64,7 @@ std::string text_of(const json& row, const std::vector<ViewColumn>& columns) {
 }
 
 /// Returns null if no export has it.
-const exports::ExportColumn* exported_column(const std::string& table, const std::string& name) {
+const reports::Column* exported_column(const std::string& table, const std::string& name) {
     for (const exports::ExportTable& one : exports::export_tables()) {
         const auto found = std::find_if(one.columns.begin(), one.columns.end(),
                                         [&](const auto& column) { return column.name == name; });

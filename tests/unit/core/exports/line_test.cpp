@@ -8,23 +8,26 @@
 namespace sluice::exports {
 namespace {
 
-const std::vector<ExportColumn> kColumns{{"text"},
-                                         {"texts", ColumnType::kTexts},
-                                         {"integer", ColumnType::kInteger},
-                                         {"amount", ColumnType::kAmount},
-                                         {"flag", ColumnType::kFlag},
-                                         {"time", ColumnType::kTime},
-                                         {"json", ColumnType::kJson}};
+using reports::Scope;
+using reports::Value;
+
+const std::vector<Column> kColumns{{"text", ColumnType::kText, Scope::kLedger},
+                                   {"texts", ColumnType::kTexts, Scope::kLedger},
+                                   {"integer", ColumnType::kInteger, Scope::kLedger},
+                                   {"amount", ColumnType::kAmount, Scope::kLedger},
+                                   {"flag", ColumnType::kFlag, Scope::kLedger},
+                                   {"time", ColumnType::kTime, Scope::kLedger},
+                                   {"json", ColumnType::kJson, Scope::kLedger}};
 
 std::string line_of(ExportFormat format, const std::string& text) {
     ExportLine line(format, kColumns);
-    line.text(text)
-        .texts({"a", "b"})
-        .integer(12)
-        .amount(Decimal(-1250, 2))
-        .flag(true)
-        .time(Timestamp{0, 250'000'000})
-        .from_json("{\"x\":\n [1.50]}");
+    line.add(text);
+    line.add(std::vector<std::string>{"a", "b"});
+    line.add(12U);
+    line.add(Decimal(-1250, 2));
+    line.add(true);
+    line.add(Timestamp{0, 250'000'000});
+    line.add_json("{\"x\":\n [1.50]}");
     return std::string(line.end());
 }
 
@@ -54,18 +57,25 @@ TEST(ExportLine, ReplacesBytesThatAreNotUtf8) {
 TEST(ExportLine, NullIsNullOrAnEmptyField) {
     for (const ExportFormat format : {ExportFormat::kNdjson, ExportFormat::kCsv}) {
         ExportLine line(format, kColumns);
-        line.text_or_null("")
-            .texts({})
-            .null()
-            .null()
-            .null()
-            .time(std::optional<Timestamp>())
-            .null();
+        for (const Value& value : {Value(), Value(std::vector<std::string>()), Value(), Value(),
+                                   Value(), Value(std::optional<Timestamp>())}) {
+            line.add(value);
+        }
+        line.add_json("null");
         EXPECT_EQ(line.end(), format == ExportFormat::kCsv
                                   ? ",,,,,,\n"
                                   : "{\"text\":null,\"texts\":[],\"integer\":null,\"amount\":null,"
                                     "\"flag\":null,\"time\":null,\"json\":null}\n");
     }
+}
+
+TEST(ExportLine, AValueFitsTheTypeOfItsColumn) {
+    EXPECT_TRUE(fits(ColumnType::kAmount, Value(Decimal())));
+    EXPECT_TRUE(fits(ColumnType::kAmount, Value("1.50")));  // as a shop sent it
+    EXPECT_TRUE(fits(ColumnType::kTime, Value()));
+    EXPECT_FALSE(fits(ColumnType::kInteger, Value(Decimal())));
+    EXPECT_FALSE(fits(ColumnType::kTime, Value("2026-01-01T00:00:00Z")));
+    EXPECT_FALSE(fits(ColumnType::kText, Value(true)));
 }
 
 TEST(ExportTables, HaveUniqueColumns) {

@@ -15,12 +15,13 @@ namespace sluice::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using exports::ColumnType;
 using exports::ExportFormat;
 using exports::ExportLine;
 using exports::ExportTable;
 
-const ExportTable kTable{"things", {{"id"}, {"sum", ColumnType::kAmount}}};
+const ExportTable kTable{"things",
+                         {{"id", reports::ColumnType::kText, reports::Scope::kLedger},
+                          {"sum", reports::ColumnType::kAmount, reports::Scope::kLedger}}};
 
 std::string text_of(const fs::path& file) {
     std::ostringstream text;
@@ -48,7 +49,8 @@ protected:
         TableFiles files(folder_, {format, false, 3}, kTable);
         ExportLine line(format, kTable.columns);
         for (int i = 0; i < rows; ++i) {
-            line.text(std::to_string(i)).amount(Decimal(150, 2));
+            line.add(std::to_string(i));
+            line.add(Decimal(150, 2));
             EXPECT_TRUE(files.add(line.end()).ok());
         }
         EXPECT_TRUE(files.finish().ok());

@@ -1,0 +1,213 @@
+#include "serve/read/members.hpp"
+
+#include <string_view>
+
+#include "core/reports/creators.hpp"
+#include "core/reports/payouts.hpp"
+#include "core/reports/report.hpp"
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Column;
+using enum reports::ColumnType;
+using enum reports::Scope;
+
+/// Returns columns of one type and scope; spaces separate the names.
+std::vector<Column> all(reports::ColumnType type, reports::Scope scope, std::string_view names) {
+    std::vector<Column> columns;
+    for (const std::string_view name : words_of(names)) {
+        columns.emplace_back(name, type, scope);
+    }
+    return columns;
+}
+
+std::vector<Column> with(std::vector<Column> columns, const std::vector<Column>& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+    return columns;
+}
+
+std::vector<Column> texts(std::string_view names) {
+    return all(kText, kEveryone, names);
+}
+
+std::vector<Column> order_lines() {
+    return with(texts("line_item_id sku variant_sku rule rate base refund calculation rounding "
+                      "explanation"),
+                {{"amount", kAmount, kEveryone},
+                 {"tax", kAmount, kEveryone},
+                 {"quantity", kInteger, kEveryone},
+                 {"in_newest_payload", kFlag, kEveryone},
+                 {"commission", kAmount, kEveryone}});
+}
+
+/// Without who did it, and why.
+std::vector<Column> order_journal() {
+    return with(texts("node line_item_id command_id creator_id program_id currency debit_account "
+                      "credit_account reason"),
+                {{"entry", kInteger, kEveryone},
+                 {"event_seq", kInteger, kEveryone},
+                 {"amount", kAmount, kEveryone},
+                 {"accounting_date", kTime, kEveryone},
+                 {"recorded_at", kTime, kEveryone}});
+}
+
+std::vector<Column> order_payouts() {
+    return with(texts("payout_id node state creator_id program_id currency"),
+                {{"amount", kAmount, kEveryone},
+                 {"closed_at", kTime, kEveryone},
+                 {"sent_at", kTime, kEveryone},
+                 {"ended_at", kTime, kEveryone},
+                 {"items", kObjects, kEveryone,
+                  with(texts("line_item_id kind"), {{"amount", kAmount, kEveryone}})}});
+}
+
+std::vector<Column> attribution() {
+    return with(texts("creator_id program_id explanation"),
+                {{"candidates", kObjects, kEveryone,
+                  with(texts("type source creator_id program_id explanation"),
+                       {{"won", kFlag, kEveryone}})}});
+}
+
+}  // namespace
+
+const std::vector<Column>& me_members() {
+    static const std::vector<Column> members{
+        {"user", kText, kEveryone},
+        {"token_id", kText, kEveryone},
+        {"role", kText, kEveryone},
+        {"scopes", kTexts, kEveryone},
+        {"accounts", kObjects, kEveryone,
+         with(texts("account_id role"), {{"scopes", kTexts, kEveryone}})},
+        {"limit", kText, kEveryone}};
+    return members;
+}
+
+const std::vector<Column>& today_members() {
+    static const std::vector<Column> members{
+        {"account_id", kText, kEveryone},
+        {"day", kText, kEveryone},
+        {"currency", kText, kLedger},
+        {"currencies", kObjects, kLedger},
+        {"yesterday", kObject, kEveryone,
+         with(all(kInteger, kEveryone, "orders attributed"),
+              all(kAmount, kLedger, "earned usual"))},
+        {"payable", kAmount, kLedger},
+        {"pending", kAmount, kLedger},
+        {"blocked", kAmount, kLedger},
+        {"in_payout", kAmount, kLedger},
+        {"next_close", kObject, kLedger},
+        {"waiting",
+         kObjects,
+         kEveryone,
+         {{"kind", kText, kEveryone},
+          {"count", kInteger, kEveryone},
+          {"amounts", kObjects, kEveryone}}},
+        {"days", kObjects, kLedger},
+        {"clearing", kObjects, kLedger},
+        {"creators", kObjects, kLedger},
+        {"unattributed", kObjects, kEveryone,
+         with(texts("order_id shop_id"),
+              {{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}})}};
+    return members;
+}
+
+const std::vector<Column>& order_members() {
+    static const std::vector<Column> members{
+        {"answer", kObject, kEveryone,
+         with(texts("status sentence next_step command"), all(kTime, kEveryone, "since next_at"))},
+        {"order_id", kText, kEveryone},
+        {"shop_id", kText, kEveryone},
+        {"account_id", kText, kEveryone},
+        {"currency", kText, kEveryone},
+        {"amount", kAmount, kEveryone},
+        {"tax", kAmount, kEveryone},
+        {"shipping", kAmount, kEveryone},
+        {"refund_amount", kAmount, kEveryone},
+        {"refund_tax", kAmount, kEveryone},
+        {"ordered_at", kTime, kEveryone},
+        {"last_updated_at", kTime, kEveryone},
+        {"cancelled_at", kTime, kEveryone},
+        {"commission_amount", kAmount, kEveryone},
+        {"duplicates", kInteger, kEveryone},
+        {"device", kText, kEveryone},
+        {"codes", kTexts, kEveryone},
+        {"blocked_by", kTexts, kEveryone},
+        {"events", kObjects, kEveryone,
+         with(texts("node topic version decision trace explanation"),
+              {{"event_seq", kInteger, kEveryone},
+               {"received_at", kTime, kEveryone},
+               {"anomalies", kTexts, kEveryone}})},
+        {"refunds", kObjects, kEveryone,
+         with(texts("refund_line_item_id line_item_id version explanation"),
+              {{"amount", kAmount, kEveryone},
+               {"tax", kAmount, kEveryone},
+               {"quantity", kInteger, kEveryone},
+               {"counts", kFlag, kEveryone}})},
+        {"attribution", kObject, kEveryone, attribution()},
+        {"lines", kObjects, kEveryone, order_lines()},
+        {"journal", kObjects, kEveryone, order_journal()},
+        {"accruals", kObjects, kEveryone,
+         with(texts("creator_id program_id currency explanation"),
+              all(kAmount, kEveryone, "accrued manual allocated"))},
+        {"payouts", kObjects, kEveryone, order_payouts()}};
+    return members;
+}
+
+const std::vector<Column>& creator_members() {
+    static const std::vector<Column> members{
+        {"creator_id", kText, kEveryone},
+        {"account_id", kText, kEveryone},
+        {"name", kText, kEveryone},
+        {"payee", kText, kPayee},
+        {"payee_since", kTime, kLedger},
+        {"aliases", kTexts, kEveryone},
+        {"programs",
+         kObjects,
+         kEveryone,
+         {{"program_id", kText, kEveryone},
+          {"group", kText, kEveryone},
+          {"removed", kFlag, kEveryone},
+          {"effective_from", kTime, kEveryone},
+          {"codes",
+           kObjects,
+           kEveryone,
+           {{"code", kText, kEveryone},
+            {"valid_from", kTime, kEveryone},
+            {"valid_until", kTime, kEveryone}}}}},
+        {"holds",
+         kObjects,
+         kEveryone,
+         {{"program_id", kText, kEveryone},
+          {"actor", kText, kLedger},
+          {"reason", kText, kLedger},
+          {"held_at", kTime, kEveryone}}},
+        {"balances", kObjects, kLedger, reports::balance_list().columns()},
+        {"next_closes", kObjects, kLedger},
+        {"clearing", kObjects, kLedger},
+        {"payee_changes", kObjects, kLedger, reports::payee_change_list().columns()},
+        {"months", kObjects, kLedger},
+        {"payouts", kObjects, kLedger, reports::payout_list().columns()}};
+    return members;
+}
+
+const std::vector<Column>& approval_members() {
+    static const std::vector<Column> members{
+        {"id", kText, kLedger},          {"command", kText, kLedger},
+        {"account_id", kText, kLedger},  {"state", kText, kLedger},
+        {"actor", kText, kLedger},       {"reason", kText, kLedger},
+        {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
+        {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
+        {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
+        {"effect", kObject, kLedger},    {"digest", kText, kLedger}};
+    return members;
+}
+
+const std::vector<Column>& changes_members() {
+    static const std::vector<Column> members{
+        {"changes", kObjects, kLedger}, {"next", kText, kLedger}, {"more", kFlag, kLedger}};
+    return members;
+}
+
+}  // namespace sluice::serve
