@@ -179,7 +179,7 @@ def limited(edge, merchant):
     return made
 
 
-@pytest.mark.parametrize("pair", itertools.combinations(range(len(FAULTS)), 2), ids=lambda p: f"{FAULTS[p[0]][0]}, {FAULTS[p[1]][0]}")
+@pytest.mark.parametrize("pair", list(itertools.combinations(range(len(FAULTS)), 2)), ids=lambda p: f"{FAULTS[p[0]][0]}, {FAULTS[p[1]][0]}")
 def test_the_first_failing_check_answers(merchant, world, limited, pair):
     chosen = [FAULTS[index] for index in pair]
     names = [name for name, _, _ in chosen]
