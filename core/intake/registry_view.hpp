@@ -25,6 +25,7 @@ enum Scope : std::uint8_t {
     kReadLedger = 8,
     kShopifyWebhooks = 16,
     kWooCommerceWebhooks = 32,
+    kCreatorPages = 128,
 };
 /// Tokens with one of these sign webhooks of a platform, and nothing else.
 inline constexpr std::uint8_t kWebhookScopes = kShopifyWebhooks | kWooCommerceWebhooks;

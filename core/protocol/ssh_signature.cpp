@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/protocol/openssl_objects.hpp"
 #include "core/protocol/signature.hpp"
 
 namespace sluice {
@@ -31,25 +32,14 @@ constexpr std::size_t kEd25519KeyBytes = 32;
 constexpr std::size_t kEd25519SignatureBytes = 64;
 constexpr std::size_t kPointBytes = 65;
 
-template <class Object, void (*Free)(Object*)>
-struct Freed {
-    void operator()(Object* object) const noexcept { Free(object); }
-};
-template <class Object, void (*Free)(Object*)>
-using Owned = std::unique_ptr<Object, Freed<Object, Free>>;
-using Key = Owned<EVP_PKEY, EVP_PKEY_free>;
+using Key = EvpKey;
 using KeyContext = Owned<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
-using DigestContext = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
 using Number = Owned<BIGNUM, BN_free>;
 using Ecdsa = Owned<ECDSA_SIG, ECDSA_SIG_free>;
 
 Error cut() {
     return {ErrorCode::kInvalid,
             "the signature is cut or damaged: expected the file that `ssh-keygen -Y sign` wrote"};
-}
-
-const unsigned char* bytes_of(std::string_view text) noexcept {
-    return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 // ---- Base 64 and the strings of SSH -------------------------------------------------------------

@@ -123,4 +123,7 @@ private:
     Author author_;
 };
 
+/// Returns the public key of a token with the scope creator_pages, or nothing.
+[[nodiscard]] std::optional<PageKey> page_key_of(const TokenRow& row, std::string_view secret);
+
 }  // namespace sluice::store

@@ -245,7 +245,8 @@ void RegistryMerge::add_token(const SealedToken& token, const AccountRow& accoun
     if (!secret) {
         throw StoreFailure(secret.error());
     }
-    StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret};
+    StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret,
+                    page_key_of(token.row, *secret)};
     OPENSSL_cleanse(secret->data(), secret->size());
     const bool is_borne = (row.row.scopes & kWebhookScopes) == 0;
     if (is_borne && find(txn_, tables_.bearers, to_view(row.secret_sha256))) {

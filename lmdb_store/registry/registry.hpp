@@ -47,6 +47,7 @@ struct TokenRequest {
 struct Bearer {
     TokenRow token;
     AccountRow account;
+    std::optional<PageKey> page_key{};
 };
 
 /// An account that a person may read.
@@ -136,6 +137,8 @@ public:
     [[nodiscard]] Result<std::optional<ShopRow>> shop(const ShopId& id);
     /// Finds the token with this secret, which may be revoked or expired.
     [[nodiscard]] Result<std::optional<Bearer>> bearer(std::string_view secret);
+    /// Finds the token with this id, which may be revoked or expired.
+    [[nodiscard]] Result<std::optional<Bearer>> token(const TokenId& id);
     /// Returns the accounts that a person may read, by id.
     /// @param name  As user_name() returns it.
     [[nodiscard]] Result<std::vector<UserAccount>> accounts_of(const std::string& name);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
+#include "core/intake/registry_view.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/registry_generated.h"
 
@@ -123,6 +125,8 @@ std::string encode_token(const StoredToken& token) {
     const auto shop_id = add_text(builder, row.shop_id.view());
     const auto label = add_text(builder, row.label);
     const auto made_by = add_text(builder, row.made_by);
+    const auto page_key =
+        token.page_key ? builder.CreateVector(token.page_key->data(), token.page_key->size()) : 0;
     const fbs::Instant created = to_instant(row.created_at);
     const fbs::Instant expires = to_instant(row.expires_at.value_or(Timestamp{}));
     const fbs::Instant revoked = to_instant(row.revoked_at.value_or(Timestamp{}));
@@ -130,7 +134,7 @@ std::string encode_token(const StoredToken& token) {
         builder,
         fbs::CreateToken(builder, token.account_number.value, account_id, row.scopes, &created,
                          row.expires_at ? &expires : nullptr, row.revoked_at ? &revoked : nullptr,
-                         secret_sha256, sealed, shop_id, label, made_by));
+                         secret_sha256, sealed, shop_id, label, made_by, page_key));
 }
 
 std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes) {
@@ -193,6 +197,15 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
     std::copy(stored->secret_sha256()->begin(), stored->secret_sha256()->end(),
               token.secret_sha256.begin());
     token.sealed_secret = view_of(*stored->sealed_secret());
+    const auto* const page_key = stored->page_key();
+    const bool has_page_key = (token.row.scopes & kCreatorPages) != 0;
+    if (has_page_key != (page_key != nullptr) ||
+        (has_page_key && page_key->size() != std::tuple_size_v<PageKey>)) {
+        return std::nullopt;
+    }
+    if (has_page_key) {
+        std::copy(page_key->begin(), page_key->end(), token.page_key.emplace().begin());
+    }
     return token;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/intake/rate_window.hpp"
+#include "core/protocol/page_token.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
@@ -82,7 +83,8 @@ struct StoredToken {
     TokenRow row;
     AccountNumber account_number;
     Digest256 secret_sha256{};
-    std::string sealed_secret;  ///< MasterKey::seal(secret, token id)
+    std::string sealed_secret;          ///< MasterKey::seal(secret, token id)
+    std::optional<PageKey> page_key{};  ///< Set for creator_pages; follows from the secret.
 };
 
 [[nodiscard]] std::string encode_account(const AccountRow& row);

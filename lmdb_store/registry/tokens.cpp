@@ -10,6 +10,7 @@
 #include <map>
 
 #include "core/intake/registry_view.hpp"
+#include "core/protocol/page_token.hpp"
 #include "lmdb_store/registry/access.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "os/files/file_io.hpp"
@@ -20,16 +21,17 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<std::pair<Scope, const char*>, 6> kScopes{{
+constexpr std::array<std::pair<Scope, const char*>, 7> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},
     {kReadLedger, "read_ledger"},
     {kShopifyWebhooks, "shopify_webhooks"},
     {kWooCommerceWebhooks, "woocommerce_webhooks"},
+    {kCreatorPages, "creator_pages"},
 }};
 constexpr std::uint8_t kAllScopes =
-    kWriteOrders | kWriteProducts | kReadOrders | kReadLedger | kWebhookScopes;
+    kWriteOrders | kWriteProducts | kReadOrders | kReadLedger | kWebhookScopes | kCreatorPages;
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
@@ -50,9 +52,12 @@ bool is_control(char c) noexcept {
 
 Status check_secret(const TokenRequest& request) {
     const std::string& secret = *request.secret;
-    if (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax) {
-        return Error{ErrorCode::kInvalid, "a secret has " + std::to_string(kSecretBytesMin) +
-                                              " to " + std::to_string(kSecretBytesMax) + " bytes"};
+    const bool is_of_pages = (request.scopes & kCreatorPages) != 0;
+    const std::size_t min = is_of_pages ? kPageSecretBytesMin : kSecretBytesMin;
+    if (secret.size() < min || secret.size() > kSecretBytesMax) {
+        return Error{ErrorCode::kInvalid,
+                     std::string("a secret ") + (is_of_pages ? "of creator_pages " : "") + "has " +
+                         std::to_string(min) + " to " + std::to_string(kSecretBytesMax) + " bytes"};
     }
     const bool is_borne = (request.scopes & ~unsigned{kSigningScopes}) != 0;
     if (is_borne && std::any_of(secret.begin(), secret.end(), is_control)) {
@@ -68,7 +73,12 @@ Status check_request(const TokenRequest& request) {
         return Error{ErrorCode::kInvalid,
                      "a token needs at least one scope of write_orders, "
                      "write_products, read_orders, read_ledger, shopify_webhooks, "
-                     "woocommerce_webhooks"};
+                     "woocommerce_webhooks, creator_pages"};
+    }
+    if ((request.scopes & kCreatorPages) != 0 && !std::has_single_bit(request.scopes)) {
+        return Error{ErrorCode::kInvalid,
+                     "a token for creators' pages has the scope creator_pages alone, so that it "
+                     "can be revoked alone"};
     }
     const bool signs_webhooks = (request.scopes & kWebhookScopes) != 0;
     if (signs_webhooks && !std::has_single_bit(request.scopes)) {
@@ -154,6 +164,11 @@ std::string random_secret() {
     return random_hex(32);
 }
 
+std::optional<PageKey> page_key_of(const TokenRow& row, std::string_view secret) {
+    return (row.scopes & kCreatorPages) != 0 ? std::optional(PageSigner(secret).public_key())
+                                             : std::nullopt;
+}
+
 Result<NewToken> Registry::create_token(const TokenRequest& request, const MasterKey& key,
                                         Timestamp now) {
     if (Status ok = check_request(request); !ok) {
@@ -178,6 +193,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         token.account_number = account.number;
         token.secret_sha256 = sha256(created.secret);
         token.sealed_secret = in_force.seal(created.secret, created.token_id.view());
+        token.page_key = page_key_of(token.row, created.secret);
         const bool is_borne = (request.scopes & kWebhookScopes) == 0;
         if ((is_borne && find(txn, access_->tables().bearers, to_view(token.secret_sha256))) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {

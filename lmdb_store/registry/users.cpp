@@ -27,6 +27,13 @@ std::optional<UserRow> load_user(const RegistryAccess& access, const Txn& txn,
     return found;
 }
 
+Bearer bearer_of(const RegistryAccess& access, const Txn& txn, std::string_view id) {
+    StoredToken token = access.load_token(txn, id);
+    AccountRow account =
+        access.tables().sound(access.load_account(txn, token.row.account_id), "account");
+    return {std::move(token.row), std::move(account), token.page_key};
+}
+
 }  // namespace
 
 Status Registry::add_user(std::string_view text, const AccountId& account, Role role,
@@ -85,10 +92,16 @@ Result<std::optional<Bearer>> Registry::bearer(std::string_view secret) {
         if (!id) {
             return std::nullopt;
         }
-        StoredToken token = access_->load_token(txn, *id);
-        AccountRow account =
-            access_->tables().sound(access_->load_account(txn, token.row.account_id), "account");
-        return Bearer{std::move(token.row), std::move(account)};
+        return bearer_of(*access_, txn, *id);
+    });
+}
+
+Result<std::optional<Bearer>> Registry::token(const TokenId& id) {
+    return access_->read([&](const Txn& txn) -> std::optional<Bearer> {
+        if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
+            return std::nullopt;
+        }
+        return bearer_of(*access_, txn, id.view());
     });
 }
 

@@ -22,13 +22,14 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
 
-constexpr std::array<std::pair<Scope, std::string_view>, 6> kScopes{{
+constexpr std::array<std::pair<Scope, std::string_view>, 7> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},
     {kReadLedger, "read_ledger"},
     {kShopifyWebhooks, "shopify_webhooks"},
     {kWooCommerceWebhooks, "woocommerce_webhooks"},
+    {kCreatorPages, "creator_pages"},
 }};
 
 Error invalid(std::string message) {
@@ -136,7 +137,7 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
         if (scope == kScopes.end()) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
-                "read_ledger, shopify_webhooks, woocommerce_webhooks");
+                "read_ledger, shopify_webhooks, woocommerce_webhooks, creator_pages");
         }
         scopes |= scope->first;
         begin = comma + 1;
@@ -144,7 +145,7 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
     return static_cast<std::uint8_t>(scopes);
 }
 
-std::vector<std::string> scope_names(std::uint8_t scopes) {
+std::vector<std::string> scope_names(unsigned scopes) {
     std::vector<std::string> names;
     for (const auto& [scope, name] : kScopes) {
         if ((scopes & scope) != 0) {

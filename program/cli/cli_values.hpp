@@ -43,7 +43,7 @@ template <class Value>
 [[nodiscard]] std::string to_string(const RateLimit& limit);
 /// Parses `write_orders,write_products` into bits of Scope.
 [[nodiscard]] Result<std::uint8_t> parse_scopes(std::string_view text);
-[[nodiscard]] std::vector<std::string> scope_names(std::uint8_t scopes);
+[[nodiscard]] std::vector<std::string> scope_names(unsigned scopes);
 /// viewer or manager.
 [[nodiscard]] Result<store::Role> parse_role(std::string_view text);
 [[nodiscard]] std::string_view role_name(store::Role role) noexcept;

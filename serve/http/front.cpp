@@ -23,7 +23,7 @@ Answer unauthorized(Door door) {
     return answer;
 }
 
-Answer lacks_scope(Door door, std::uint8_t scope) {
+Answer lacks_scope(Door door, unsigned scope) {
     const std::string name = cli::scope_names(scope).front();
     Answer answer = problem("scope", "needs the scope " + name);
     if (door == Door::kTokens) {

@@ -1,7 +1,6 @@
 #include "serve/read/caller.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "core/intake/registry_view.hpp"
@@ -13,7 +12,8 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// Returns the token of `Bearer <token>`, or an empty text.
+}  // namespace
+
 std::string_view bearer_of(std::string_view header) {
     constexpr std::string_view kScheme = "bearer ";
     const bool fits =
@@ -27,8 +27,6 @@ std::string_view bearer_of(std::string_view header) {
     header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
     return header;
 }
-
-}  // namespace
 
 Status Callers::open() {
     auto registry = store::Registry::open(paths_, store::Registry::Mode::kPublished);
@@ -78,11 +76,12 @@ Result<std::optional<Caller>> Callers::find_user(const Request& request) {
     Caller caller{true, *name, {}};
     for (const store::UserAccount& own : *accounts) {
         if (!own.account.suspended) {
-            const std::uint8_t more = own.role == store::Role::kManager ? std::uint8_t{kReadLedger}
-                                      : own.role == store::Role::kSupport ? kReadCreators
-                                                                          : std::uint8_t{0};
+            const std::uint16_t more = own.role == store::Role::kManager
+                                           ? std::uint16_t{kReadLedger}
+                                       : own.role == store::Role::kSupport ? kReadCreators
+                                                                           : std::uint16_t{0};
             caller.grants.push_back({own.account.account_id, own.account.number,
-                                     static_cast<std::uint8_t>(kReadOrders | more), own.role});
+                                     static_cast<std::uint16_t>(kReadOrders | more), own.role});
         }
     }
     const bool all_suspended = caller.grants.empty() && !accounts->empty();

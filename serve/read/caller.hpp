@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/values/ids.hpp"
@@ -16,13 +17,13 @@ namespace sluice::serve {
 
 /// The right of the role support beyond read_orders: creators with their payees, balances, payouts
 /// and statements. No token has it; read_ledger includes it.
-inline constexpr std::uint8_t kReadCreators = 128;
+inline constexpr std::uint16_t kReadCreators = 256;
 
 /// An account that a caller may read.
 struct Grant {
     AccountId account_id;
     AccountNumber account;
-    std::uint8_t scopes = 0;  ///< Bits of Scope, and kReadCreators.
+    std::uint16_t scopes = 0;  ///< Bits of Scope, and kReadCreators.
     store::Role role = store::Role::kViewer;
 };
 
@@ -34,6 +35,9 @@ struct Caller {
     /// Names the caller among all callers, for its rate window.
     [[nodiscard]] std::string key() const { return (is_user ? "u:" : "t:") + name; }
 };
+
+/// Returns the token of `Bearer <token>`, or an empty text.
+[[nodiscard]] std::string_view bearer_of(std::string_view header);
 
 /// Looks every request's caller up, so that a revoked one is refused at once. One thread at a time.
 class Callers {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/base64url.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -13,43 +14,6 @@ using reports::ChainPlace;
 using reports::FeedPlace;
 
 constexpr std::size_t kDigestBytes = 8;
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string base64url(std::string_view bytes) {
-    std::string text;
-    unsigned bits = 0, held = 0;
-    for (const char c : bytes) {
-        bits = bits << 8U | static_cast<unsigned char>(c);
-        for (held += 8; held >= 6; held -= 6) {
-            text += kDigits[bits >> (held - 6) & 63U];
-        }
-    }
-    if (held != 0) {
-        text += kDigits[bits << (6 - held) & 63U];
-    }
-    return text;
-}
-
-/// Accepts only what base64url() returns.
-std::optional<std::string> from_base64url(std::string_view text) {
-    std::string bytes;
-    unsigned bits = 0, held = 0;
-    for (const char c : text) {
-        const std::size_t digit = kDigits.find(c);
-        if (digit == std::string_view::npos) {
-            return std::nullopt;
-        }
-        bits = bits << 6U | static_cast<unsigned>(digit);
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            bytes += static_cast<char>(bits >> held & 0xFFU);
-        }
-    }
-    return base64url(bytes) == text ? std::optional(bytes) : std::nullopt;
-}
-
 std::string digest_of(std::string_view query, std::string_view key) {
     const Digest256 digest = sha256("sluice cursor " + std::to_string(query.size()) + ":" +
                                     std::string(query) + std::string(key));
@@ -72,7 +36,7 @@ constexpr std::size_t kTextsOfPlace = 3;
 }  // namespace
 
 std::string make_cursor(std::string_view query, std::string_view key) {
-    return base64url(digest_of(query, key) + std::string(key));
+    return to_base64url(digest_of(query, key) + std::string(key));
 }
 
 std::optional<std::string> open_cursor(std::string_view query, std::string_view cursor) {

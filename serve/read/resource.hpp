@@ -142,7 +142,7 @@ struct Refusal {
 
 struct Resource {
     std::string_view path;  ///< Below /v1/.
-    std::uint8_t scope;     ///< Bits, of which a caller needs one, or 0 for every caller.
+    std::uint16_t scope;    ///< Bits, of which a caller needs one, or 0 for every caller.
     std::string_view summary;
     std::vector<Parameter> parameters;
     std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.

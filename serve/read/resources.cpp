@@ -19,8 +19,8 @@ using reports::ColumnType;
 using reports::Scope;
 using enum reports::ColumnType;
 
-constexpr std::uint8_t kAnyone = 0;
-constexpr std::uint8_t kOfCreators = kReadLedger | kReadCreators;
+constexpr std::uint16_t kAnyone = 0;
+constexpr std::uint16_t kOfCreators = kReadLedger | kReadCreators;
 
 Parameter shop(bool required = false) {
     return {"shop", ValueKind::kId, "Shop", required};

@@ -151,7 +151,8 @@ void declare_token(Subcommand app) {
     add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
               "Scopes: write_orders (sign events), write_products (send batches), read_orders and "
               "read_ledger (the API of `sluice serve`); or alone shopify_webhooks or "
-              "woocommerce_webhooks (sign a platform's webhooks)")
+              "woocommerce_webhooks (sign a platform's webhooks), or alone creator_pages (make "
+              "links to creators' pages)")
         .required();
     add_id(create, "--shop", "S", created.request.shop_id,
            "Webhooks: the only shop for which the secret counts (default: all of the account)");
@@ -160,7 +161,8 @@ void declare_token(Subcommand app) {
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
     add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,
-             "File with the secret (at least 16 bytes); - means standard input (default: a random "
+             "File with the secret (at least 16 bytes, 32 for creator_pages); - means standard "
+             "input (default: a random "
              "secret)");
     add_file(create, "--secret-file", "FILE", created.secret_file, FileUse::kNewOutput,
              "Write the secret to a new file of mode 0600 instead of printing it");

@@ -380,6 +380,14 @@ TEST_F(RegistryMergeTest, TokensForWebhooksArriveWithTheirShopAndMayShareASecret
     EXPECT_THAT(shops, testing::UnorderedElementsAre("acme shop-1", "beta "));
 }
 
+TEST_F(RegistryMergeTest, ATokenForPagesArrivesWithItsPublicKey) {
+    const auto made = source_->create_token({AccountId("acme"), kCreatorPages, {}, {}}, key_, kNow);
+    ASSERT_TRUE(made.ok() && merge().ok());
+    const auto here = edge_->token(made->token_id);
+    ASSERT_TRUE(here.ok() && here->has_value());
+    EXPECT_EQ((*here)->page_key, PageSigner(made->secret).public_key());
+}
+
 TEST_F(RegistryMergeTest, AGivenKeyRotatesEveryNodeToTheSameOne) {
     ASSERT_TRUE(merge().ok());
     ASSERT_TRUE(key_.save(edge_store_.paths().master_key).ok());

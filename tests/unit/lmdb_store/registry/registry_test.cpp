@@ -370,6 +370,27 @@ TEST_F(RegistryTest, ATokenForWebhooksHasThatScopeAloneAndAShopOfItsAccount) {
     EXPECT_FALSE(made(kWriteOrders, "mugs"));
 }
 
+TEST_F(RegistryTest, ATokenForPagesHasThatScopeAloneAndASecretOf32Bytes) {
+    ASSERT_TRUE(account("a").ok());
+    EXPECT_FALSE(token("a", kCreatorPages | kReadOrders).ok());
+    EXPECT_FALSE(token("a", kCreatorPages, {}, std::string(31, 's')).ok());
+    EXPECT_TRUE(token("a", kCreatorPages, {}, std::string(32, 's')).ok());
+}
+
+TEST_F(RegistryTest, ATokenForPagesKeepsThePublicKeyOfItsSecret) {
+    ASSERT_TRUE(account("a").ok());
+    const auto made = token("a", kCreatorPages);
+    const auto other = token("a", kReadOrders);
+    ASSERT_TRUE(made.ok() && other.ok());
+    const auto found = registry_->token(made->token_id);
+    ASSERT_TRUE(found.ok() && found->has_value());
+    EXPECT_EQ((*found)->page_key, PageSigner(made->secret).public_key());
+    EXPECT_EQ((*found)->account.account_id.str(), "a");
+    EXPECT_EQ((*registry_->token(other->token_id))->page_key, std::nullopt);
+    EXPECT_FALSE(registry_->token(TokenId("tok_none"))->has_value());
+    EXPECT_FALSE(registry_->token(TokenId())->has_value());
+}
+
 TEST_F(RegistryTest, AtMost8TokensForWebhooksCountForAShop) {
     ASSERT_TRUE(account("a").ok() && shop("mugs", "a").ok() && shop("cups", "a").ok());
     const auto made = [&](const std::string& shop) {

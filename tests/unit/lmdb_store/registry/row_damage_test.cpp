@@ -33,10 +33,16 @@ std::vector<RowKind> registry_kinds() {
     const ShopRow shop{ShopId("shop-1"), {1}, AccountId("acme"), {1}, false, kAt};
     const StoredToken token{
         {TokenId("t"), AccountId("acme"), kWriteOrders, kAt, kAt, kAt}, {1}, {}, "sealed"};
+    const StoredToken page_token{{TokenId("p"), AccountId("acme"), kCreatorPages, kAt, kAt, kAt},
+                                 {1},
+                                 {},
+                                 "sealed",
+                                 PageKey{7, 8}};
     return {
         registry_kind<AccountRow>("account", account, encode_account, decode_account),
         registry_kind<ShopRow>("shop", shop, encode_shop, decode_shop),
         registry_kind<StoredToken>("token", token, encode_token, decode_token),
+        registry_kind<StoredToken>("page token", page_token, encode_token, decode_token),
     };
 }
 
