@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "core/values/payee_mask.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "notify/signing.hpp"
-#include "serve/read/masks.hpp"
 
 namespace sluice::notify {
 namespace {
@@ -71,7 +71,7 @@ bool is_wanted(const FeedOrder& order, const JournalGroup& group) {
 
 void read_only(LedgerReader& ledger, FeedBatch& batch) {
     const auto numbers = node_numbers(ledger);
-    reports::ChangeRows rows(ledger, batch.order.account, serve::masked_payee);
+    reports::ChangeRows rows(ledger, batch.order.account, masked_payee);
     for (const store::ChangeId& id : batch.order.only) {
         reports::visit_changes(
             ledger, batch.order.account, id.node, id.last, [&](const Change& change) {
@@ -93,7 +93,7 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
         return batch;
     }
     const auto numbers = node_numbers(ledger);
-    reports::ChangeRows rows(ledger, batch.order.account, serve::masked_payee);
+    reports::ChangeRows rows(ledger, batch.order.account, masked_payee);
     const bool has_nodes = numbers.size() > 1;
     batch.place = batch.order.after;
     std::set<std::string> held;  // nodes whose next change must wait for another node's

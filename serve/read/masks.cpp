@@ -18,27 +18,7 @@ bool is_payee(std::string_view name) {
     return std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end();
 }
 
-bool is_continuation(char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
-
 }  // namespace
-
-std::string masked_payee(std::string_view payee) {
-    constexpr std::string_view kDots = "••••";
-    constexpr std::size_t kShownAtEnd = 4, kShortest = 8;
-    const auto count =
-        std::count_if(payee.begin(), payee.end(), [](char c) { return !is_continuation(c); });
-    if (static_cast<std::size_t>(count) < kShortest) {
-        return std::string(kDots);
-    }
-    std::size_t at = payee.size();
-    for (std::size_t shown = 0; shown < kShownAtEnd;
-         shown += is_continuation(payee[at]) ? 0U : 1U) {
-        --at;
-    }
-    return std::string(kDots) + std::string(payee.substr(at));
-}
 
 void Masks::mask_members(Json& value, const std::vector<Column>& members) const {
     const std::vector<std::string>& names = value.names();

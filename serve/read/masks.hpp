@@ -7,11 +7,9 @@
 
 #include "core/reports/column.hpp"
 #include "core/reports/json.hpp"
+#include "core/values/payee_mask.hpp"
 
 namespace sluice::serve {
-
-/// Returns four dots and the last 4 characters of a payee, or the dots alone if it has under 8.
-[[nodiscard]] std::string masked_payee(std::string_view payee);
 
 /// The members of a resource that a caller sees. A caller with read_ledger sees all of them, with
 /// payees masked. Others see those whose scope is kEveryone; every other member is null, and so is

@@ -19,14 +19,14 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "shops", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "exports", "audit"],
+    "core": ["values", "json", "protocol", "shops", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "creators", "exports", "audit"],
     "os": ["files", "random", "libraries", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
     "program": ["system", "cli"],
     "worker": ["drain", "access", "copy", "replay"],
-    "serve": ["read", "http"],
+    "serve": ["read", "creators", "http"],
     "tool": ["reports", "bank", "setup", "doctor", "shops", "send", "finance", "reconcile", "administration", "export"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)

@@ -194,3 +194,13 @@ def test_only_os_translates_errno():
         if table.search(line) and str(path.relative_to(ROOT)) not in allowed
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_creators_page_reads_through_its_scope_alone():
+    """An answer to a creator has no reader of the ledger, and no row that staff see (creators CE12)."""
+    for path in sorted((ROOT / "serve" / "creators").glob("*.[ch]pp")):
+        wrong = [name for _, name in includes(path) if re.match("core/(ledger|reports|explain)/", name)]
+        assert not wrong, f"{path.relative_to(ROOT)} includes {wrong}"
+    makers = {str(path.relative_to(ROOT)) for room in ROOMS for path in sources(room)
+              if "CreatorScope::proven(" in path.read_text()}
+    assert makers == {"serve/creators/page_tokens.cpp"}

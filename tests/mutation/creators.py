@@ -1,4 +1,4 @@
-"""Faults of page tokens."""
+"""Faults of page tokens and of what a creator may read."""
 
 from mutation.mutant import fault
 
@@ -15,4 +15,16 @@ PAGE_TOKENS = [
     fault("a short secret signs page tokens", "lmdb_store/registry/tokens.cpp",
           "is_of_pages ? kPageSecretBytesMin : kSecretBytesMin", "kSecretBytesMin",
           "lmdb_store:RegistryTest.ATokenForPagesHasThatScopeAloneAndASecretOf32Bytes"),
+]
+CREATOR_LEDGER = [
+    fault("a creator sees each payment whose id she has", "core/creators/creator_ledger.cpp",
+          "ledger_.load(payout) && payout.account == scope_.account() &&\n"
+          "                         payout.creator == scope_.creator();",
+          "ledger_.load(payout);", "ledger:*CreatorLedgerTest.Example11PaymentsAreSentAndComeBack*"),
+    fault("a creator sees each order whose id she has", "core/creators/creator_ledger.cpp",
+          "is_own(state) && !state.has(kOrderRejected);", "!state.has(kOrderRejected);",
+          "ledger:*CreatorLedgerTest.OrdersOfOthersAndUnknownOnesAreNothingAlike*"),
+    fault("a code that was another's is shown as hers", "core/creators/creator_ledger.cpp",
+          "if (owner.account == scope_.account() && owner.creator == scope_.creator()) {", "if (!owner.code.empty()) {",
+          "ledger:*CreatorLedgerTest.AnotherCreatorsCodeIsNeverShownEvenIfALaterPayloadHasItFirst*"),
 ]

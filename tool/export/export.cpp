@@ -8,11 +8,11 @@
 #include "core/exports/tables.hpp"
 #include "core/reports/changes.hpp"
 #include "core/reports/report.hpp"
+#include "core/values/payee_mask.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/commands.hpp"
 #include "serve/read/cursor.hpp"
-#include "serve/read/masks.hpp"
 #include "tool/export/table_files.hpp"
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -175,7 +175,7 @@ void write_rows(const ExportCommand& command, const Exported& exported, LedgerRe
     }
     static_cast<void>(exports::write_changes(
         ledger, command.files.format,
-        {exported.accounts.front().number, *exported.since, serve::masked_payee}, files));
+        {exported.accounts.front().number, *exported.since, masked_payee}, files));
 }
 
 Status write_export(const ExportCommand& command, const Exported& exported, LedgerReader& ledger,

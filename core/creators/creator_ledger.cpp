@@ -1,0 +1,454 @@
+#include "core/creators/creator_ledger.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/creators/words.hpp"
+#include "core/explain/explain.hpp"
+#include "core/journal/journal.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
+#include "core/ledger/paged_reads.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/programs/policy.hpp"
+#include "core/reports/overview.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/values/payee_mask.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kDates = 5;
+
+std::string day_text(Timestamp at) {
+    constexpr std::size_t kDayDigits = 10;
+    return at.to_string().substr(0, kDayDigits);
+}
+
+std::optional<std::string> day_text(const std::optional<Timestamp>& at) {
+    return at ? std::optional(day_text(*at)) : std::nullopt;
+}
+
+std::string month_text(std::uint32_t month) {
+    const std::string digits = std::to_string(month);
+    return digits.substr(0, 4) + "-" + digits.substr(4);
+}
+
+/// Returns the ids of the creator's payouts that ever held items of the order.
+std::vector<std::string> payments_of(const OrderState& order, const CreatorId& creator) {
+    std::set<std::string> ids;
+    for (const Position& position : order.positions) {
+        if (position.attribution.creator == creator) {
+            for (const PositionPayout& payout : position.payouts) {
+                ids.insert(payout.payout_id);
+            }
+        }
+    }
+    return {ids.begin(), ids.end()};
+}
+
+CreatorPayment payment_of(const Payout& payout) {
+    CreatorPayment payment;
+    payment.id = payout.payout_id;
+    payment.amount = payout.amount;
+    payment.currency = payout.currency.code();
+    payment.state = creator_payment_state(payout.state);
+    payment.day = day_text(payout.closed_at);
+    payment.sent_on = day_text(payout.sent_at);
+    payment.paid_on = payout.state == PayoutState::kPaid
+                          ? day_text(payout.paid_at ? payout.paid_at : payout.ended_at)
+                          : std::nullopt;
+    payment.ended_on =
+        payout.state == PayoutState::kPaid ? std::nullopt : day_text(payout.ended_at);
+    payment.payee = payout.payee.empty() ? "" : masked_payee(payout.payee);
+    return payment;
+}
+
+}  // namespace
+
+void CreatorLedger::check(AccountNumber account, const CreatorId& creator) const {
+    if (account != scope_.account() || creator != scope_.creator()) {
+        throw ForeignRow();
+    }
+}
+
+bool CreatorLedger::is_own(const OrderState& order) const {
+    const Position* const position = order.position();
+    return order.key.account == scope_.account() && position != nullptr &&
+           position->attribution.creator == scope_.creator();
+}
+
+const std::string& CreatorLedger::shop_name(ShopNumber shop) {
+    const auto [name, added] = shops_.try_emplace(shop);
+    if (added) {
+        name->second = ledger_.shop_id(shop).str();
+    }
+    return name->second;
+}
+
+// ---- Home ---------------------------------------------------------------------------------------
+
+std::vector<Balance> CreatorLedger::balances() {
+    std::vector<Balance> rows;
+    for (const ProgramRow& program : ledger_.programs(scope_.account())) {
+        const BalanceKey first{scope_.account(), program.program.id, scope_.creator(), {}};
+        ledger_.scan_balances_from(first, [&](const Balance& row) {
+            const bool goes_on = row.key.account == first.account &&
+                                 row.key.program == first.program &&
+                                 row.key.creator == first.creator;
+            if (goes_on) {
+                rows.push_back(row);
+            }
+            return goes_on;
+        });
+    }
+    return rows;
+}
+
+void CreatorLedger::add_amounts(CreatorHome& home, Timestamp now) {
+    const Policy policy = account_settings(ledger_, scope_.account()).policy;
+    OpenTotals totals;
+    std::map<Currency, CreatorAmounts> sums;
+    for (const BalanceAt& row : balances_at(ledger_, scope_.account(), now, balances(), &totals)) {
+        check(row.key.account, row.key.creator);
+        const Currency currency = row.key.currency;
+        const Decimal zero = zero_amount(currency);
+        CreatorAmounts& sum =
+            sums.try_emplace(currency, CreatorAmounts{std::string(currency.code()),
+                                                      zero,
+                                                      zero,
+                                                      zero,
+                                                      zero,
+                                                      zero,
+                                                      std::nullopt,
+                                                      {}})
+                .first->second;
+        sum.pending += row.pending;
+        sum.checked += row.blocked;
+        sum.ready += row.payable;
+        sum.on_its_way += row.in_payout;
+        sum.paid += row.paid;
+    }
+    std::map<ProgramId, std::uint32_t> clearing_days;
+    for (const ProgramRow& row : ledger_.programs(scope_.account())) {
+        clearing_days.emplace(row.program.id, row.program.clearing_days);
+    }
+    std::map<std::pair<Currency, Timestamp>, Decimal> days;
+    for (const OpenTotals::PendingDay& pending : totals.pending) {
+        const Timestamp day = pending.sold_on.plus_days(clearing_days.at(pending.program));
+        days.try_emplace({pending.currency, day}, zero_amount(pending.currency)).first->second +=
+            pending.amount;
+    }
+    for (auto& [currency, sum] : sums) {
+        if (const Decimal* const minimum = amount_in(policy.min_payout, currency)) {
+            sum.minimum = *minimum;
+        }
+        for (auto day = days.lower_bound({currency, kFirstInstant});
+             day != days.end() && day->first.first == currency && sum.dates.size() < kDates;
+             ++day) {
+            sum.dates.push_back({day_text(day->first.second), day->second});
+        }
+        home.amounts.push_back(std::move(sum));
+    }
+}
+
+void CreatorLedger::add_months(CreatorHome& home, Timestamp now) {
+    constexpr int kMonths = 12;
+    std::uint32_t month = month_of(now);
+    for (int i = 0; i < kMonths; ++i, month = reports::month_before(month)) {
+        std::map<Currency, StatementAmounts> sums;
+        reports::scan_month(ledger_, scope_.account(), month, scope_.creator(),
+                            [&](const MonthlySum& sum) {
+                                check(sum.account, sum.creator);
+                                sums[sum.currency] += sum;
+                            });
+        for (const auto& [currency, sum] : sums) {
+            const Decimal zero = zero_amount(currency);
+            home.months.push_back({month_text(month), std::string(currency.code()),
+                                   zero + sum.earned, zero + sum.adjusted, zero + sum.paid_out});
+        }
+    }
+}
+
+void CreatorLedger::add_tiers(CreatorHome& home, Timestamp now) {
+    for (const ProgramRow& row : ledger_.programs(scope_.account())) {
+        const auto member = ledger_.membership(scope_.account(), row.program.id, scope_.creator());
+        if (!member || member->removed) {
+            continue;
+        }
+        std::map<Currency, Decimal> volumes;
+        for (const Tier& tier : row.program.default_tiers) {
+            const Currency currency = tier.from.currency;
+            const auto [volume, added] = volumes.try_emplace(currency, zero_amount(currency));
+            if (added) {
+                TierVolume stored{scope_.account(), row.program.id, scope_.creator(),
+                                  month_of(now),    currency,       {}};
+                if (ledger_.load(stored)) {
+                    volume->second += stored.amount;
+                }
+            }
+        }
+        for (const auto& [currency, volume] : volumes) {
+            const Tier* next = nullptr;
+            for (const Tier& tier : row.program.default_tiers) {
+                const bool is_ahead = tier.from.currency == currency && volume < tier.from.amount;
+                next = is_ahead && (next == nullptr || tier.from.amount < next->from.amount) ? &tier
+                                                                                             : next;
+            }
+            if (next != nullptr) {
+                home.tiers.push_back({std::string(currency.code()), volume, next->from.amount,
+                                      next->from.amount - volume, to_string(next->rate)});
+            }
+        }
+    }
+}
+
+CreatorHome CreatorLedger::home(Timestamp now) {
+    CreatorHome home;
+    CreatorRow profile{scope_.account(), scope_.creator(), {}, {}, {}};
+    if (ledger_.load(profile)) {
+        check(profile.account, profile.creator);
+        home.name = profile.name;
+        home.payee = profile.payee.empty() ? "" : masked_payee(profile.payee);
+        home.payee_since = day_text(profile.payee_since);
+    }
+    add_amounts(home, now);
+    add_months(home, now);
+    add_tiers(home, now);
+    for (const CreatorPayment& payment : payments({}).rows) {
+        if (payment.paid_on) {
+            home.last_payment = payment;
+            break;
+        }
+    }
+    return home;
+}
+
+// ---- Orders -------------------------------------------------------------------------------------
+
+/// Returns the first code of the order that is or was hers, if a code made it hers. A later payload
+/// may have other codes than the attribution saw, so each is looked up.
+std::optional<std::string> CreatorLedger::code_of(const OrderState& order) {
+    if ((order.position()->attribution.types &
+         static_cast<unsigned>(AttributionType::kAffiliateCode)) == 0) {
+        return std::nullopt;
+    }
+    for (const std::string& code : order.codes) {
+        for (const CodeRow& owner : ledger_.code_owners(scope_.account(), code_digest(code))) {
+            if (owner.account == scope_.account() && owner.creator == scope_.creator()) {
+                return code;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge, Timestamp now) {
+    const Money commission = commission_amount(order);
+    CreatorOrder shown;
+    shown.number = order.key.order_id.str();
+    shown.shop = shop_name(order.key.shop);
+    shown.day = day_text(order.ordered_at);
+    shown.code = code_of(order);
+    shown.commission = commission.amount;
+    shown.currency = commission.currency.code();
+    shown.state = creator_order_state(judge.status(order, now));
+    const auto program = ledger_.program(order.position()->attribution.program);
+    if (shown.state == kCreatorPending && program) {
+        shown.ready_on = day_text(program->program.clears_at(order.ordered_at));
+    }
+    shown.payments = payments_of(order, scope_.creator());
+    return shown;
+}
+
+CreatorOrders CreatorLedger::orders(const std::optional<reports::OrderPlace>& after,
+                                    Timestamp now) {
+    reports::OrderListing listing{scope_.account()};
+    listing.creator = scope_.creator();
+    listing.after = after;
+    const auto places = reports::order_places(ledger_, listing, kCreatorPageRows + 1);
+    OrderJudge judge(ledger_);
+    CreatorOrders page;
+    std::size_t seen = 0;
+    reports::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
+        if (!is_own(order)) {
+            throw ForeignRow();
+        }
+        if (++seen > kCreatorPageRows) {
+            return false;
+        }
+        if (!order.has(kOrderRejected)) {
+            page.rows.push_back(order_of(order, judge, now));
+        }
+        return true;
+    });
+    if (places.size() > kCreatorPageRows) {
+        page.next = places[kCreatorPageRows - 1];
+    }
+    return page;
+}
+
+std::optional<CreatorOrderDetail> CreatorLedger::order(const ShopId& shop, const OrderId& id,
+                                                       Timestamp now) {
+    std::optional<ShopNumber> number;
+    ledger_.scan_shops([&](const ShopRow& row) {
+        if (row.account == scope_.account() && row.shop_id == shop) {
+            number = row.shop;
+        }
+        return !number;
+    });
+    OrderState state;
+    const bool is_shown = number && ledger_.load_order({scope_.account(), *number, id}, state) &&
+                          is_own(state) && !state.has(kOrderRejected);
+    if (!is_shown) {
+        return std::nullopt;
+    }
+    const auto explained = explain_order(ledger_, state.key);
+    if (!explained.ok()) {
+        return std::nullopt;
+    }
+    OrderJudge judge(ledger_);
+    CreatorOrderDetail detail{order_of(state, judge, now), {}};
+    for (const ExplainedLine& line : explained->lines) {
+        // The words of `base` and `refund` would tell the line's tax.
+        detail.lines.push_back(
+            {line.line.sku.str(), line.rate, line.calculation, line.rounding, line.commission});
+    }
+    return detail;
+}
+
+// ---- Payments -----------------------------------------------------------------------------------
+
+CreatorPayments CreatorLedger::payments(const std::optional<std::string>& after) {
+    std::vector<std::string> ids;
+    const PayoutByCreator place{scope_.account(), scope_.creator(), after.value_or("")};
+    paged(ledger_).scan_back(place, {2, after ? 3U : 2U}, [&](const PayoutByCreator& row) {
+        check(row.account, row.creator);
+        ids.push_back(row.payout_id);
+        return ids.size() <= kCreatorPageRows;
+    });
+    CreatorPayments page;
+    if (ids.size() > kCreatorPageRows) {
+        ids.pop_back();
+        page.next = ids.back();
+    }
+    for (const std::string& id : ids) {
+        Payout payout;
+        payout.payout_id = id;
+        if (ledger_.load(payout)) {
+            check(payout.account, payout.creator);
+            page.rows.push_back(payment_of(payout));
+        }
+    }
+    return page;
+}
+
+std::optional<CreatorPayment> CreatorLedger::payment(const std::string& id) {
+    Payout payout;
+    payout.payout_id = id;
+    const bool is_hers = ledger_.load(payout) && payout.account == scope_.account() &&
+                         payout.creator == scope_.creator();
+    return is_hers ? std::optional(payment_of(payout)) : std::nullopt;
+}
+
+std::optional<CreatorPaymentItems> CreatorLedger::items(const std::string& id,
+                                                        const std::optional<ItemPlace>& after) {
+    const std::optional<CreatorPayment> payment = this->payment(id);
+    if (!payment) {
+        return std::nullopt;
+    }
+    PayoutItem first;
+    first.payout_id = id;
+    if (after) {
+        first.program = after->program;
+        first.shop_id = after->shop;
+        first.order_id = after->order;
+    }
+    CreatorPaymentItems page;
+    std::optional<ItemPlace> last;
+    ledger_.scan(first, {1, after ? 4U : 1U}, [&](const PayoutItem& item) {
+        const ItemPlace place{item.program, item.shop_id, item.order_id};
+        if (after == place) {
+            return true;
+        }
+        if (last == place) {
+            page.rows.back().amount += item.amount;
+            return true;
+        }
+        if (page.rows.size() == kCreatorPageRows) {
+            page.next = last;
+            return false;
+        }
+        const bool has_order = !item.order_id.view().empty();
+        page.rows.push_back({has_order ? std::optional(item.order_id.str()) : std::nullopt,
+                             has_order ? std::optional(item.shop_id.str()) : std::nullopt,
+                             item.amount});
+        last = place;
+        return true;
+    });
+    return page;
+}
+
+std::vector<CreatorLeftOut> CreatorLedger::left_out() {
+    std::vector<CreatorLeftOut> list;
+    const Policy policy = account_settings(ledger_, scope_.account()).policy;
+    for (const PayoutRun& run : reports::runs_before(ledger_, scope_.account(), "", 1)) {
+        Skipped first;
+        first.payout_run = run.payout_run;
+        first.creator = scope_.creator();
+        ledger_.scan(first, {2, 2}, [&](const Skipped& row) {
+            check(run.account, row.creator);
+            const Decimal* const minimum = amount_in(policy.min_payout, row.currency);
+            list.push_back({day_text(run.closed_at), std::string(row.currency.code()),
+                            creator_skip_reason(row.skip_reason), row.amount,
+                            minimum == nullptr ? std::nullopt : std::optional(*minimum)});
+            return true;
+        });
+    }
+    return list;
+}
+
+// ---- Statement ----------------------------------------------------------------------------------
+
+CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
+    CreatorStatement shown;
+    shown.month = month_text(month_of(from));
+    const Statement read = read_statement(
+        ledger_, scope_.account(), scope_.creator(), from, until,
+        [&](const std::pair<const JournalGroup*, std::size_t>& at) {
+            const JournalGroup& group = *at.first;
+            const JournalEntry& entry = group.entries[at.second];
+            check(group.account, group.creator);
+            const Decimal owed = into(entry, LedgerAccount::kOwed);
+            if (!owed.is_zero()) {  // the bank's settlement moves nothing that she is owed
+                shown.entries.push_back(
+                    {day_text(group.accounting_date),
+                     group.order_id.view().empty() ? std::nullopt
+                                                   : std::optional(group.order_id.str()),
+                     creator_entry_word(entry.reason), owed, std::string(entry.currency.code())});
+            }
+            return true;
+        });
+    shown.closed = read.is_closed;
+    std::map<Currency, StatementSums> totals;
+    for (const auto& [key, sums] : read.sums) {
+        const Decimal zero = zero_amount(key.second);
+        StatementSums& total =
+            totals.try_emplace(key.second, StatementSums{zero, zero, zero, zero, zero})
+                .first->second;
+        total.opening += sums.opening;
+        total.earned += sums.earned;
+        total.adjusted += sums.adjusted;
+        total.paid_out += sums.paid_out;
+        total.closing += sums.closing;
+    }
+    for (const auto& [currency, sums] : totals) {
+        shown.sums.push_back({std::string(currency.code()), sums.opening, sums.earned,
+                              sums.adjusted, sums.paid_out, sums.closing});
+    }
+    return shown;
+}
+
+}  // namespace sluice
