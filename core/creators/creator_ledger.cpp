@@ -22,48 +22,9 @@ namespace {
 
 constexpr std::size_t kDates = 5;
 
-std::string day_text(Timestamp at) {
-    constexpr std::size_t kDayDigits = 10;
-    return at.to_string().substr(0, kDayDigits);
-}
-
-std::optional<std::string> day_text(const std::optional<Timestamp>& at) {
-    return at ? std::optional(day_text(*at)) : std::nullopt;
-}
-
 std::string month_text(std::uint32_t month) {
     const std::string digits = std::to_string(month);
     return digits.substr(0, 4) + "-" + digits.substr(4);
-}
-
-/// Returns the ids of the creator's payouts that ever held items of the order.
-std::vector<std::string> payments_of(const OrderState& order, const CreatorId& creator) {
-    std::set<std::string> ids;
-    for (const Position& position : order.positions) {
-        if (position.attribution.creator == creator) {
-            for (const PositionPayout& payout : position.payouts) {
-                ids.insert(payout.payout_id);
-            }
-        }
-    }
-    return {ids.begin(), ids.end()};
-}
-
-CreatorPayment payment_of(const Payout& payout) {
-    CreatorPayment payment;
-    payment.id = payout.payout_id;
-    payment.amount = payout.amount;
-    payment.currency = payout.currency.code();
-    payment.state = creator_payment_state(payout.state);
-    payment.day = day_text(payout.closed_at);
-    payment.sent_on = day_text(payout.sent_at);
-    payment.paid_on = payout.state == PayoutState::kPaid
-                          ? day_text(payout.paid_at ? payout.paid_at : payout.ended_at)
-                          : std::nullopt;
-    payment.ended_on =
-        payout.state == PayoutState::kPaid ? std::nullopt : day_text(payout.ended_at);
-    payment.payee = payout.payee.empty() ? "" : masked_payee(payout.payee);
-    return payment;
 }
 
 }  // namespace
@@ -78,6 +39,24 @@ bool CreatorLedger::is_own(const OrderState& order) const {
     const Position* const position = order.position();
     return order.key.account == scope_.account() && position != nullptr &&
            position->attribution.creator == scope_.creator();
+}
+
+std::optional<OrderState> CreatorLedger::any_order(const ShopId& shop, const OrderId& id) {
+    std::optional<ShopNumber> number;
+    ledger_.scan_shops([&](const ShopRow& row) {
+        if (row.account == scope_.account() && row.shop_id == shop) {
+            number = row.shop;
+        }
+        return !number;
+    });
+    OrderState state;
+    const bool exists = number && ledger_.load_order({scope_.account(), *number, id}, state);
+    return exists ? std::optional(std::move(state)) : std::nullopt;
+}
+
+std::optional<OrderState> CreatorLedger::own_order(const ShopId& shop, const OrderId& id) {
+    std::optional<OrderState> found = any_order(shop, id);
+    return found && is_own(*found) ? std::move(found) : std::nullopt;
 }
 
 const std::string& CreatorLedger::shop_name(ShopNumber shop) {
@@ -148,7 +127,7 @@ void CreatorLedger::add_amounts(CreatorHome& home, Timestamp now) {
         for (auto day = days.lower_bound({currency, kFirstInstant});
              day != days.end() && day->first.first == currency && sum.dates.size() < kDates;
              ++day) {
-            sum.dates.push_back({day_text(day->first.second), day->second});
+            sum.dates.push_back({day_of_creator(day->first.second), day->second});
         }
         home.amounts.push_back(std::move(sum));
     }
@@ -212,12 +191,13 @@ CreatorHome CreatorLedger::home(Timestamp now) {
         check(profile.account, profile.creator);
         home.name = profile.name;
         home.payee = profile.payee.empty() ? "" : masked_payee(profile.payee);
-        home.payee_since = day_text(profile.payee_since);
+        home.payee_since = day_of_creator(profile.payee_since);
     }
     add_amounts(home, now);
     add_months(home, now);
     add_tiers(home, now);
-    for (const CreatorPayment& payment : payments({}).rows) {
+    const std::optional<CreatorPayments> newest = payments({});
+    for (const CreatorPayment& payment : newest->rows) {
         if (payment.paid_on) {
             home.last_payment = payment;
             break;
@@ -250,24 +230,30 @@ CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge,
     CreatorOrder shown;
     shown.number = order.key.order_id.str();
     shown.shop = shop_name(order.key.shop);
-    shown.day = day_text(order.ordered_at);
+    shown.day = day_of_creator(order.ordered_at);
     shown.code = code_of(order);
     shown.commission = commission.amount;
     shown.currency = commission.currency.code();
     shown.state = creator_order_state(judge.status(order, now));
     const auto program = ledger_.program(order.position()->attribution.program);
     if (shown.state == kCreatorPending && program) {
-        shown.ready_on = day_text(program->program.clears_at(order.ordered_at));
+        shown.ready_on = day_of_creator(program->program.clears_at(order.ordered_at));
     }
-    shown.payments = payments_of(order, scope_.creator());
+    shown.payments = payments_of(order);
     return shown;
 }
 
-CreatorOrders CreatorLedger::orders(const std::optional<reports::OrderPlace>& after,
-                                    Timestamp now) {
+std::optional<CreatorOrders> CreatorLedger::orders(const std::optional<CreatorOrderPlace>& after,
+                                                   Timestamp now) {
     reports::OrderListing listing{scope_.account()};
     listing.creator = scope_.creator();
-    listing.after = after;
+    if (after) {
+        const std::optional<OrderState> last = own_order(after->shop, after->order);
+        if (!last) {
+            return std::nullopt;
+        }
+        listing.after = {last->ordered_at, last->key.shop, last->key.order_id};
+    }
     const auto places = reports::order_places(ledger_, listing, kCreatorPageRows + 1);
     OrderJudge judge(ledger_);
     CreatorOrders page;
@@ -285,26 +271,19 @@ CreatorOrders CreatorLedger::orders(const std::optional<reports::OrderPlace>& af
         return true;
     });
     if (places.size() > kCreatorPageRows) {
-        page.next = places[kCreatorPageRows - 1];
+        const reports::OrderPlace& last = places[kCreatorPageRows - 1];
+        page.next = {ShopId(shop_name(last.shop)), last.order_id};
     }
     return page;
 }
 
 std::optional<CreatorOrderDetail> CreatorLedger::order(const ShopId& shop, const OrderId& id,
                                                        Timestamp now) {
-    std::optional<ShopNumber> number;
-    ledger_.scan_shops([&](const ShopRow& row) {
-        if (row.account == scope_.account() && row.shop_id == shop) {
-            number = row.shop;
-        }
-        return !number;
-    });
-    OrderState state;
-    const bool is_shown = number && ledger_.load_order({scope_.account(), *number, id}, state) &&
-                          is_own(state) && !state.has(kOrderRejected);
-    if (!is_shown) {
+    const std::optional<OrderState> found = own_order(shop, id);
+    if (!found || found->has(kOrderRejected)) {
         return std::nullopt;
     }
+    const OrderState& state = *found;
     const auto explained = explain_order(ledger_, state.key);
     if (!explained.ok()) {
         return std::nullopt;
@@ -313,101 +292,11 @@ std::optional<CreatorOrderDetail> CreatorLedger::order(const ShopId& shop, const
     CreatorOrderDetail detail{order_of(state, judge, now), {}};
     for (const ExplainedLine& line : explained->lines) {
         // The words of `base` and `refund` would tell the line's tax.
-        detail.lines.push_back(
-            {line.line.sku.str(), line.rate, line.calculation, line.rounding, line.commission});
+        detail.lines.push_back({line.line.sku.str(), line.rate,
+                                line.calculation.empty() ? line.words : line.calculation,
+                                line.rounding, line.commission});
     }
     return detail;
-}
-
-// ---- Payments -----------------------------------------------------------------------------------
-
-CreatorPayments CreatorLedger::payments(const std::optional<std::string>& after) {
-    std::vector<std::string> ids;
-    const PayoutByCreator place{scope_.account(), scope_.creator(), after.value_or("")};
-    paged(ledger_).scan_back(place, {2, after ? 3U : 2U}, [&](const PayoutByCreator& row) {
-        check(row.account, row.creator);
-        ids.push_back(row.payout_id);
-        return ids.size() <= kCreatorPageRows;
-    });
-    CreatorPayments page;
-    if (ids.size() > kCreatorPageRows) {
-        ids.pop_back();
-        page.next = ids.back();
-    }
-    for (const std::string& id : ids) {
-        Payout payout;
-        payout.payout_id = id;
-        if (ledger_.load(payout)) {
-            check(payout.account, payout.creator);
-            page.rows.push_back(payment_of(payout));
-        }
-    }
-    return page;
-}
-
-std::optional<CreatorPayment> CreatorLedger::payment(const std::string& id) {
-    Payout payout;
-    payout.payout_id = id;
-    const bool is_hers = ledger_.load(payout) && payout.account == scope_.account() &&
-                         payout.creator == scope_.creator();
-    return is_hers ? std::optional(payment_of(payout)) : std::nullopt;
-}
-
-std::optional<CreatorPaymentItems> CreatorLedger::items(const std::string& id,
-                                                        const std::optional<ItemPlace>& after) {
-    const std::optional<CreatorPayment> payment = this->payment(id);
-    if (!payment) {
-        return std::nullopt;
-    }
-    PayoutItem first;
-    first.payout_id = id;
-    if (after) {
-        first.program = after->program;
-        first.shop_id = after->shop;
-        first.order_id = after->order;
-    }
-    CreatorPaymentItems page;
-    std::optional<ItemPlace> last;
-    ledger_.scan(first, {1, after ? 4U : 1U}, [&](const PayoutItem& item) {
-        const ItemPlace place{item.program, item.shop_id, item.order_id};
-        if (after == place) {
-            return true;
-        }
-        if (last == place) {
-            page.rows.back().amount += item.amount;
-            return true;
-        }
-        if (page.rows.size() == kCreatorPageRows) {
-            page.next = last;
-            return false;
-        }
-        const bool has_order = !item.order_id.view().empty();
-        page.rows.push_back({has_order ? std::optional(item.order_id.str()) : std::nullopt,
-                             has_order ? std::optional(item.shop_id.str()) : std::nullopt,
-                             item.amount});
-        last = place;
-        return true;
-    });
-    return page;
-}
-
-std::vector<CreatorLeftOut> CreatorLedger::left_out() {
-    std::vector<CreatorLeftOut> list;
-    const Policy policy = account_settings(ledger_, scope_.account()).policy;
-    for (const PayoutRun& run : reports::runs_before(ledger_, scope_.account(), "", 1)) {
-        Skipped first;
-        first.payout_run = run.payout_run;
-        first.creator = scope_.creator();
-        ledger_.scan(first, {2, 2}, [&](const Skipped& row) {
-            check(run.account, row.creator);
-            const Decimal* const minimum = amount_in(policy.min_payout, row.currency);
-            list.push_back({day_text(run.closed_at), std::string(row.currency.code()),
-                            creator_skip_reason(row.skip_reason), row.amount,
-                            minimum == nullptr ? std::nullopt : std::optional(*minimum)});
-            return true;
-        });
-    }
-    return list;
 }
 
 // ---- Statement ----------------------------------------------------------------------------------
@@ -424,7 +313,7 @@ CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
             const Decimal owed = into(entry, LedgerAccount::kOwed);
             if (!owed.is_zero()) {  // the bank's settlement moves nothing that she is owed
                 shown.entries.push_back(
-                    {day_text(group.accounting_date),
+                    {day_of_creator(group.accounting_date),
                      group.order_id.view().empty() ? std::nullopt
                                                    : std::optional(group.order_id.str()),
                      creator_entry_word(entry.reason), owed, std::string(entry.currency.code())});

@@ -5,6 +5,9 @@
 // as ForeignRow, because an index that leads there is wrong. Unknown ids and ids of others are
 // nothing alike.
 //
+// A payment's id is its day and currency, `20260131-EUR`, with `-2` behind the second one. A payout
+// id would tell how many creators were paid before her in the payout run.
+//
 // Requires: the reader is a snapshot of a stored ledger. Storage failures are thrown as
 // LedgerFailure.
 #pragma once
@@ -13,6 +16,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,11 +51,25 @@ struct ItemPlace {
     friend bool operator==(const ItemPlace&, const ItemPlace&) = default;
 };
 
-using CreatorOrders = CreatorPage<CreatorOrder, reports::OrderPlace>;
+/// The place of an order: not its instant, of which a creator sees the day alone.
+struct CreatorOrderPlace {
+    ShopId shop;
+    OrderId order;
+};
+
+using CreatorOrders = CreatorPage<CreatorOrder, CreatorOrderPlace>;
 using CreatorPayments = CreatorPage<CreatorPayment, std::string>;
 using CreatorPaymentItems = CreatorPage<CreatorPaymentItem, ItemPlace>;
 
 inline constexpr std::size_t kCreatorPageRows = 200;
+
+/// An order that a creator misses: shop, and number, or day and total, or all three.
+struct MissedOrder {
+    ShopId shop;
+    std::optional<std::string> number;
+    std::optional<Timestamp> day;  ///< The first instant of a UTC day.
+    std::optional<Decimal> total;  ///< Before refunds, in the order's currency.
+};
 
 class CreatorLedger {
 public:
@@ -59,18 +77,23 @@ public:
         : ledger_(ledger), scope_(std::move(scope)) {}
 
     [[nodiscard]] CreatorHome home(Timestamp now);
-    /// Her orders, the newest first, without those that were taken back.
-    [[nodiscard]] CreatorOrders orders(const std::optional<reports::OrderPlace>& after,
-                                       Timestamp now);
+    /// Her orders, the newest first, without those that were taken back; or nothing if `after` is
+    /// no order of hers any more.
+    [[nodiscard]] std::optional<CreatorOrders> orders(const std::optional<CreatorOrderPlace>& after,
+                                                      Timestamp now);
     [[nodiscard]] std::optional<CreatorOrderDetail> order(const ShopId& shop, const OrderId& id,
                                                           Timestamp now);
-    /// Her payments, the newest first.
-    [[nodiscard]] CreatorPayments payments(const std::optional<std::string>& after);
+    /// Her payments, the newest first; or nothing if `after` is no payment of hers.
+    [[nodiscard]] std::optional<CreatorPayments> payments(const std::optional<std::string>& after);
     [[nodiscard]] std::optional<CreatorPayment> payment(const std::string& id);
     /// The items of a payment of hers, or nothing if there is no such payment.
     [[nodiscard]] std::optional<CreatorPaymentItems> items(const std::string& id,
                                                            const std::optional<ItemPlace>& after);
     [[nodiscard]] std::vector<CreatorLeftOut> left_out();
+    /// The only read that sees orders of others; its answer has nothing of them. An order answers
+    /// if it is or was hers, if it has a code of hers, or if number, day and total fit; all others
+    /// answer as if they did not exist.
+    [[nodiscard]] CreatorFound find(const MissedOrder& missed, Timestamp now);
     /// @param from, until  First instants of a month and of the next one.
     [[nodiscard]] CreatorStatement statement(Timestamp from, Timestamp until);
 
@@ -78,6 +101,24 @@ private:
     /// Throws ForeignRow unless both are the scope's.
     void check(AccountNumber account, const CreatorId& creator) const;
     [[nodiscard]] bool is_own(const OrderState& order) const;
+    /// Returns whether an order may answer her question.
+    [[nodiscard]] bool answers(const OrderState& order, const MissedOrder& missed);
+    [[nodiscard]] std::optional<OrderState> missed_by_number(const MissedOrder& missed);
+    [[nodiscard]] std::optional<OrderState> missed_by_total(const MissedOrder& missed);
+    /// Returns her codes, also those of before, without regard to case.
+    [[nodiscard]] std::set<std::string> own_codes();
+    /// Returns an order of the account, or nothing.
+    [[nodiscard]] std::optional<OrderState> any_order(const ShopId& shop, const OrderId& id);
+    /// Returns an order that is hers, or nothing.
+    [[nodiscard]] std::optional<OrderState> own_order(const ShopId& shop, const OrderId& id);
+    /// Returns her payments of a day: the page's id by payout id.
+    /// @param beginning  Of the day's payout ids, `P260131`.
+    const std::map<std::string, std::string>& payments_on(const std::string& beginning);
+    [[nodiscard]] std::string payment_id(const std::string& payout_id);
+    /// Returns the payout id of a payment of hers, or nothing.
+    [[nodiscard]] std::optional<std::string> payout_of(const std::string& payment_id);
+    [[nodiscard]] CreatorPayment payment_of(const Payout& payout);
+    [[nodiscard]] std::vector<std::string> payments_of(const OrderState& order);
     [[nodiscard]] std::vector<Balance> balances();
     void add_amounts(CreatorHome& home, Timestamp now);
     void add_months(CreatorHome& home, Timestamp now);
@@ -89,6 +130,8 @@ private:
     LedgerReader& ledger_;
     CreatorScope scope_;
     std::map<ShopNumber, std::string> shops_;
+    std::map<std::string, std::map<std::string, std::string>>
+        days_;  ///< By the argument of payments_on().
 };
 
 }  // namespace sluice

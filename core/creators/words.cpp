@@ -20,6 +20,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrderSta
 
 }  // namespace
 
+std::string day_of_creator(Timestamp at) {
+    constexpr std::size_t kDayDigits = 10;
+    return at.to_string().substr(0, kDayDigits);
+}
+
+std::optional<std::string> day_of_creator(const std::optional<Timestamp>& at) {
+    return at ? std::optional(day_of_creator(*at)) : std::nullopt;
+}
+
 std::string_view creator_order_state(std::string_view status) {
     const auto* const found =
         std::ranges::find(kOrderStates, status, &decltype(kOrderStates)::value_type::first);

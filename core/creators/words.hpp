@@ -1,12 +1,19 @@
 // Words of a creator's page: the closed lists of names.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/ledger/journal_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/values/timestamp.hpp"
 
 namespace sluice {
+
+/// Returns `2026-01-31`: a creator sees no hour.
+[[nodiscard]] std::string day_of_creator(Timestamp at);
+[[nodiscard]] std::optional<std::string> day_of_creator(const std::optional<Timestamp>& at);
 
 inline constexpr std::string_view kCreatorPending = "PENDING";
 

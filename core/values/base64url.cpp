@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kDigits =
+constexpr std::string_view kBase64UrlDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 }  // namespace
@@ -16,11 +16,11 @@ std::string to_base64url(std::string_view bytes) {
     for (const char c : bytes) {
         bits = bits << 8U | static_cast<unsigned char>(c);
         for (held += 8; held >= 6; held -= 6) {
-            text += kDigits[bits >> (held - 6) & 63U];
+            text += kBase64UrlDigits[bits >> (held - 6) & 63U];
         }
     }
     if (held != 0) {
-        text += kDigits[bits << (6 - held) & 63U];
+        text += kBase64UrlDigits[bits << (6 - held) & 63U];
     }
     return text;
 }
@@ -29,7 +29,7 @@ Parsed<std::string> from_base64url(std::string_view text) {
     std::string bytes;
     unsigned bits = 0, held = 0;
     for (const char c : text) {
-        const std::size_t digit = kDigits.find(c);
+        const std::size_t digit = kBase64UrlDigits.find(c);
         if (digit == std::string_view::npos) {
             return std::nullopt;
         }

@@ -17,7 +17,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes{{
     {".svg", "image/svg+xml"},
 }};
 
-std::string_view type_of(std::string_view path) {
+}  // namespace
+
+std::string_view type_of_file(std::string_view path) {
     for (const auto& [ending, type] : kTypes) {
         if (path.ends_with(ending)) {
             return type;
@@ -26,7 +28,11 @@ std::string_view type_of(std::string_view path) {
     return "application/octet-stream";
 }
 
-}  // namespace
+std::string page_policy(std::string_view ancestors) {
+    return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+           "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
+           std::string(ancestors);
+}
 
 const StaticFile* find_file(std::string_view path) {
     if (!path.starts_with(kFolder)) {
@@ -40,12 +46,10 @@ const StaticFile* find_file(std::string_view path) {
 
 Answer file_answer(const StaticFile& file, const std::string& if_none_match) {
     Answer answer;
-    answer.type = std::string(type_of(file.path));
+    answer.type = std::string(type_of_file(file.path));
     answer.body = std::string(file.bytes);
     tag_answer(answer, if_none_match);
-    answer.with("Content-Security-Policy",
-                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    answer.with("Content-Security-Policy", page_policy("'none'"));
     answer.with("Cross-Origin-Resource-Policy", "same-origin").with("Cache-Control", "no-cache");
     return answer;
 }

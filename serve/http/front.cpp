@@ -88,27 +88,14 @@ std::string logged_caller(const std::string& caller) {
 void log_request(const Request& request, const Outcome& outcome, unsigned status,
                  std::chrono::microseconds took) {
     const std::string account = outcome.account.empty() ? "-" : outcome.account;
-    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
+    const std::string logged = outcome.logged.empty() ? "" : " " + outcome.logged;
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us%s\n", now_ms().to_string().c_str(),
                  outcome.caller.empty() ? "-" : logged_caller(outcome.caller).c_str(),
                  account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
-                 status, static_cast<long long>(took.count()));
+                 status, static_cast<long long>(took.count()), logged.c_str());
 }
 
 }  // namespace
-
-RateVerdict RateWindows::count(const std::string& caller, std::int64_t now_second) {
-    constexpr std::size_t kKept = 4096;
-    if (words_.size() > kKept && now_second != swept_second_) {
-        swept_second_ = now_second;
-        std::erase_if(words_, [now_second](const auto& entry) {
-            return rate_use(entry.second, now_second).used == 0;
-        });
-    }
-    std::uint64_t& word = words_[caller];
-    const RateStep step = count_request(word, limit_, now_second);
-    word = step.word;
-    return step.verdict;
-}
 
 Outcome Front::admit(const Request& request, bool is_ready) {
     Outcome outcome{"other", {}, {}, Answer{}};
@@ -118,9 +105,7 @@ Outcome Front::admit(const Request& request, bool is_ready) {
         return outcome;
     }
     const std::string& path = target->path;
-    const Resource* const resource = path.starts_with(kApi)
-                                         ? find_resource(std::string_view(path).substr(kApi.size()))
-                                         : nullptr;
+    const Resource* const resource = resource_of(request, path);
     const StaticFile* const file = find_file(path);
     const bool is_own = path == "/health" || path == "/ready" || path == "/metrics" ||
                         path == "/v1/openapi.json" || path == "/ui";
@@ -156,6 +141,14 @@ Outcome Front::admit(const Request& request, bool is_ready) {
     return outcome;
 }
 
+const Resource* Front::resource_of(const Request& request, std::string_view path) const {
+    const Resource* const found =
+        path.starts_with(kApi) ? find_resource(path.substr(kApi.size())) : nullptr;
+    const bool is_served =
+        found != nullptr && (!found->makes_link || (pages_ && request.door == Door::kTokens));
+    return is_served ? found : nullptr;
+}
+
 void Front::admit_resource(const Request& request, const Resource& resource,
                            const std::vector<std::pair<std::string, std::string>>& parameters,
                            Outcome& outcome) {
@@ -172,8 +165,9 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     Caller caller = **std::move(found);
     outcome.caller = caller.key();
     Admitted admitted;
-    const RateVerdict verdict = rates_.count(caller.key(), at.seconds);
-    admitted.headers = {{"Cache-Control", "private, no-cache"},
+    RateWindows& rates = resource.makes_link ? link_rates_ : rates_;
+    const RateVerdict verdict = rates.count(caller.key(), at.seconds);
+    admitted.headers = {{"Cache-Control", resource.makes_link ? "no-store" : "private, no-cache"},
                         {"Vary", "Authorization, Cookie"},
                         {"X-RateLimit-Limit", std::to_string(verdict.limit)},
                         {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
@@ -205,7 +199,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
         return answer(problem("cross_site"));
     }
     std::vector<ParameterError> errors;
-    Arguments arguments = check_parameters(resource, parameters, at, errors);
+    Arguments arguments = check_parameters(parameters_of(resource), parameters, at, errors);
     if (resource.needs_account && grant == nullptr && caller.grants.size() > 1 &&
         !arguments.has("account") &&
         std::ranges::find(errors, "account", &ParameterError::parameter) == errors.end()) {
@@ -217,13 +211,22 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     if (resource.needs_account && grant == nullptr) {
         return answer(problem("not_found"));
     }
+    const auto address = resource.makes_link ? pages_->address_of(grant->account_id) : std::nullopt;
+    if (resource.makes_link && !address) {
+        return answer(problem("not_found", "the account's creators have no page here"));
+    }
     outcome.account = grant == nullptr ? "" : grant->account_id.str();
     admitted.job = {&resource,
                     std::move(caller),
                     grant == nullptr ? Grant{} : *grant,
                     std::move(arguments),
                     at,
-                    request.if_none_match.value_or("")};
+                    request.if_none_match.value_or(""),
+                    nullptr};
+    if (address) {
+        admitted.job.links.reset(
+            new PageLinks{*address, PageSigner(bearer_of(*request.authorization))});
+    }
     outcome.result = std::move(admitted);
 }
 

@@ -9,66 +9,58 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "core/intake/rate_window.hpp"
+#include "serve/creators/page_config.hpp"
+#include "serve/http/gate.hpp"
 #include "serve/http/metrics.hpp"
+#include "serve/http/rate_windows.hpp"
 #include "serve/read/build.hpp"
 #include "serve/read/caller.hpp"
 #include "serve/read/http.hpp"
 
 namespace sluice::serve {
 
-/// Windows of callers. Forgets windows that have ended.
-class RateWindows {
-public:
-    explicit RateWindows(RateLimit limit) : limit_(limit) {}
-    [[nodiscard]] RateVerdict count(const std::string& caller, std::int64_t now_second);
+/// A platform makes a link whenever a creator opens its app.
+inline constexpr RateLimit kLinkLimit{6000, 60};
 
-private:
-    RateLimit limit_;
-    std::unordered_map<std::string, std::uint64_t> words_;
-    std::int64_t swept_second_ = 0;
-};
-
-/// A request that must be read from the ledger, and the headers that its answer has in any case.
-struct Admitted {
-    Job job;
-    std::vector<std::pair<std::string, std::string>> headers;
-};
-
-/// Caller and path of a request for the log and the metrics, and its result.
-struct Outcome {
-    std::string path;     ///< A path of the table, or "other".
-    std::string caller;   ///< As Caller::key(), or empty.
-    std::string account;  ///< May be empty.
-    std::variant<Answer, Admitted> result;
-};
-
-class Front {
+class Front final : public Gate {
 public:
     /// @param silence  Must outlive the front.
-    Front(const store::StorePaths& paths, RateLimit limit, SilenceWatch& silence)
-        : paths_(paths), callers_(paths), rates_(limit), silence_(silence) {}
+    /// @param pages  The creators' pages, to which links are made. Absent: to none.
+    Front(const store::StorePaths& paths, RateLimit limit, SilenceWatch& silence,
+          std::optional<PageConfig> pages)
+        : paths_(paths),
+          callers_(paths),
+          rates_(limit),
+          silence_(silence),
+          pages_(std::move(pages)) {}
     [[nodiscard]] Status open() { return callers_.open(); }
 
     /// Returns another number once a caller may have been revoked, or 0 if that is not known.
-    [[nodiscard]] std::uint64_t registry_generation() const { return callers_.generation(); }
+    [[nodiscard]] std::uint64_t registry_generation() const override {
+        return callers_.generation();
+    }
 
     /// @param is_ready  Whether the ledger can be read.
-    [[nodiscard]] Outcome admit(const Request& request, bool is_ready);
+    [[nodiscard]] Outcome admit(const Request& request, bool is_ready) override;
     /// Returns the answer that refuses an admitted request because its caller was revoked
     /// meanwhile, or nothing.
-    [[nodiscard]] std::optional<Answer> refusal(const Request& request, const Admitted& admitted);
+    [[nodiscard]] std::optional<Answer> refusal(const Request& request,
+                                                const Admitted& admitted) override;
     /// Returns the answer of an admitted request, or its refusal().
-    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
+    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted,
+                                Answer answer) override;
     /// Counts an answered request, and writes its line of the log.
     void note(const Request& request, const Outcome& outcome, unsigned status,
-              std::chrono::microseconds took);
-    [[nodiscard]] Figures& figures() noexcept { return figures_; }
+              std::chrono::microseconds took) override;
+    [[nodiscard]] Figures& figures() noexcept override { return figures_; }
 
 private:
+    /// Returns nothing if no such resource is served.
+    [[nodiscard]] const Resource* resource_of(const Request& request, std::string_view path) const;
     void admit_resource(const Request& request, const Resource& resource,
                         const std::vector<std::pair<std::string, std::string>>& parameters,
                         Outcome& outcome);
@@ -76,7 +68,9 @@ private:
     store::StorePaths paths_;
     Callers callers_;
     RateWindows rates_;
+    RateWindows link_rates_{kLinkLimit};
     SilenceWatch& silence_;
+    std::optional<PageConfig> pages_;
     Figures figures_;
 };
 

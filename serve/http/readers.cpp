@@ -149,7 +149,8 @@ Answer Readers::answer(const Job& job, Source& source) {
             source.node = own_node(*source.ledger);
         }
         const auto snapshot = source.ledger->snapshot(source.node);
-        Answer answer = build_answer(job, *snapshot, worker_page(source.node));
+        Answer answer =
+            job.own ? job.own(*snapshot) : build_answer(job, *snapshot, worker_page(source.node));
         ready_ = true;
         return answer;
     } catch (const LedgerFailure& failure) {
@@ -163,7 +164,8 @@ Answer Readers::answer(const Job& job, Source& source) {
         ready_ = ready_ && !is_lost;
         return problem("ledger_unavailable");
     } catch (const std::exception& failure) {
-        std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", std::string(job.resource->path).c_str(),
+        const std::string path(job.resource == nullptr ? "page" : job.resource->path);
+        std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", path.c_str(),
                      cli::printable(failure.what()).c_str());
         source = {};
         return problem("internal");

@@ -9,9 +9,13 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "program/cli/cli_values.hpp"
 #include "program/commands.hpp"
+#include "serve/http/creator_front.hpp"
+#include "serve/http/front.hpp"
 #include "serve/http/server.hpp"
 #include "serve/read/resource.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -27,7 +31,9 @@ struct ServeCommand {
     std::vector<serve::Listener> listeners;
     std::string ledger;
     std::uint64_t threads = 4;
-    RateLimit limit = kDefaultLimit;
+    std::optional<RateLimit> limit;  ///< For each caller.
+    std::string creators_config;
+    std::optional<serve::Listener> creators;  ///< The only listener of its process.
     bool prints_openapi = false;
 };
 
@@ -69,6 +75,14 @@ Result<serve::Listener> parse_people(std::string_view text) {
     return parse_unix(text, serve::Door::kPeople);
 }
 
+/// Parses `unix:/run/sluice/creators.sock`.
+Result<serve::Listener> parse_creators(std::string_view text) {
+    if (!text.starts_with(kUnix)) {
+        return Error{ErrorCode::kInvalid, "expected unix:/path"};
+    }
+    return parse_unix(text, serve::Door::kTokens);
+}
+
 /// Returns nginx's group on Debian, and the group to which `init` gave the queue.
 serve::SocketGroups socket_groups(const store::StorePaths& paths) {
     serve::SocketGroups groups;
@@ -90,15 +104,64 @@ void keep_memory_of_answers() {
     (void)mallopt(M_MMAP_THRESHOLD, kKept);
 }
 
+Result<ServeCommand> with_listeners(ServeCommand command) {
+    if (command.creators && (!command.listeners.empty() || command.creators_config.empty())) {
+        return Error{ErrorCode::kInvalid,
+                     "--creators takes --creators-config, and neither --listen nor --people: a "
+                     "crowd of creators gets a process of its own"};
+    }
+    if (command.creators) {
+        command.listeners = {*command.creators};
+    } else if (command.listeners.empty()) {
+        command.listeners = {*parse_listen("unix:/run/sluice/read.sock"),
+                             *parse_people("unix:/run/sluice/people.sock")};
+    }
+    return command;
+}
+
+Result<std::optional<serve::PageConfig>> pages_of(const ServeCommand& command) {
+    if (command.creators_config.empty()) {
+        return std::optional<serve::PageConfig>();
+    }
+    auto loaded = serve::load_page_config(command.creators_config);
+    if (!loaded.ok()) {
+        return loaded.error();
+    }
+    return std::optional(std::move(loaded).value());
+}
+
+/// @param silence  Must outlive the gate.
+Result<std::unique_ptr<serve::Gate>> open_gate(const ServeCommand& command,
+                                               const store::StorePaths& paths,
+                                               serve::SilenceWatch& silence,
+                                               std::optional<serve::PageConfig> pages) {
+    const auto opened = [](auto front) -> Result<std::unique_ptr<serve::Gate>> {
+        if (Status ready = front->open(); !ready.ok()) {
+            return ready.error();
+        }
+        return std::unique_ptr<serve::Gate>(std::move(front));
+    };
+    if (command.creators) {
+        return opened(std::make_unique<serve::CreatorFront>(
+            paths, *std::move(pages), command.limit.value_or(serve::kCreatorLimit)));
+    }
+    return opened(std::make_unique<serve::Front>(paths, command.limit.value_or(kDefaultLimit),
+                                                 silence, std::move(pages)));
+}
+
 Status run_serve(const Frame& frame, const ServeCommand& given) {
     if (given.prints_openapi) {
         std::fputs(serve::openapi_json().c_str(), stdout);
         return Status::success();
     }
-    ServeCommand command = given;
-    if (command.listeners.empty()) {
-        command.listeners = {*parse_listen("unix:/run/sluice/read.sock"),
-                             *parse_people("unix:/run/sluice/people.sock")};
+    const auto completed = with_listeners(given);
+    if (!completed.ok()) {
+        return completed.error();
+    }
+    const ServeCommand& command = *completed;
+    auto pages = pages_of(command);
+    if (!pages.ok()) {
+        return pages.error();
     }
     keep_memory_of_answers();
     const store::StorePaths paths = frame.paths();
@@ -117,17 +180,20 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
         return control.error();
     }
     serve::SilenceWatch silence(*opener, paths);
-    serve::Front front(paths, command.limit, silence);
-    Status ready = front.open();
     ChainWatch watch(*opener);
+    const auto gate = open_gate(command, paths, silence, std::move(pages).value());
+    if (!gate.ok()) {
+        return gate.error();
+    }
     serve::Readers readers(std::move(opener).value(), cancelled, paths, std::move(control).value(),
-                           to_string(command.limit));
-    ready = ready.ok() ? readers.start(command.threads) : ready;
-    if (!ready.ok()) {
+                           to_string(command.limit.value_or(kDefaultLimit)));
+    if (Status ready = readers.start(command.threads); !ready.ok()) {
         return ready;
     }
-    silence.start();
-    return run_server(front, readers, watch, serve::Mounts(paths), command.listeners,
+    if (!command.creators) {
+        silence.start();
+    }
+    return run_server(**gate, readers, watch, serve::Mounts(paths), command.listeners,
                       socket_groups(paths));
 }
 
@@ -157,8 +223,16 @@ void declare_serve(Subcommand app) {
         serve, "--threads", "N", command.threads,
         [](std::string_view text) { return parse_count(text, 1, kThreadsMax); },
         "Threads that read the ledger, 1 to 64 (default: 4)");
-    add_value(serve, "--rate-limit", "N/SECONDS", command.limit, parse_rate_limit,
-              "Rate limit of each token or user, in requests per seconds (default: 600/60)");
+    add_value(
+        serve, "--rate-limit", "N/SECONDS", command.limit, parse_rate_limit,
+        "Rate limit of each token, user or creator, in requests per seconds (default: 600/60, "
+        "with --creators 120/60)");
+    add_value(serve, "--creators", "A", command.creators, parse_creators,
+              "Serve nothing but the creators' pages, to which --creators-config names the "
+              "accounts: unix:/path");
+    add_file(serve, "--creators-config", "FILE", command.creators_config, FileUse::kInput,
+             "File with the addresses of the creators' pages, to which /v1/creator-link makes "
+             "links (default: no such path)");
     add_flag(serve, "--print-openapi", command.prints_openapi,
              "Print the OpenAPI document of the API, and exit");
 }

@@ -211,7 +211,7 @@ Status Server::run() {
     return ended_;
 }
 
-Status run_server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts,
+Status run_server(Gate& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts,
                   const std::vector<Listener>& listeners, const SocketGroups& groups) {
     Server server(front, readers, watch, std::move(mounts));
     for (const Listener& listener : listeners) {

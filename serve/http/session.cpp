@@ -252,6 +252,9 @@ void Session::write(Answer answer) {
     if (!is_head_ && !server_.unsent_.has_room(outcome_.caller, answer.body.size())) {
         answer = problem("busy");
     }
+    if (!answer.logged.empty()) {
+        outcome_.logged = answer.logged;
+    }
     note(answer.status);
     response_.emplace(http::int_to_status(answer.status), 11U);
     for (const auto& [name, value] : answer.headers) {

@@ -21,7 +21,7 @@
 
 #include "core/values/assert.hpp"
 #include "serve/http/feed_waiters.hpp"
-#include "serve/http/front.hpp"
+#include "serve/http/gate.hpp"
 #include "serve/http/mounts.hpp"
 #include "serve/http/readers.hpp"
 #include "serve/http/socket_files.hpp"
@@ -45,7 +45,7 @@ class Session;
 
 class Server {
 public:
-    Server(Front& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
+    Server(Gate& front, Readers& readers, cli::ChainWatch& watch, Mounts mounts)
         : front_(front), readers_(readers), watch_(watch), mounts_(std::move(mounts)) {}
 
     Status listen(const Listener& listener, const SocketGroups& groups);
@@ -65,7 +65,7 @@ private:
     void watch_chains();
     void expire_waits();
 
-    Front& front_;
+    Gate& front_;
     Readers& readers_;
     cli::ChainWatch& watch_;
     Mounts mounts_;

@@ -191,6 +191,7 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
         job.now,    std::nullopt,
         worker,     [&job](const std::string& key) {
                   return make_cursor(query_of(job), key); }};
+    read.links = job.links.get();
     if (const auto cursor = job.arguments.text("after")) {
         read.after = from_cursor(open_cursor(query_of(job), *cursor));
     }
@@ -224,7 +225,7 @@ Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& work
     } catch (const Refusal& refusal) {
         answer = refusal.answer;
     }
-    if (answer.status == 200) {
+    if (answer.status == 200 && !job.resource->makes_link) {
         tag_answer(answer, job.if_none_match);
     }
     answer.with("X-Sluice-Snapshot", snapshot);

@@ -1,6 +1,8 @@
 // Answers: runs the read of a resource on a snapshot, and builds the whole answer.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "core/ledger/ledger.hpp"
@@ -16,6 +18,9 @@ struct Job {
     Arguments arguments;
     Timestamp now;
     std::string if_none_match;
+    std::shared_ptr<const PageLinks> links{};  ///< Set for a resource that makes_link.
+    /// Answers in place of a resource: a path of a creator's page.
+    std::function<Answer(LedgerReader&)> own{};
 };
 
 /// Returns the answer of a job. Never throws.

@@ -48,6 +48,9 @@ struct Answer {
     /// Entries of the account's chains when the feed had no change: the request may wait until
     /// there are others.
     std::optional<std::uint64_t> waits_behind{};
+    /// The log writes it: the creator and the random bytes of a page token, so that a
+    /// link that was passed on can be traced. Empty for other answers.
+    std::string logged{};
 
     Answer& with(std::string name, std::string value) {
         headers.emplace_back(std::move(name), std::move(value));

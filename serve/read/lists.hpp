@@ -200,6 +200,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
 [[nodiscard]] reports::Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
+[[nodiscard]] Answer make_creator_link(Read& read);
 /// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
 /// @param target  Path and parameters of the statement, for the link to the rest.
 [[nodiscard]] Answer statement_html(reports::Json statement, const std::string& target);

@@ -192,6 +192,14 @@ const std::vector<Column>& creator_members() {
     return members;
 }
 
+const std::vector<Column>& creator_link_members() {
+    static const std::vector<Column> members{{"url", kText, kEveryone},
+                                             {"token", kText, kEveryone},
+                                             {"expires_at", kTime, kEveryone},
+                                             {"creator_id", kText, kEveryone}};
+    return members;
+}
+
 const std::vector<Column>& approval_members() {
     static const std::vector<Column> members{
         {"id", kText, kLedger},          {"command", kText, kLedger},

@@ -27,6 +27,12 @@ Json schema_of(const Parameter& parameter) {
         case ValueKind::kDay:
         case ValueKind::kFuture:
             return {{"type", "string"}, {"format", "date-time"}};
+        case ValueKind::kNumber:
+            return {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}};
+        case ValueKind::kDate:
+            return {{"type", "string"}, {"format", "date"}};
+        case ValueKind::kAmount:
+            return text_schema("^[0-9]{1,15}([.][0-9]{1,6})?$");
         case ValueKind::kMonth:
             return text_schema(kMonthPattern);
         case ValueKind::kMonthEnd:
@@ -43,6 +49,8 @@ Json schema_of(const Parameter& parameter) {
             return {{"type", "string"}, {"minLength", 1}};
         case ValueKind::kSeconds:
             return {{"type", "integer"}, {"minimum", 0}, {"maximum", kWaitSecondsMax}};
+        case ValueKind::kMinutes:
+            return {{"type", "integer"}, {"minimum", 1}, {"maximum", kLinkMinutesMax}};
         case ValueKind::kWord:
             break;
     }
@@ -189,6 +197,9 @@ std::string operation_id(std::string_view path) {
 std::string scope_words(const Resource& resource) {
     if (resource.scope == 0) {
         return "Needs any token or login.";
+    }
+    if (resource.makes_link) {
+        return "Needs the scope `creator_pages`, and a server with --creators-config.";
     }
     const bool is_of_creators = (resource.scope & kReadCreators) != 0;
     return std::string("Needs the scope `") +

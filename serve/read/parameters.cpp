@@ -10,6 +10,7 @@ namespace sluice::serve {
 namespace {
 
 constexpr std::size_t kTextBytesMax = 1024;
+constexpr std::size_t kDateDigits = 10, kNumberBytesMax = 64;
 
 template <class Value>
 std::string message_of(const Result<Value>& parsed) {
@@ -28,6 +29,12 @@ std::string check_day(std::string_view text) {
     return at && start_of_day(*at) == *at
                ? ""
                : "expected the first instant of a UTC day, such as 2026-02-01T00:00:00Z";
+}
+
+std::string check_date(std::string_view text) {
+    return Timestamp::parse(std::string(text) + "T00:00:00Z") && text.size() == kDateDigits
+               ? ""
+               : "expected a day such as 2026-01-31";
 }
 
 std::string check_future(std::string_view text, Timestamp now) {
@@ -72,6 +79,12 @@ std::string check_value(const Parameter& parameter, const std::string& text, Tim
             return check_month_end(text);
         case ValueKind::kDay:
             return check_day(text);
+        case ValueKind::kNumber:
+            return text.empty() || text.size() > kNumberBytesMax ? "expected 1 to 64 bytes" : "";
+        case ValueKind::kDate:
+            return check_date(text);
+        case ValueKind::kAmount:
+            return Decimal::parse(text) ? "" : "expected an amount such as 49.90";
         case ValueKind::kFuture:
             return check_future(text, now);
         case ValueKind::kCurrency:
@@ -86,6 +99,8 @@ std::string check_value(const Parameter& parameter, const std::string& text, Tim
             return text.empty() ? "expected a cursor" : "";
         case ValueKind::kSeconds:
             return message_of(cli::parse_count(text, 0, kWaitSecondsMax));
+        case ValueKind::kMinutes:
+            return message_of(cli::parse_count(text, 1, kLinkMinutesMax));
         case ValueKind::kWord:
             return check_word(text, parameter.words);
     }
@@ -150,12 +165,11 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
     return all;
 }
 
-Arguments check_parameters(const Resource& resource,
+Arguments check_parameters(const std::vector<Parameter>& known,
                            const std::vector<std::pair<std::string, std::string>>& given,
                            Timestamp now, std::vector<ParameterError>& errors) {
     Arguments arguments;
     std::set<std::string> seen, wrong;
-    const std::vector<Parameter> known = parameters_of(resource);
     const auto fault = [&](const std::string& name, std::string message) {
         wrong.insert(name);
         errors.push_back({name, std::move(message)});

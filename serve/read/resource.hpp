@@ -14,6 +14,7 @@
 
 #include "core/intake/registry_view.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/protocol/page_token.hpp"
 #include "core/reports/row_output.hpp"
 #include "serve/read/caller.hpp"
 #include "serve/read/http.hpp"
@@ -28,6 +29,9 @@ enum class ValueKind : std::uint8_t {
     kMonth,     ///< 2026-01
     kMonthEnd,  ///< The first instant of a month.
     kDay,       ///< The first instant of a UTC day.
+    kNumber,    ///< An order's, as a shop shows it: 1 to 64 bytes.
+    kDate,      ///< 2026-01-31
+    kAmount,    ///< A decimal, 0 or more.
     kFuture,    ///< RFC 3339, now or later.
     kCurrency,  ///< ISO 4217
     kFlag,      ///< true or false
@@ -35,10 +39,12 @@ enum class ValueKind : std::uint8_t {
     kLimit,     ///< 1 to 1000
     kCursor,
     kSeconds,  ///< 0 to 30.
+    kMinutes,  ///< 1 to 60.
     kWord,     ///< One of Parameter::words.
 };
 
 inline constexpr std::size_t kRowsOfPageMax = 1000;
+inline constexpr std::uint64_t kLinkMinutesMax = kPageTokenSecondsMax / 60;
 inline constexpr std::uint64_t kWaitSecondsMax = 30;  ///< Longest wait for a change of the feed.
 
 struct Parameter {
@@ -92,6 +98,12 @@ struct WorkerPage {
     std::string rate_limit;  ///< The limit of this server, `600/60`.
 };
 
+/// Signs links to the pages of an account's creators.
+struct PageLinks {
+    std::string address;  ///< The address of the page.
+    PageSigner signer;    ///< Follows from the secret that the caller sent.
+};
+
 /// The input of a read: a snapshot, and the checked request.
 struct Read {
     LedgerReader& ledger;
@@ -106,6 +118,7 @@ struct Read {
     std::function<std::string(const std::string& key)> cursor_of;
     /// Most rows of the page, below the caller's limit if those would be too large.
     std::size_t rows_max = kRowsOfPageMax;
+    const PageLinks* links = nullptr;  ///< Set for a resource that makes_link.
 
     [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
     /// Returns whether the caller reads what belongs to creators.
@@ -152,6 +165,8 @@ struct Resource {
     bool needs_account = true;
     bool is_paged = true;                   ///< Takes `after`, and a list `limit`.
     std::vector<reports::Column> extras{};  ///< Page::extras. The read decides who sees them.
+    /// Signs with the caller's secret: for tokens only, and no answer of it may be stored.
+    bool makes_link = false;
 
     [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
     [[nodiscard]] bool is_feed() const noexcept { return path == "changes"; }
@@ -172,8 +187,10 @@ struct Resource {
 
 /// Checks the parameters. Adds an error for each that is unknown, repeated, malformed, missing or
 /// contradicts another.
+/// @param known  Those of the path; for a resource, parameters_of() it.
 [[nodiscard]] Arguments check_parameters(
-    const Resource& resource, const std::vector<std::pair<std::string, std::string>>& given,
-    Timestamp now, std::vector<ParameterError>& errors);
+    const std::vector<Parameter>& known,
+    const std::vector<std::pair<std::string, std::string>>& given, Timestamp now,
+    std::vector<ParameterError>& errors);
 
 }  // namespace sluice::serve

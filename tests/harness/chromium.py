@@ -118,6 +118,24 @@ class Browser:
         return page
 
 
+class Frame:
+    """A frame of a page. Its document is seen from a world of its own, without the globals of its scripts."""
+
+    def __init__(self, page, frame):
+        self.page = page
+        self.context = page.call("Page.createIsolatedWorld", frameId=frame)["executionContextId"]
+
+    def run(self, script):
+        """The value of an expression, which may be a promise."""
+        answer = self.page.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, contextId=self.context)
+        if "exceptionDetails" in answer:
+            raise Broken(f"{script[:200]}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def wait(self, script, what=None):
+        return paths.wait_until(lambda: self.run(script), what or script)
+
+
 class Page:
     """One tab. Use as a context manager: it closes, and asserts that the page complained about nothing."""
 
@@ -194,6 +212,14 @@ class Page:
                     return None
                 raise
         return paths.wait_until(try_once, what or script)
+
+    def frame(self, address):
+        """The frame whose address begins so."""
+        def find():
+            tree = self.call("Page.getFrameTree")["frameTree"]
+            return next((one["frame"]["id"] for one in tree.get("childFrames", []) if one["frame"]["url"].startswith(address)), None)
+
+        return Frame(self, paths.wait_until(find, f"a frame of {address}"))
 
     def text(self, selector="main"):
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")

@@ -136,3 +136,34 @@ class Serve:
         self.stop()
         for path in (self.read, self.people):
             assert not os.path.exists(path), f"{path} was left behind"
+
+
+class CreatorPages(Serve):
+    """`sluice serve --creators`: the process of the creators' pages."""
+
+    def __init__(self, store, folder, config, *options, environment=None, program=paths.SLUICE):
+        super().__init__(store, folder, environment=environment, program=program)
+        self.read = folder / "creators.sock"
+        self.log_file = folder / "creators.log"
+        self.command = [str(program), "--store", str(store), "serve", "--creators", f"unix:{self.read}",
+                        "--creators-config", str(config), *map(str, options)]
+
+    def page(self, account, token):
+        return CreatorPage(self, account, token)
+
+
+class CreatorPage:
+    """One creator, with a page token."""
+
+    def __init__(self, pages, account, token):
+        self.path, self.below = pages.read, f"/c/{account}/v1/"
+        self.headers = [("Authorization", f"Bearer {token}")]
+
+    def get(self, resource, **parameters):
+        target = self.below + target_of(resource, parameters).removeprefix("/v1/")
+        return ask(self.path, target, self.headers)
+
+    def object(self, resource, **parameters):
+        answer = self.get(resource, **parameters)
+        assert answer.status == 200, (resource, parameters, answer)
+        return answer.json()

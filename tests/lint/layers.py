@@ -24,7 +24,7 @@ FOLDERS = {
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
-    "program": ["system", "cli"],
+    "program": ["system", "cli", "toml"],
     "worker": ["drain", "access", "copy", "replay"],
     "serve": ["read", "creators", "http"],
     "tool": ["reports", "bank", "setup", "doctor", "shops", "send", "finance", "reconcile", "administration", "export"],

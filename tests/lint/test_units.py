@@ -13,6 +13,7 @@ USED = {
     "nginx-hardening.conf": {"format", "master.key", "registry", "queue"},
     "sluice-registry-sync.service": {"format", "master.key", "registry"},
     "sluice-serve.service": {"format", "registry", "queue", "ledger", "notify"},
+    "sluice-creators.service": {"format", "registry", "queue", "ledger", "notify"},
     "sluice-notify.service": {"format", "ledger", "notify", "notify.key"},
 }
 

@@ -12,7 +12,8 @@ from harness.serve import ask
 from hypothesis import strategies as st
 
 DOCUMENT = yaml.safe_load((paths.ROOT / "conf" / "openapi-read.yaml").read_text())
-PATHS = sorted(DOCUMENT["paths"])
+# Links need a token of their own: test_creator_link.py.
+PATHS = sorted(DOCUMENT["paths"].keys() - {"/v1/creator-link"})
 
 
 def test_the_shipped_document_is_the_served_one(served):

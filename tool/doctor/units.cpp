@@ -13,8 +13,9 @@ namespace sluice::cli {
 namespace {
 
 /// The units that the packages install, or that a person copies from share/sluice/systemd.
-constexpr std::array<const char*, 4> kUnits{"sluice.service", "sluice-serve.service",
-                                            "sluice-notify.service", "sluice-registry-sync.timer"};
+constexpr std::array<const char*, 5> kUnits{"sluice.service", "sluice-serve.service",
+                                            "sluice-creators.service", "sluice-notify.service",
+                                            "sluice-registry-sync.timer"};
 
 using Properties = std::map<std::string, std::string, std::less<>>;
 

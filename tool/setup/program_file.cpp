@@ -10,7 +10,7 @@
 #include "core/journal/journal.hpp"
 #include "core/values/unicode.hpp"
 #include "program/cli/csv_reader.hpp"
-#include "tool/setup/toml_table.hpp"
+#include "program/toml/toml_table.hpp"
 
 namespace sluice::cli {
 
@@ -342,37 +342,8 @@ ProgramFile read_file(const toml::table& table) {
 
 }  // namespace
 
-Error error_at(const std::string& name, std::uint32_t line, const std::string& what) {
-    return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
-}
-
-namespace {
-
-/// Returns the first line that is not UTF-8, or nothing.
-std::optional<Error> find_other_encoding(const std::string& name, std::string_view text) {
-    for (std::uint32_t line = 1; !text.empty(); ++line) {
-        const std::string_view first = text.substr(0, text.find('\n'));
-        if (!is_utf8(first)) {
-            return error_at(name, line, not_utf8(name, first));
-        }
-        text.remove_prefix(std::min(first.size() + 1, text.size()));
-    }
-    return std::nullopt;
-}
-
-}  // namespace
-
 Result<ProgramFile> parse_program_file(const std::string& name, std::string_view text) {
-    if (std::optional<Error> other = find_other_encoding(name, text)) {
-        return *std::move(other);
-    }
-    try {
-        return read_file(toml::parse(text));
-    } catch (const toml::parse_error& error) {
-        return error_at(name, error.source().begin.line, std::string(error.description()));
-    } catch (const TomlMistake& mistake) {
-        return error_at(name, mistake.line, mistake.what);
-    }
+    return parse_toml(name, text, read_file);
 }
 
 Status check_rates(const std::string& name, const FiledProgram& filed, const Decimal& max_rate) {

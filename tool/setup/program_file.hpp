@@ -10,6 +10,7 @@
 #include "core/programs/policy.hpp"
 #include "core/programs/program.hpp"
 #include "core/values/result.hpp"
+#include "program/toml/file_error.hpp"
 
 namespace sluice::cli {
 
@@ -37,9 +38,6 @@ struct ProgramFile {
     std::vector<FiledProgram> programs;
     std::vector<FiledPolicy> policies;
 };
-
-/// Returns `name:line: what`.
-[[nodiscard]] Error error_at(const std::string& name, std::uint32_t line, const std::string& what);
 
 /// @param name  The file's name, for messages.
 /// @return at least one program or policy; or kInvalid as `name:line: field: expectation`.

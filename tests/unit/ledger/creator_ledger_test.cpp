@@ -56,20 +56,27 @@ std::string all_of(LedgerReader& reader, AccountNumber account, std::string_view
     CreatorLedger own(reader, CreatorScope::proven(account, CreatorId(creator)));
     const Timestamp now = instant(kNow);
     std::string text = encode_json(own.home(now)) + "\n";
-    for (const CreatorOrder& order : own.orders({}, now).rows) {
+    const auto orders_shown = own.orders({}, now);
+    for (const CreatorOrder& order : orders_shown->rows) {
         text += encode_json(order) + "\n";
     }
     for (const std::string& order : orders) {
         for (const char* const shop : {"shop-1", "shop-2", "shop-9", "none"}) {
             const auto detail = own.order(ShopId(shop), OrderId(order), now);
             text += detail ? encode_json(*detail) + "\n" : "none\n";
+            text += encode_json(own.find({ShopId(shop), order, {}, {}}, now)) + "\n";
         }
     }
-    for (const CreatorPayment& payment : own.payments({}).rows) {
+    const auto payments_shown = own.payments({});
+    for (const CreatorPayment& payment : payments_shown->rows) {
         text += encode_json(payment) + "\n";
-        for (const CreatorPaymentItem& item : own.items(payment.id, {})->rows) {
+        const auto items_shown = own.items(payment.id, {});
+        for (const CreatorPaymentItem& item : items_shown->rows) {
             text += encode_json(item) + "\n";
         }
+    }
+    for (const CreatorLeftOut& left : own.left_out()) {
+        text += encode_json(left) + "\n";
     }
     for (const Months& month : months()) {
         text += encode_json(own.statement(month.from, month.until)) + "\n";
@@ -113,6 +120,12 @@ protected:
         return text;
     }
 
+    std::string payout_of_creator(std::string_view creator) {
+        const auto ids =
+            reports::payout_ids(*books_.read(), {kAcme, CreatorId(creator), {}, "", ""}, 1);
+        return ids.empty() ? "" : ids.front();
+    }
+
     CreatorLedger of(std::string_view creator, AccountNumber account = kAcme) {
         reader_ = books_.read();
         return {*reader_, CreatorScope::proven(account, CreatorId(creator))};
@@ -126,13 +139,13 @@ protected:
 TEST_P(CreatorLedgerTest, Example2AnOrderWithHerCodeIsPendingUntilItsClearingDaysEnd) {
     books_.receive_at("2026-02-20T11:00:00Z");
     books_.create(order("1001", "ANNA15", "80.00"));
-    const auto page = of("ann").orders({}, instant("2026-02-21T00:00:00Z"));
+    const auto page = *of("ann").orders({}, instant("2026-02-21T00:00:00Z"));
     ASSERT_EQ(page.rows.size(), 1U);
     EXPECT_EQ(encode_json(page.rows[0]),
               R"({"number":"1001","shop":"shop-1","day":"2026-02-20","code":"ANNA15",)"
               R"("commission":"8.00","currency":"USD","state":"PENDING","ready_on":"2026-03-06",)"
               R"("payments":[]})");
-    EXPECT_TRUE(of("ben").orders({}, instant(kNow)).rows.empty());
+    EXPECT_TRUE(of("ben").orders({}, instant(kNow))->rows.empty());
 }
 
 TEST_P(CreatorLedgerTest, Example3ARefundOfAQuarterIsCalculatedBeforeHerEyes) {
@@ -179,7 +192,7 @@ TEST_P(CreatorLedgerTest, ARejectedOrderIsInTheStatementAlone) {
     books_.receive_at("2026-02-20T11:00:00Z");
     books_.create(order("1001", "ANNA15", "80.00"));
     books_.command(Reject{OrderId("1001")});
-    EXPECT_TRUE(of("ann").orders({}, instant(kNow)).rows.empty());
+    EXPECT_TRUE(of("ann").orders({}, instant(kNow))->rows.empty());
     EXPECT_FALSE(of("ann").order(ShopId("shop-1"), OrderId("1001"), instant(kNow)));
     const CreatorStatement february = of("ann").statement(months()[1].from, months()[1].until);
     ASSERT_EQ(february.entries.size(), 2U);
@@ -195,13 +208,13 @@ TEST_P(CreatorLedgerTest, AnotherCreatorsCodeIsNeverShownEvenIfALaterPayloadHasI
     text.updated = "2026-02-21T00:00:00Z";
     text.codes = {"BEN10", "ANNA15"};
     books_.update(text);
-    const auto page = of("ann").orders({}, instant(kNow));
+    const auto page = *of("ann").orders({}, instant(kNow));
     ASSERT_EQ(page.rows.size(), 1U);
     EXPECT_EQ(page.rows[0].code, "ANNA15");
     text.updated = "2026-02-22T00:00:00Z";
     text.codes = {"BEN10"};
     books_.update(text);
-    EXPECT_EQ(of("ann").orders({}, instant(kNow)).rows[0].code, std::nullopt);
+    EXPECT_EQ(of("ann").orders({}, instant(kNow))->rows[0].code, std::nullopt);
 }
 
 TEST_P(CreatorLedgerTest, Example11PaymentsAreSentAndComeBack) {
@@ -210,20 +223,129 @@ TEST_P(CreatorLedgerTest, Example11PaymentsAreSentAndComeBack) {
     books_.create(order("1002", "BEN10", "80.00", "2026-01-10T10:00:00Z"));
     books_.receive_at("2026-02-20T00:00:00Z");
     books_.close_account("2026-02-20T00:00:00Z");
-    const auto hers = of("ann").payments({}), his = of("ben").payments({});
+    const auto hers = *of("ann").payments({}), his = *of("ben").payments({});
     ASSERT_EQ(hers.rows.size(), 1U);
     ASSERT_EQ(his.rows.size(), 1U);
+    EXPECT_EQ(hers.rows[0].id, "20260220-USD");
+    EXPECT_EQ(hers.rows[0].id, his.rows[0].id) << "a payment's number counts her payments alone";
     EXPECT_EQ(hers.rows[0].amount.to_string(), "4.00");
-    EXPECT_EQ(of("ann").items(hers.rows[0].id, {})->rows.size(), 1U);
-    EXPECT_FALSE(of("ann").payment(his.rows[0].id));
-    EXPECT_FALSE(of("ann").items(his.rows[0].id, {}));
-    EXPECT_FALSE(of("ann", kOther).payment(hers.rows[0].id));
-    EXPECT_FALSE(of("ann").payment("P-none"));
-    books_.command(PayoutMove{PayoutVerb::kSent, {hers.rows[0].id}});
-    EXPECT_EQ(of("ann").payment(hers.rows[0].id)->state, "SENT");
-    books_.command(PayoutMove{PayoutVerb::kFailed, {hers.rows[0].id}});
-    EXPECT_EQ(of("ann").payment(hers.rows[0].id)->state, "CAME_BACK");
-    EXPECT_EQ(of("ann").home(instant(kNow)).amounts[0].ready.to_string(), "4.00");
+    EXPECT_EQ(of("ben").payment("20260220-USD")->amount.to_string(), "8.00");
+    EXPECT_EQ(of("ann").items("20260220-USD", {})->rows.size(), 1U);
+    EXPECT_FALSE(of("ann", kOther).payment("20260220-USD"));
+    for (const char* const unknown :
+         {"20260220-USD-2", "20260220-USD-1", "20260221-USD", "20260220", "P-none"}) {
+        EXPECT_FALSE(of("ann").payment(unknown)) << unknown;
+        EXPECT_FALSE(of("ann").items(unknown, {})) << unknown;
+        EXPECT_FALSE(of("ann").payments(unknown)) << unknown;
+    }
+    const std::string payout = payout_of_creator("ann");
+    EXPECT_FALSE(of("ann").payment(payout)) << "a payout's id is not shown and not taken";
+    books_.command(PayoutMove{PayoutVerb::kSent, {payout}});
+    EXPECT_EQ(of("ann").payment("20260220-USD")->state, "SENT");
+    books_.command(PayoutMove{PayoutVerb::kFailed, {payout}});
+    EXPECT_EQ(of("ann").payment("20260220-USD")->state, "CAME_BACK");
+    books_.close_account("2026-02-20T00:00:00Z");
+    const auto both = *of("ann").payments({});
+    ASSERT_EQ(both.rows.size(), 2U);
+    EXPECT_EQ(both.rows[0].id, "20260220-USD-2") << "the second one of the day";
+    EXPECT_EQ(of("ann").payments("20260220-USD-2")->rows.size(), 1U);
+    EXPECT_EQ(of("ann").home(instant(kNow)).amounts[0].on_its_way.to_string(), "4.00");
+}
+
+// ---- "Where is my order?" -----------------------------------------------------------------------
+
+MissedOrder numbered(std::string_view number) {
+    return {ShopId("shop-1"), std::string(number), {}, {}};
+}
+
+MissedOrder missed(std::optional<std::string> number, std::string_view day,
+                   std::string_view total) {
+    return {ShopId("shop-1"), std::move(number), instant(std::string(day) + "T00:00:00Z"),
+            *Decimal::parse(total)};
+}
+
+TEST_P(CreatorLedgerTest, Example5AnotherCodeStoodFirstAndIsNotNamed) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    OrderText text = order("1002", "BEN10", "80.00");
+    text.codes = {"BEN10", "ANNA15"};
+    books_.create(text);
+    EXPECT_EQ(encode_json(of("ann").find(numbered("1002"), instant(kNow))),
+              R"({"cause":"OTHER_CODE","number":null,"shop":null,"day":null,"code":null,)"
+              R"("program":"spring","days":null,"window":null,"commission":null,)"
+              R"("currency":null})");
+    EXPECT_EQ(of("ben").find(numbered("1002"), instant(kNow)).cause, "PENDING");
+    EXPECT_EQ(of("ann", kOther).find(numbered("1002"), instant(kNow)).cause, "NOT_ARRIVED");
+}
+
+TEST_P(CreatorLedgerTest, Example6AnOrderOfAnotherAnswersNumberDayAndTotalTogether) {
+    books_.receive_at("2026-03-02T11:00:00Z");
+    books_.create(order("1003", "BEN10", "59.90", "2026-03-02T10:00:00Z"));
+    const Timestamp now = instant("2026-03-03T00:00:00Z");
+    const auto cause = [&](const MissedOrder& asked) {
+        return encode_json(of("ann").find(asked, now));
+    };
+    const std::string unknown = cause(numbered("none"));
+    EXPECT_EQ(cause(numbered("1003")), unknown);
+    EXPECT_EQ(cause(missed("1003", "2026-03-02", "59.91")), unknown);
+    EXPECT_EQ(cause(missed("1003", "2026-02-28", "59.90")), unknown);
+    EXPECT_EQ(cause(missed({}, "2026-03-02", "59.90")), unknown) << "example 10";
+    for (const char* const day : {"2026-03-01", "2026-03-02", "2026-03-03"}) {
+        EXPECT_EQ(of("ann").find(missed("#1003", day, "59.9"), now).cause, "NO_DEVICE") << day;
+    }
+}
+
+TEST_P(CreatorLedgerTest, Examples7And8AnEndedCodeAnswersUnlessItIsAnothersByThen) {
+    books_.receive_at("2026-03-03T11:00:00Z");
+    const auto ended = [](std::string_view code) {
+        return CreatorImport::Row{2,
+                                  CreatorId("ann"),
+                                  ProgramId("spring"),
+                                  std::string(code),
+                                  {},
+                                  {},
+                                  instant("2026-03-01T00:00:00Z")};
+    };
+    books_.creators({ended("FREE"), ended("TAKEN")});
+    books_.creators(
+        {{2, CreatorId("ben"), ProgramId("spring"), "TAKEN", {}, instant("2026-03-01T00:00:00Z")}});
+    books_.create(order("1004", "FREE", "80.00", "2026-03-03T10:00:00Z"));
+    books_.create(order("1005", "TAKEN", "80.00", "2026-03-03T10:00:00Z"));
+    const Timestamp now = instant("2026-03-04T00:00:00Z");
+    const CreatorFound free = of("ann").find(numbered(" #1004"), now);
+    EXPECT_EQ(free.cause, "CODE_ENDED");
+    EXPECT_EQ(free.code, "FREE");
+    EXPECT_EQ(free.day, "2026-03-01");
+    EXPECT_EQ(of("ann").find(numbered("1005"), now).cause, "NOT_ARRIVED");
+    EXPECT_EQ(of("ann").find(missed("1005", "2026-03-03", "80.00"), now).cause, "CODE_ENDED");
+    EXPECT_EQ(of("ben").find(numbered("1004"), now).cause, "NOT_ARRIVED");
+}
+
+TEST_P(CreatorLedgerTest, Example9AClickThatIsTooOldSaysByHowMuch) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.click("phone", "ann", "spring", "2026-01-06T10:00:00Z");
+    books_.create(order("1006", "NONE", "80.00"), "phone");
+    const CreatorFound found = of("ann").find(missed("1006", "2026-02-20", "80"), instant(kNow));
+    EXPECT_EQ(found.cause, "CLICK_OLD");
+    EXPECT_EQ(found.days, "45");
+    EXPECT_EQ(found.window, "30");
+    EXPECT_EQ(of("ben").find(missed("1006", "2026-02-20", "80"), instant(kNow)).cause, "NO_TRACE");
+    EXPECT_EQ(of("ann").find(numbered("1006"), instant(kNow)).cause, "NOT_ARRIVED");
+}
+
+TEST_P(CreatorLedgerTest, Example10HerOwnOrderIsFoundByDayAndTotal) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.create(order("1001", "ANNA15", "80.00"));
+    const Timestamp now = instant("2026-02-21T00:00:00Z");
+    const CreatorFound found = of("ann").find(missed({}, "2026-02-21", "80"), now);
+    EXPECT_EQ(found.cause, "PENDING");
+    EXPECT_EQ(found.day, "2026-03-06");
+    EXPECT_EQ(found.number, "1001");
+    EXPECT_EQ(of("ben").find(missed({}, "2026-02-21", "80"), now).cause, "NOT_ARRIVED");
+    EXPECT_EQ(of("ann").find(missed({}, "2026-02-23", "80"), now).cause, "NOT_ARRIVED");
+    books_.command(Reject{OrderId("1001")});
+    const CreatorFound rejected = of("ann").find(numbered("1001"), now);
+    EXPECT_EQ(rejected.cause, "TAKEN_BACK");
+    EXPECT_EQ(rejected.number, std::nullopt) << "it is in the statement alone";
 }
 
 // ---- Random histories ---------------------------------------------------------------------------
@@ -271,6 +393,7 @@ TEST_P(CreatorLedgerTest, NoByteDependsOnTheRowsOfAnotherCreator) {
             begin(books);
             Chance own(seed() + round), others(seed() + 1000 * (other + 1) + round);
             play(books, own, others);
+            books.close_account("2026-02-15T00:00:00Z");
             const auto reader = books.read();
             hers.insert(all_of(*reader, kAcme, "ann", kOrders));
             his.insert(all_of(*reader, kAcme, "ben", kOrders));
@@ -280,6 +403,22 @@ TEST_P(CreatorLedgerTest, NoByteDependsOnTheRowsOfAnotherCreator) {
         }
         EXPECT_EQ(hers.size(), 1U);
         EXPECT_GT(his.size(), 1U) << "the histories of the other creator do not differ";
+    }
+}
+
+TEST_P(CreatorLedgerTest, AnOrderOfAnotherCreatorAnswersItsNumberAloneAsAnUnknownOneDoes) {
+    SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()));
+    Chance own(seed()), others(seed() + 1);
+    play(books_, own, others);
+    const std::string unknown = encode_json(of("ann").find(numbered("none"), instant(kNow)));
+    std::size_t hers = 0;
+    for (const std::string& id : kOrders) {
+        hers += encode_json(of("ann").find(numbered(id), instant(kNow))) != unknown ? 1U : 0U;
+        EXPECT_EQ(encode_json(of("ann", kOther).find(numbered(id), instant(kNow))), unknown) << id;
+    }
+    EXPECT_GT(hers, 0U);
+    for (const char* const id : {"o4", "o5", "o6"}) {
+        EXPECT_EQ(encode_json(of("ann").find(numbered(id), instant(kNow))), unknown) << id;
     }
 }
 

@@ -1,4 +1,4 @@
-#include "tool/setup/toml_table.hpp"
+#include "program/toml/toml_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/values/unicode.hpp"
+#include "program/cli/csv_reader.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -182,6 +183,21 @@ Decimal percent_of(const toml::node& node, std::string_view key) {
         fail(node, std::string(key) + ": expected a percentage (\"40%\")");
     }
     return *percent;
+}
+
+Error error_at(const std::string& name, std::uint32_t line, const std::string& what) {
+    return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
+}
+
+std::optional<Error> find_other_encoding(const std::string& name, std::string_view text) {
+    for (std::uint32_t line = 1; !text.empty(); ++line) {
+        const std::string_view first = text.substr(0, text.find('\n'));
+        if (!is_utf8(first)) {
+            return error_at(name, line, not_utf8(name, first));
+        }
+        text.remove_prefix(std::min(first.size() + 1, text.size()));
+    }
+    return std::nullopt;
 }
 
 }  // namespace sluice::cli

@@ -27,6 +27,7 @@
 #include <toml++/toml.h>
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +35,11 @@
 #include "core/programs/program.hpp"
 #include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
+#include "program/toml/file_error.hpp"
 
 namespace sluice::cli {
 
-/// Thrown at the first mistake of a file. parse_program_file() catches it.
+/// Thrown at the first mistake of a file. parse_toml() catches it.
 struct TomlMistake {
     std::uint32_t line;
     std::string what;
@@ -85,5 +87,25 @@ private:
 [[nodiscard]] std::vector<Money> amounts_of(const toml::node& node, std::string_view key);
 /// Reads "40%" as a number of percent.
 [[nodiscard]] Decimal percent_of(const toml::node& node, std::string_view key);
+
+/// Returns the first line that is not UTF-8 as an error, or nothing.
+[[nodiscard]] std::optional<Error> find_other_encoding(const std::string& name,
+                                                       std::string_view text);
+
+/// Parses a file, and returns what `read` makes of it; or kInvalid as `name:line: what`.
+template <class Read>
+[[nodiscard]] auto parse_toml(const std::string& name, std::string_view text, const Read& read)
+    -> Result<decltype(read(toml::table()))> {
+    if (std::optional<Error> other = find_other_encoding(name, text)) {
+        return *std::move(other);
+    }
+    try {
+        return read(toml::parse(text));
+    } catch (const toml::parse_error& error) {
+        return error_at(name, error.source().begin.line, std::string(error.description()));
+    } catch (const TomlMistake& mistake) {
+        return error_at(name, mistake.line, mistake.what);
+    }
+}
 
 }  // namespace sluice::cli

@@ -1,0 +1,124 @@
+// CreatorLedger::find(): why an order is, or is not, a creator's.
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/creators/creator_ledger.hpp"
+#include "core/creators/words.hpp"
+#include "core/explain/cause.hpp"
+#include "core/rules/attribution.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kOrdersReadMax = 500;  ///< Without a number.
+constexpr std::int64_t kDaysApart = 1;       ///< A creator's day may be that of another time zone.
+
+/// Returns whether day and total were given, and are those of the order.
+bool fits(const OrderState& order, const MissedOrder& missed) {
+    if (!missed.day || !missed.total) {
+        return false;
+    }
+    const Timestamp sold_on = start_of_day(order.ordered_at);
+    const auto amount = Decimal::parse(order.amount);
+    return missed.day->plus_days(-kDaysApart) <= sold_on &&
+           sold_on <= missed.day->plus_days(kDaysApart) && amount && *amount == *missed.total;
+}
+
+/// A shop may show `#1001` for the order 1001.
+std::string without_mark(std::string_view number) {
+    std::string text;
+    std::ranges::copy_if(number, std::back_inserter(text),
+                         [](char c) { return c != '#' && c != ' '; });
+    return text;
+}
+
+}  // namespace
+
+bool CreatorLedger::answers(const OrderState& order, const MissedOrder& missed) {
+    return was_of(order, scope_.creator()) || has_code_of(ledger_, order, scope_.creator()) ||
+           (missed.number && fits(order, missed));
+}
+
+std::optional<OrderState> CreatorLedger::missed_by_number(const MissedOrder& missed) {
+    for (const std::string& number : {*missed.number, without_mark(*missed.number)}) {
+        std::optional<OrderState> order =
+            number.empty() ? std::nullopt : any_order(missed.shop, OrderId(number));
+        if (order && answers(*order, missed)) {
+            return order;
+        }
+    }
+    return std::nullopt;
+}
+
+std::set<std::string> CreatorLedger::own_codes() {
+    std::set<std::string> codes;
+    for (const ProgramRow& row : ledger_.programs(scope_.account())) {
+        if (ledger_.membership(scope_.account(), row.program.id, scope_.creator())) {
+            ledger_.scan_codes(scope_.account(), row.program.id, [&](const CodeRow& code) {
+                if (code.creator == scope_.creator()) {
+                    codes.insert(code.code);
+                }
+                return true;
+            });
+        }
+    }
+    return codes;
+}
+
+std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& missed) {
+    reports::OrderListing listing{scope_.account()};
+    listing.from = missed.day->plus_days(-kDaysApart);
+    listing.to = missed.day->plus_days(kDaysApart + 1);
+    std::optional<OrderState> found;
+    std::size_t left = kOrdersReadMax;
+    const auto read = [&] {
+        const auto places = reports::order_places(ledger_, listing, left);
+        left -= places.size();
+        reports::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
+            if (shop_name(order.key.shop) == missed.shop.view() && fits(order, missed) &&
+                answers(order, missed)) {
+                found = order;
+            }
+            return !found;
+        });
+    };
+    listing.creator = scope_.creator();
+    read();
+    listing.creator.reset();
+    for (const std::string& code : own_codes()) {
+        if (found || left == 0) {
+            break;
+        }
+        listing.code = code;
+        read();
+    }
+    return found;
+}
+
+CreatorFound CreatorLedger::find(const MissedOrder& missed, Timestamp now) {
+    const std::optional<OrderState> order =
+        missed.number ? missed_by_number(missed) : missed_by_total(missed);
+    CreatorFound shown;
+    if (!order) {
+        shown.cause = to_string(Cause::kNotArrived);
+        return shown;
+    }
+    const CauseFound found = find_cause(ledger_, *order, scope_.creator(), now);
+    shown.cause = to_string(found.cause);
+    if (is_own(*order) && !order->has(kOrderRejected)) {
+        shown.number = order->key.order_id.str();
+        shown.shop = shop_name(order->key.shop);
+    }
+    shown.day = day_of_creator(found.at);
+    shown.code = found.code;
+    shown.program = found.program;
+    shown.days = found.days ? std::optional(std::to_string(*found.days)) : std::nullopt;
+    shown.window = found.window ? std::optional(std::to_string(*found.window)) : std::nullopt;
+    if (found.commission) {
+        shown.commission = found.commission->amount;
+        shown.currency = found.commission->currency.code();
+    }
+    return shown;
+}
+
+}  // namespace sluice

@@ -1,0 +1,330 @@
+#include "core/explain/cause.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/statements/statements.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kClicksReadMax = 1000;  ///< In one program.
+
+constexpr std::array<std::string_view, 33> kNames{
+    "NOT_ARRIVED",   "TAKEN_BACK",       "CANCELLED",      "REFUNDED",      "EARNS_NOTHING",
+    "CHECKED",       "PENDING",          "READY",          "ON_ITS_WAY",    "PAID",
+    "OTHER_CODE",    "OTHER_CLICK",      "OTHER_TYPE",     "OTHER_PROGRAM", "OTHER_EARLIER",
+    "NOT_COUNTED",   "CANCELLED_BEFORE", "WAITING",        "CODE_NOT_YET",  "CODE_ENDED",
+    "CLICK_AFTER",   "CLICK_OLD",        "CLICK_UNTIMELY", "NOT_MEMBER",    "MEMBER_LATER",
+    "PROGRAM_LATER", "PROGRAM_ENDED",    "BEFORE_OPENING", "NOT_COVERED",   "CODES_ONLY",
+    "LINKS_ONLY",    "NO_DEVICE",        "NO_TRACE"};
+
+bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
+    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
+}
+
+/// A code or click of hers. Without `fault` it would have counted alone.
+struct Evidence {
+    AttributionType type = AttributionType::kAffiliateCode;
+    ProgramId program;
+    std::uint32_t code = 0;
+    Timestamp clicked_at;
+    std::optional<CauseFound> fault;
+};
+
+void keep_first(std::optional<CauseFound>& first, CauseFound found) {
+    if (!first || found.cause < first->cause) {
+        first = std::move(found);
+    }
+}
+
+/// Finds the codes and clicks of one creator that point to an order.
+class Judge {
+public:
+    Judge(LedgerReader& ledger, const OrderState& order, const CreatorId& creator)
+        : ledger_(ledger),
+          order_(order),
+          creator_(creator),
+          programs_(ledger.programs(order.key.account)),
+          covering_(covering_programs(programs_, ledger.shop_id(order.key.shop).view(), ledger)) {}
+
+    [[nodiscard]] std::vector<Evidence> evidence() {
+        std::vector<Evidence> all;
+        for (const ProgramRow& row : programs_) {
+            add_codes(all, row);
+            add_click(all, row);
+        }
+        return all;
+    }
+
+private:
+    static CauseFound caused(Cause cause, const ProgramRow& row,
+                             std::optional<Timestamp> at = std::nullopt) {
+        CauseFound found;
+        found.cause = cause;
+        found.at = at;
+        found.program = row.program.id.str();
+        return found;
+    }
+
+    [[nodiscard]] const Covering* covering_of(const ProgramRow& row) const {
+        const auto found = std::ranges::find(covering_, &row, &Covering::row);
+        return found == covering_.end() ? nullptr : &*found;
+    }
+
+    /// Returns why nothing of the creator counts in the program.
+    [[nodiscard]] std::optional<CauseFound> program_fault(const ProgramRow& row,
+                                                          AttributionType type) {
+        std::optional<CauseFound> first;
+        const auto member = ledger_.membership(order_.key.account, row.program.id, creator_);
+        if (!member || member->removed) {
+            keep_first(first, caused(Cause::kNotMember, row));
+        } else if (type == AttributionType::kLanded && member->effective_from > order_.ordered_at) {
+            keep_first(first, caused(Cause::kMemberLater, row, member->effective_from));
+        }
+        const Covering* const covering = covering_of(row);
+        if (covering == nullptr) {
+            keep_first(first, caused(Cause::kNotCovered, row));
+        } else if (row.precedes_opening(order_.ordered_at)) {
+            keep_first(first, caused(Cause::kBeforeOpening, row, row.opening_at));
+        } else if (row.program.ends_at && order_.ordered_at >= *row.program.ends_at) {
+            keep_first(first, caused(Cause::kProgramEnded, row, row.program.ends_at));
+        } else if (!covering->counts_for(order_.ordered_at)) {
+            keep_first(first,
+                       caused(Cause::kProgramLater, row,
+                              std::max(covering->effective_from,
+                                       row.program.starts_at.value_or(row.first_effective_from))));
+        }
+        if (!row.program.uses(type)) {
+            keep_first(first, caused(type == AttributionType::kLanded ? Cause::kCodesOnly
+                                                                      : Cause::kLinksOnly,
+                                     row));
+        }
+        return first;
+    }
+
+    void add_codes(std::vector<Evidence>& all, const ProgramRow& row) {
+        for (std::size_t i = 0; i < order_.codes.size(); ++i) {
+            std::optional<CodeRow> hers;  // the one that was valid, else the last one before
+            for (const CodeRow& owner :
+                 ledger_.code_owners(order_.key.account, code_digest(order_.codes[i]))) {
+                if (owner.program == row.program.id && owner.creator == creator_ &&
+                    (!hers || is_valid_at(owner, order_.ordered_at) ||
+                     (!is_valid_at(*hers, order_.ordered_at) &&
+                      owner.valid_from <= order_.ordered_at))) {
+                    hers = owner;
+                }
+            }
+            if (!hers) {
+                continue;
+            }
+            Evidence found{AttributionType::kAffiliateCode,
+                           row.program.id,
+                           static_cast<std::uint32_t>(i),
+                           {},
+                           program_fault(row, AttributionType::kAffiliateCode)};
+            if (!is_valid_at(*hers, order_.ordered_at)) {
+                const bool is_early = order_.ordered_at < hers->valid_from;
+                CauseFound fault =
+                    caused(is_early ? Cause::kCodeNotYet : Cause::kCodeEnded, row,
+                           is_early ? std::optional(hers->valid_from) : hers->valid_until);
+                fault.code = hers->code;
+                keep_first(found.fault, std::move(fault));
+            }
+            all.push_back(std::move(found));
+        }
+    }
+
+    /// Judges her latest click before the order, or the first one after it.
+    void add_click(std::vector<Evidence>& all, const ProgramRow& row) {
+        if (!order_.device) {
+            return;
+        }
+        std::optional<Click> best;
+        std::size_t read = 0;
+        ledger_.visit_clicks(order_.key.account, *order_.device, row.program.id, kEndOfTime,
+                             [&](const Click& click) {
+                                 if (click.creator == creator_) {
+                                     best = click;  // of those after the order, the first
+                                     return click.occurred_at > order_.ordered_at;
+                                 }
+                                 return ++read < kClicksReadMax;
+                             });
+        if (!best) {
+            return;
+        }
+        Evidence found{AttributionType::kLanded, row.program.id, 0, best->occurred_at,
+                       program_fault(row, AttributionType::kLanded)};
+        if (best->occurred_at > order_.ordered_at) {
+            keep_first(found.fault, caused(Cause::kClickAfter, row, best->occurred_at));
+        } else if (best->occurred_at < row.program.window_start(order_.ordered_at)) {
+            CauseFound fault = caused(Cause::kClickOld, row, best->occurred_at);
+            fault.days = (order_.ordered_at.seconds - best->occurred_at.seconds) / kSecondsPerDay;
+            fault.window = row.program.window_days;
+            keep_first(found.fault, std::move(fault));
+        } else if (best->effective_from > order_.ordered_at) {
+            keep_first(found.fault, caused(Cause::kClickUntimely, row, best->effective_from));
+        }
+        all.push_back(std::move(found));
+    }
+
+    LedgerReader& ledger_;
+    const OrderState& order_;
+    const CreatorId& creator_;
+    std::vector<ProgramRow> programs_;
+    std::vector<Covering> covering_;
+};
+
+Cause of_verdict(CandidateVerdict verdict) noexcept {
+    switch (verdict) {
+        case CandidateVerdict::kLaterCode:
+            return Cause::kOtherCode;
+        case CandidateVerdict::kOlderClick:
+            return Cause::kOtherClick;
+        case CandidateVerdict::kLowerPrecedence:
+        case CandidateVerdict::kClickBelowCode:
+            return Cause::kOtherType;
+        case CandidateVerdict::kHigherProgramId:
+            return Cause::kOtherProgram;
+        case CandidateVerdict::kWon:
+        case CandidateVerdict::kSameCreator:
+            break;
+    }
+    return Cause::kOtherEarlier;
+}
+
+/// Returns why another creator has the order although this code or click would have counted alone.
+Cause lost_because(const Attribution& attribution, const Evidence& evidence,
+                   const CreatorId& creator) {
+    for (const Candidate& candidate : attribution.candidates) {
+        if (candidate.type != evidence.type || candidate.program != evidence.program) {
+            continue;
+        }
+        if (candidate.creator == creator && candidate.code == evidence.code) {
+            return of_verdict(candidate.verdict);
+        }
+        // The attribution names only the last one of a program's clicks.
+        if (evidence.type == AttributionType::kLanded &&
+            candidate.clicked_at > evidence.clicked_at) {
+            return Cause::kOtherClick;
+        }
+    }
+    return Cause::kOtherEarlier;
+}
+
+CauseFound cause_of_hers(LedgerReader& ledger, const OrderState& order, const Position& position,
+                         Timestamp now) {
+    CauseFound found;
+    if (order.position() != &position || order.has(kOrderRejected)) {
+        found.cause = Cause::kTakenBack;
+        found.at = position.last_posted;
+        return found;
+    }
+    if (order.cancelled_at) {
+        found.cause = Cause::kCancelled;
+        found.at = order.cancelled_at;
+        return found;
+    }
+    const Money commission = commission_amount(order);
+    if (commission.amount.is_zero()) {
+        found.cause = order.refunds.empty() ? Cause::kEarnsNothing : Cause::kRefunded;
+        return found;
+    }
+    found.commission = commission;
+    const std::string_view status = OrderJudge(ledger).status(order, now);
+    found.cause = status == "blocked"     ? Cause::kChecked
+                  : status == "pending"   ? Cause::kPending
+                  : status == "in_payout" ? Cause::kOnItsWay
+                  : status == "paid"      ? Cause::kPaid
+                                          : Cause::kReady;
+    const auto program = ledger.program(position.attribution.program);
+    if (found.cause == Cause::kPending && program) {
+        found.at = program->program.clears_at(order.ordered_at);
+    }
+    return found;
+}
+
+const Position* position_of(const OrderState& order, const CreatorId& creator) {
+    const Position* const live = order.position();
+    if (live != nullptr && live->attribution.creator == creator) {
+        return live;
+    }
+    const auto found = std::ranges::find(order.positions, creator, [](const Position& position) {
+        return position.attribution.creator;
+    });
+    return found == order.positions.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(Cause cause) noexcept {
+    return kNames.at(static_cast<std::size_t>(cause));
+}
+
+const std::vector<Cause>& all_causes() {
+    static const std::vector<Cause> all = [] {
+        std::vector<Cause> causes;
+        for (std::size_t i = 0; i < kNames.size(); ++i) {
+            causes.push_back(static_cast<Cause>(i));
+        }
+        return causes;
+    }();
+    return all;
+}
+
+bool was_of(const OrderState& order, const CreatorId& creator) {
+    return position_of(order, creator) != nullptr;
+}
+
+bool has_code_of(LedgerReader& ledger, const OrderState& order, const CreatorId& creator) {
+    for (const std::string& code : order.codes) {
+        bool is_hers = false, was_hers_then = false, was_anothers_then = false;
+        for (const CodeRow& owner : ledger.code_owners(order.key.account, code_digest(code))) {
+            const bool then = is_valid_at(owner, order.ordered_at);
+            is_hers = is_hers || owner.creator == creator;
+            was_hers_then = was_hers_then || (then && owner.creator == creator);
+            was_anothers_then = was_anothers_then || (then && owner.creator != creator);
+        }
+        if (was_hers_then || (is_hers && !was_anothers_then)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+CauseFound find_cause(LedgerReader& ledger, const OrderState& order, const CreatorId& creator,
+                      Timestamp now) {
+    if (const Position* const hers = position_of(order, creator)) {
+        return cause_of_hers(ledger, order, *hers, now);
+    }
+    const std::vector<Evidence> evidence = Judge(ledger, order, creator).evidence();
+    std::optional<CauseFound> lost, fault;
+    for (const Evidence& one : evidence) {
+        if (one.fault) {
+            keep_first(fault, *one.fault);
+        } else {
+            CauseFound found;
+            found.cause = order.live ? lost_because(order.position()->attribution, one, creator)
+                                     : Cause::kWaiting;
+            found.program = one.program.str();
+            keep_first(lost, std::move(found));
+        }
+    }
+    CauseFound found;
+    if (!order.live && (order.has(kOrderBarred) || order.has(kOrderRejected))) {
+        found.cause = Cause::kNotCounted;
+        return found;
+    }
+    if (!order.live && order.cancelled_at) {
+        found.cause = Cause::kCancelledBefore;
+        found.at = order.cancelled_at;
+        return found;
+    }
+    found.cause = order.device ? Cause::kNoTrace : Cause::kNoDevice;
+    return lost ? *std::move(lost) : fault ? *std::move(fault) : found;
+}
+
+}  // namespace sluice

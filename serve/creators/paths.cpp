@@ -1,0 +1,203 @@
+#include "serve/creators/paths.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/creators/csv.hpp"
+#include "core/json/writer.hpp"
+#include "program/cli/cli_values.hpp"
+#include "serve/read/cursor.hpp"
+
+namespace sluice::serve {
+namespace {
+
+template <class Shown>
+Answer json_answer(const Shown& shown) {
+    Answer answer;
+    answer.body = encode_json(shown);
+    return answer;
+}
+
+Answer csv_answer(std::string text) {
+    Answer answer;
+    answer.type = "text/csv; charset=utf-8; header=present";
+    answer.body = std::move(text);
+    return answer;
+}
+
+/// Returns the texts of the request's cursor, or nothing on the first page.
+std::optional<std::vector<std::string>> place_of(const PageRequest& request, std::size_t parts) {
+    const auto cursor = request.arguments.text("after");
+    if (!cursor) {
+        return std::nullopt;
+    }
+    const auto key = open_cursor(request.query, *cursor);
+    auto texts = key ? split_key(*key, parts) : std::nullopt;
+    if (!texts) {
+        refuse("cursor_invalid");
+    }
+    return texts;
+}
+
+/// Returns `{"items": [...], "next": ...}`.
+/// @param more  Writes further members, or null.
+template <class Row>
+Answer list_answer(const PageRequest& request, const std::vector<Row>& rows,
+                   const std::optional<std::vector<std::string>>& next,
+                   const std::function<void(MemberWriter&)>& more = nullptr) {
+    Answer answer;
+    JsonWriter json(answer.body);
+    json.begin_object();
+    MemberWriter members(json);
+    members("items", rows);
+    members.or_null(
+        "next", next ? std::optional(make_cursor(request.query, join_key(*next))) : std::nullopt);
+    if (more) {
+        more(members);
+    }
+    json.end_object();
+    return answer;
+}
+
+Answer show_home(CreatorLedger& ledger, const PageRequest& request) {
+    return json_answer(ledger.home(request.now));
+}
+
+Answer list_orders(CreatorLedger& ledger, const PageRequest& request) {
+    const auto texts = place_of(request, 2);
+    const auto after =
+        texts ? std::optional(CreatorOrderPlace{ShopId((*texts)[0]), OrderId((*texts)[1])})
+              : std::nullopt;
+    const auto page = ledger.orders(after, request.now);
+    if (!page) {
+        refuse("cursor_invalid");
+    }
+    if (request.arguments.is("format", "csv")) {
+        return csv_answer(creator_csv(page->rows));
+    }
+    std::optional<std::vector<std::string>> next;
+    if (page->next) {
+        next = {page->next->shop.str(), page->next->order.str()};
+    }
+    return list_answer(request, page->rows, next);
+}
+
+Answer show_order(CreatorLedger& ledger, const PageRequest& request) {
+    const auto detail = ledger.order(ShopId(request.arguments.required("shop")),
+                                     OrderId(request.arguments.required("order")), request.now);
+    return detail ? json_answer(*detail) : problem("not_found");
+}
+
+Answer list_payments(CreatorLedger& ledger, const PageRequest& request) {
+    const auto after = place_of(request, 1);
+    const auto page = ledger.payments(after ? std::optional(after->front()) : std::nullopt);
+    if (!page) {
+        refuse("cursor_invalid");
+    }
+    std::optional<std::vector<std::string>> next;
+    if (page->next) {
+        next = {*page->next};
+    }
+    return list_answer(request, page->rows, next, [&ledger](MemberWriter& members) {
+        members("left_out", ledger.left_out());
+    });
+}
+
+Answer show_payment(CreatorLedger& ledger, const PageRequest& request) {
+    const std::string id = request.arguments.required("id");
+    const auto payment = ledger.payment(id);
+    if (!payment) {
+        return problem("not_found");
+    }
+    const auto texts = place_of(request, 3);
+    const auto after = texts ? std::optional(ItemPlace{ProgramId((*texts)[0]), ShopId((*texts)[1]),
+                                                       OrderId((*texts)[2])})
+                             : std::nullopt;
+    const auto page = ledger.items(id, after);
+    std::optional<std::vector<std::string>> next;
+    if (page->next) {
+        next = {page->next->program.str(), page->next->shop.str(), page->next->order.str()};
+    }
+    return list_answer(request, page->rows, next,
+                       [&payment](MemberWriter& members) { members("payment", *payment); });
+}
+
+Answer show_statement(CreatorLedger& ledger, const PageRequest& request) {
+    const auto month = cli::parse_month(request.arguments.required("month"));
+    const CreatorStatement statement = ledger.statement(month->from, month->to);
+    return request.arguments.is("format", "csv") ? csv_answer(creator_csv(statement.entries))
+                                                 : json_answer(statement);
+}
+
+Answer find_order(CreatorLedger& ledger, const PageRequest& request) {
+    const Arguments& given = request.arguments;
+    MissedOrder missed{ShopId(given.required("shop")), given.text("number"), {}, {}};
+    const auto day = given.text("day"), total = given.text("total");
+    if (day.has_value() != total.has_value() || (!missed.number && !day)) {
+        const std::string what = "expected the number, or the day and the total, or all three";
+        throw Refusal{parameter_problem({{!day && total ? "day"
+                                          : day         ? "total"
+                                                        : "number",
+                                          what}})};
+    }
+    if (day) {
+        missed.day = Timestamp::parse(*day + "T00:00:00Z");
+        missed.total = Decimal::parse(*total);
+    }
+    return json_answer(ledger.find(missed, request.now));
+}
+
+Parameter after() {
+    return {"after", ValueKind::kCursor, "`next` of the page before"};
+}
+Parameter format() {
+    return {"format", ValueKind::kWord, "Format of the answer", false, {"json", "csv"}};
+}
+
+}  // namespace
+
+const std::vector<CreatorPath>& creator_paths() {
+    static const std::vector<CreatorPath> all{
+        {"home", {}, show_home},
+        {"orders", {after(), format()}, list_orders},
+        {"order",
+         {{"shop", ValueKind::kId, "Shop", true}, {"order", ValueKind::kWireId, "Order", true}},
+         show_order},
+        {"find",
+         {{"shop", ValueKind::kId, "Shop", true},
+          {"number", ValueKind::kNumber, "Number of the order"},
+          {"day", ValueKind::kDate, "Day of the order, such as 2026-01-31"},
+          {"total", ValueKind::kAmount, "What the customer paid"}},
+         find_order},
+        {"payments", {after()}, list_payments},
+        {"payment", {{"id", ValueKind::kId, "Payment", true}, after()}, show_payment},
+        {"statement",
+         {{"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true}, format()},
+         show_statement}};
+    return all;
+}
+
+const CreatorPath* find_creator_path(std::string_view path) {
+    const auto& all = creator_paths();
+    const auto found = std::ranges::find(all, path, &CreatorPath::path);
+    return found == all.end() ? nullptr : &*found;
+}
+
+Answer answer_path(const CreatorPath& path, LedgerReader& ledger, const CreatorScope& scope,
+                   const Arguments& arguments, Timestamp now) {
+    std::string query = "creators/" + std::string(path.path) + "?" +
+                        std::to_string(scope.account().value) + "/" + scope.creator().str();
+    for (const auto& [name, value] : arguments.all()) {
+        if (name != "after" && name != "format") {
+            query += "&" + name + "=" + encoded(value);
+        }
+    }
+    CreatorLedger own(ledger, scope);
+    try {
+        return path.read(own, {arguments, now, std::move(query)});
+    } catch (const Refusal& refusal) {
+        return refusal.answer;
+    }
+}
+
+}  // namespace sluice::serve

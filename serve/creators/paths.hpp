@@ -1,0 +1,36 @@
+// Paths of a creator's page below /c/ACCOUNT/v1/: the table from which requests are routed and
+// parameters checked. Each takes a CreatorLedger, so no read of staff fits here.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/creators/creator_ledger.hpp"
+#include "serve/read/http.hpp"
+#include "serve/read/resource.hpp"
+
+namespace sluice::serve {
+
+/// A checked request.
+struct PageRequest {
+    const Arguments& arguments;
+    Timestamp now;
+    std::string query;  ///< Path, creator and parameters: what a cursor belongs to.
+};
+
+struct CreatorPath {
+    std::string_view path;
+    std::vector<Parameter> parameters;
+    Answer (*read)(CreatorLedger&, const PageRequest&);
+};
+
+[[nodiscard]] const std::vector<CreatorPath>& creator_paths();
+/// Returns nullptr if there is no such path.
+[[nodiscard]] const CreatorPath* find_creator_path(std::string_view path);
+
+/// Returns the answer of a path for the creator of `scope`. Throws ForeignRow, LedgerFailure.
+[[nodiscard]] Answer answer_path(const CreatorPath& path, LedgerReader& ledger,
+                                 const CreatorScope& scope, const Arguments& arguments,
+                                 Timestamp now);
+
+}  // namespace sluice::serve

@@ -1,0 +1,56 @@
+// "Where is my order?": the answer is one cause, in a sentence.
+import { askPlatform, get, isFramed } from "../api.js";
+import { element } from "../dom.js";
+import { day, money } from "../format.js";
+import { button, link, shopName } from "../parts.js";
+import settings from "../settings.js";
+import words from "../words.js";
+
+const text = words.find;
+
+/** 49,90 -> 49.90 */
+const plainAmount = (typed) => typed.trim().replace(/^(\d+),(\d{1,6})$/, "$1.$2");
+/** 3.3.26 -> 2026-03-03 */
+function plainDay(typed) {
+  const [, date, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{2}|\d{4})$/.exec(typed.trim()) || [];
+  return date ? (year.length === 2 ? "20" + year : year) + "-" + month.padStart(2, "0") + "-" + date.padStart(2, "0") : typed.trim();
+}
+
+function ask(number, cause) {
+  if (!askPlatform({ number, cause }) && settings.ask) {
+    const address = settings.ask.replaceAll("{number}", encodeURIComponent(number)).replaceAll("{cause}", encodeURIComponent(cause));
+    window.open(address, "_blank", "noopener");
+  }
+}
+
+function answerOf(found, shop, number) {
+  const sentence = words.causes[found.cause]({ ...found, shop: shopName(shop), name: settings.name, day: found.day && day(found.day),
+    amount: found.commission === null ? "" : money(found.commission, found.currency) });
+  return [element("p", { class: "answer" }, sentence), element("p", { class: "tools" },
+    ...(found.number === null ? [] : [link("order", { shop: found.shop, order: found.number }, words.titles.order + " " + found.number)]),
+    ...(settings.ask || isFramed ? [button(text.ask, () => ask(number, found.cause))] : []))];
+}
+
+/** The form, for the shops of which the page has names or the creator has orders. */
+export function findCard(shops) {
+  const input = (name, attributes) => element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
+  const field = (label, node) => element("label", {}, label, node);
+  const result = element("div", { role: "status" });
+  const form = element("form", { class: "find" },
+    shops.length > 1 ? field(text.shop, element("select", { name: "shop" }, ...shops.map((shop) => element("option", { value: shop }, shopName(shop)))))
+      : element("input", { type: "hidden", name: "shop", value: shops[0] }),
+    field(text.number, input("number", { maxlength: "64" })), field(text.day, input("day", { type: "date" })),
+    field(text.total, input("total", { inputmode: "decimal" })), element("button", {}, text.search));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const typed = Object.fromEntries(new FormData(form));
+    const given = { shop: typed.shop, number: typed.number.trim() || null, day: plainDay(typed.day) || null, total: plainAmount(typed.total) || null };
+    try {
+      result.replaceChildren(...answerOf(await get("find", given), given.shop, given.number ?? ""));
+    } catch (error) {
+      result.replaceChildren(element("p", {}, error.code === "rate_limited" ? text.limit : error.code === "parameter" ? text.hint
+        : words.failed[error.code] ?? words.failed.other));
+    }
+  });
+  return element("section", { class: "card", id: "find" }, element("h2", {}, text.title), element("p", { class: "muted" }, text.hint), form, result);
+}

@@ -1,0 +1,279 @@
+#include "serve/http/creator_front.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "os/clock/clock.hpp"
+#include "serve/creators/page_files.hpp"
+#include "serve/http/files.hpp"
+
+namespace sluice::serve {
+namespace {
+
+constexpr std::string_view kPages = "/c/", kReads = "v1/";
+
+Answer own_answer(std::string text) {
+    Answer answer;
+    answer.type = "text/plain; charset=utf-8";
+    answer.body = std::move(text);
+    return answer;
+}
+
+Answer not_admitted() {
+    return problem("unauthorized")
+        .with("WWW-Authenticate", "Bearer")
+        .with("Cache-Control", "no-store");
+}
+
+/// The account and the rest of `/c/ACCOUNT/rest`.
+std::pair<std::string_view, std::string_view> parts_of(std::string_view path) {
+    path.remove_prefix(kPages.size());
+    const std::size_t slash = path.find('/');
+    return slash == std::string_view::npos
+               ? std::pair(std::string_view(), std::string_view())
+               : std::pair(path.substr(0, slash), path.substr(slash + 1));
+}
+
+Answer text_file(std::string_view name, std::string text) {
+    Answer answer;
+    answer.type = std::string(type_of_file(name));
+    answer.body = std::move(text);
+    return answer;
+}
+
+/// An SVG file may have scripts, which a browser runs if the file is opened by itself.
+Answer logo_file(const PageLogo& logo) {
+    Answer answer;
+    answer.type = logo.type;
+    answer.body = logo.bytes;
+    return answer.with("Content-Security-Policy",
+                       "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+}
+
+/// Adds what every file of the page has.
+Answer page_file_answer(const AccountPage& page, Answer answer, const Request& request) {
+    const auto lacks = [&answer](std::string_view name) {
+        return std::ranges::find(answer.headers, name, [](const auto& header) {
+                   return std::string_view(header.first);
+               }) == answer.headers.end();
+    };
+    if (lacks("Content-Security-Policy")) {
+        answer.with("Content-Security-Policy", page_policy(frame_ancestors(page)));
+    }
+    if (lacks("Cross-Origin-Resource-Policy")) {
+        answer.with("Cross-Origin-Resource-Policy", "same-origin");
+    }
+    answer.with("Cache-Control", "no-cache");
+    tag_answer(answer, request.if_none_match.value_or(""));
+    return answer;
+}
+
+/// Returns a file of the page of an account, or nothing.
+std::optional<Answer> find_page_file(const AccountPage& page, std::string_view rest) {
+    const std::string_view name = rest.empty() ? "index.html" : rest;
+    if (name == "settings.js") {
+        return text_file(name, settings_js(page));
+    }
+    if (name == "theme.css") {
+        return text_file(name, theme_css(page));
+    }
+    if (name == "logo" && page.logo) {
+        return logo_file(*page.logo);
+    }
+    const auto& files = creator_files();
+    const auto found = std::ranges::find(files, name, &StaticFile::path);
+    if (found == files.end()) {
+        return std::nullopt;
+    }
+    Answer answer = text_file(name, std::string(found->bytes));
+    if (name == "creators.js") {  // the platform's page loads it, with a digest to check
+        answer.with("Access-Control-Allow-Origin", "*");
+        answer.with("Cross-Origin-Resource-Policy", "cross-origin");
+    }
+    return answer;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> FindLimits::count(const std::string& account, const std::string& caller,
+                                              std::int64_t now_second) {
+    constexpr std::int64_t kDay = 86'400, kHour = 3600;
+    constexpr unsigned kOfCreator = 30, kOfAccount = 300;
+    constexpr std::size_t kRemembered = 100'000;
+    const auto window_at = [now_second](std::map<std::string, Window>& all, const std::string& key,
+                                        std::int64_t length) -> Window& {
+        const std::int64_t begins = now_second - now_second % length;
+        if (all.size() > kRemembered) {
+            std::erase_if(all, [begins](const auto& one) { return one.second.begins != begins; });
+        }
+        Window& window = all[key];
+        window = window.begins == begins ? window : Window{begins, 0};
+        return window;
+    };
+    Window& hers = window_at(creators_, caller, kDay);
+    Window& all = window_at(accounts_, account, kHour);
+    if (hers.count >= kOfCreator) {
+        return hers.begins + kDay - now_second;
+    }
+    if (all.count >= kOfAccount) {
+        return all.begins + kHour - now_second;
+    }
+    ++hers.count;
+    ++all.count;
+    return std::nullopt;
+}
+
+Outcome CreatorFront::admit(const Request& request, bool is_ready) {
+    Outcome outcome{"other", {}, {}, Answer{}};
+    const auto target = parse_target(request.target);
+    if (!target) {
+        outcome.result = problem("bad_request");
+        return outcome;
+    }
+    const std::string& path = target->path;
+    const bool is_own = path == "/health" || path == "/ready" || path == "/metrics";
+    const auto [account, rest] =
+        path.starts_with(kPages) ? parts_of(path) : std::pair<std::string_view, std::string_view>();
+    const auto page = pages_.accounts.find(AccountId(account));
+    const bool has_page = page != pages_.accounts.end();
+    const CreatorPath* const found = has_page && rest.starts_with(kReads)
+                                         ? find_creator_path(rest.substr(kReads.size()))
+                                         : nullptr;
+    std::optional<Answer> file =
+        has_page && !rest.starts_with(kReads) ? find_page_file(page->second, rest) : std::nullopt;
+    if (found == nullptr && !file && !is_own) {
+        outcome.result = problem("no_such_path");
+        return outcome;
+    }
+    outcome.path = found != nullptr ? std::string(found->path) : file ? "file" : path;
+    if (request.method != "GET" && request.method != "HEAD") {
+        outcome.result = problem("method_not_allowed");
+    } else if (found != nullptr) {
+        admit_path(request, AccountId(account), *found, target->parameters, outcome);
+    } else if (file) {
+        outcome.account = account;
+        outcome.result = page_file_answer(page->second, *std::move(file), request);
+    } else if (path == "/metrics") {
+        Answer answer = own_answer(metrics());
+        answer.type = "text/plain; version=0.0.4; charset=utf-8";
+        outcome.result = std::move(answer);
+    } else if (path == "/ready" && !is_ready) {
+        outcome.result = problem("ledger_unavailable");
+    } else {
+        outcome.result = own_answer("ok\n");
+    }
+    return outcome;
+}
+
+void CreatorFront::admit_path(const Request& request, const AccountId& account,
+                              const CreatorPath& path,
+                              const std::vector<std::pair<std::string, std::string>>& parameters,
+                              Outcome& outcome) {
+    const Timestamp at = now();
+    const auto found = tokens_.find(request.authorization, account, at);
+    if (!found.ok()) {
+        outcome.result = problem("ledger_unavailable");
+        return;
+    }
+    if (const PageRefusal* const refused = std::get_if<PageRefusal>(&*found)) {
+        ++refused_[to_string(*refused)];
+        outcome.result = not_admitted();
+        return;
+    }
+    const PageCaller& caller = std::get<PageCaller>(*found);
+    outcome.caller = "c:" + account.str() + "/" + caller.scope.creator().str();
+    outcome.account = account.str();
+    outcome.logged = caller.logged;
+    Admitted admitted;
+    const RateVerdict verdict = rates_.count(outcome.caller, at.seconds);
+    admitted.headers = {{"Cache-Control", "no-store"},
+                        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
+                        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
+                        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
+    const auto answer = [&](Answer refused) {
+        refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
+                               admitted.headers.end());
+        outcome.result = std::move(refused);
+    };
+    if (!verdict.allowed) {
+        return answer(
+            problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
+    }
+    std::vector<ParameterError> errors;
+    Arguments arguments = check_parameters(path.parameters, parameters, at, errors);
+    if (!errors.empty()) {
+        return answer(parameter_problem(errors));
+    }
+    if (path.path == "find") {
+        if (const auto wait = finds_.count(account.str(), outcome.caller, at.seconds)) {
+            return answer(problem("rate_limited").with("Retry-After", std::to_string(*wait)));
+        }
+    }
+    admitted.job.grant.account = caller.scope.account();
+    admitted.job.now = at;
+    admitted.job.own = [&path, scope = caller.scope, arguments, at,
+                        count = foreign_rows_](LedgerReader& ledger) {
+        try {
+            return answer_path(path, ledger, scope, arguments, at);
+        } catch (const ForeignRow&) {
+            ++*count;
+            throw;  // logged and answered as any failure
+        }
+    };
+    outcome.result = std::move(admitted);
+}
+
+std::optional<Answer> CreatorFront::refusal(const Request& request, const Admitted& /*admitted*/) {
+    const auto target = parse_target(request.target);
+    const AccountId account(target ? parts_of(target->path).first : std::string_view());
+    const auto found = tokens_.find(request.authorization, account, now());
+    if (!found.ok()) {
+        return problem("ledger_unavailable");
+    }
+    return std::holds_alternative<PageRefusal>(*found) ? std::optional(not_admitted())
+                                                       : std::nullopt;
+}
+
+Answer CreatorFront::finish(const Request& request, const Admitted& admitted, Answer answer) {
+    if (std::optional<Answer> refused = refusal(request, admitted)) {
+        answer = *std::move(refused);
+    }
+    answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
+    return answer;
+}
+
+/// Writes neither parameter nor token: creator and random bytes lead to the link.
+void CreatorFront::note(const Request& request, const Outcome& outcome, unsigned status,
+                        std::chrono::microseconds took) {
+    ++figures_.requests[{outcome.path, status}];
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
+                 outcome.logged.empty() ? "-" : outcome.logged.c_str(),
+                 outcome.account.empty() ? "-" : outcome.account.c_str(),
+                 request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(), status,
+                 static_cast<long long>(took.count()));
+}
+
+std::string CreatorFront::metrics() const {
+    std::string text =
+        "# HELP sluice_creator_requests_total Answered requests of creators' pages.\n"
+        "# TYPE sluice_creator_requests_total counter\n";
+    for (const auto& [key, count] : figures_.requests) {
+        text += "sluice_creator_requests_total{path=\"" + key.first + "\",status=\"" +
+                std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
+    }
+    text +=
+        "# HELP sluice_creator_refused_total Page tokens that were refused.\n"
+        "# TYPE sluice_creator_refused_total counter\n";
+    for (const auto& [reason, count] : refused_) {
+        text += "sluice_creator_refused_total{reason=\"" + std::string(reason) + "\"} " +
+                std::to_string(count) + "\n";
+    }
+    return text +
+           "# HELP sluice_creator_foreign_rows_total Rows of another creator that were about to "
+           "be shown.\n"
+           "# TYPE sluice_creator_foreign_rows_total counter\n"
+           "sluice_creator_foreign_rows_total " +
+           std::to_string(foreign_rows_->load()) + "\n";
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,351 @@
+"""The creator's page in a real browser (creators CE6 to CE11, CE23 to CE26), behind a real nginx with the shipped files: in a tab
+of its own, and in a frame of another site. The links are made by the programs of docs/creators.md."""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+from docs import facts
+from harness import paths
+from harness.chromium import Browser
+from harness.edge import Edge
+from harness.serve import CreatorPages, Serve, ask
+from serve import scene
+from serve.test_page import BARRIERS, axe  # noqa: F401
+
+UI = paths.ROOT / "serve" / "creators" / "ui"
+SHARED = paths.ROOT / "core" / "page"
+SHIPPED = paths.ROOT / "conf" / "nginx"
+CONFIG = """base_url = "http://127.0.0.1:@PORT@"
+[acme]
+name = "Acme Creators"
+origins = ["http://localhost:@PORT2@"]
+return_url = "http://localhost:@PORT2@/earnings"
+paid = "around the 5th"
+accent = "#7a2e8e"
+accent_dark = "#d9a0ea"
+logo = "@DIR@/acme.svg"
+shops = { shop-1 = "Mug Shop" }
+[beta]
+name = "Beta Creators"
+"""
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#7a2e8e"/></svg>'
+PLATFORM = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Acme</title>
+<link rel="icon" href="data:,"></head><body><h1>Acme</h1><div id="earnings"></div>
+<script src="http://127.0.0.1:@PORT@/c/acme/creators.js"></script>
+<script>
+  window.asked = 0;
+  sluiceCreators(document.getElementById("earnings"), {base: "http://127.0.0.1:@PORT@", account: "acme", lang: "en",
+    token: async () => { window.asked++; return (await (await fetch("/token.json", {cache: "no-store"})).json()).token; }});
+</script></body></html>
+"""
+PROGRAMS = {"node": (["node"], "\ncreatorLink(process.argv[2]).then((link) => console.log(JSON.stringify(link)));\n"),
+            "php": (["php"], "\necho json_encode(creator_link($argv[1]));\n"),
+            "python": (["/usr/bin/python3"], "\nimport sys\nprint(json.dumps(creator_link(sys.argv[1])))\n")}
+
+
+def shipped(name, **sockets):
+    text = (SHIPPED / name).read_text()
+    for socket, own in sockets.items():
+        text = text.replace(f"/run/sluice/{socket}.sock", str(own))
+    return text
+
+
+class World:
+    def __init__(self, folder, sluice, secrets, edge, serve, pages):
+        self.folder, self.sluice, self.secrets, self.edge, self.serve, self.pages = folder, sluice, secrets, edge, serve, pages
+        self.token_id, self.secret = sluice.token("acme", "creator_pages")
+        self.base, self.platform = f"http://127.0.0.1:{edge.port}", f"http://localhost:{edge.port2}"
+
+    def link(self, creator, **parameters):
+        return self.serve.token(self.secret).object("creator-link", creator=creator, **parameters)
+
+    def hand_out(self, token):
+        """Sets the token that the platform's backend answers with."""
+        (self.folder / "platform" / "token.json").write_text(json.dumps({"token": token}))
+
+
+@pytest.fixture(scope="module")
+def world():
+    with scene.on("lmdb") as (folder, sluice, secrets, _):
+        read, creators = folder / "read.sock", folder / "creators.sock"
+        http = f"""types {{ text/html html; application/json json; }}
+            {shipped("sluice-creators-http.conf").replace("rate=10r/s", "rate=1000r/s")}
+            server {{
+                listen 127.0.0.1:@PORT@;
+                access_log {folder}/access.log;
+                {shipped("sluice-creators.conf", creators=creators)}
+                {shipped("sluice-api.conf", read=read)}
+            }}
+            server {{ listen 127.0.0.1:@PORT2@; root {folder}/platform; }}"""
+        with Edge(http, store=folder / "store", create=False) as edge:
+            def placed(text):
+                return text.replace("@PORT@", str(edge.port)).replace("@PORT2@", str(edge.port2)).replace("@DIR@", str(folder))
+
+            (folder / "acme.svg").write_text(LOGO)
+            (folder / "creators.toml").write_text(placed(CONFIG))
+            (folder / "platform").mkdir()
+            (folder / "platform" / "index.html").write_text(placed(PLATFORM))
+            for part in (folder, folder / "platform"):
+                part.chmod(0o755)
+            options = ("--creators-config", folder / "creators.toml", "--rate-limit", "1000000/60")
+            with CreatorPages(folder / "store", folder, *options[1:]) as pages, Serve(folder / "store", folder, *options) as serve:
+                edge.start()
+                yield World(folder, sluice, secrets, edge, serve, pages)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("chromium")) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(world, browser):
+    """Opens a creator's link in a tab of its own, and waits for its sentence."""
+
+    def opened(creator="ann", view="", token=None, **options):
+        page = browser.page(**options)
+        page.goto(f"{world.base}/c/acme/#{token or world.link(creator)['token']}{view}")
+        page.wait("document.querySelector('main .answer, main .note') !== null")
+        return page
+
+    return opened
+
+
+def wait_for(page, text, selector="main"):
+    page.wait(f"document.querySelector({json.dumps(selector)})?.innerText.includes({json.dumps(text)})", text)
+
+
+# Links and files -----------------------------------------------------------------------------------------------------
+
+
+def test_every_example_is_run():
+    assert sorted(re.findall(r"<!-- example: (\w+) -->", facts.read("docs/creators.md"))) == sorted(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_printed_program_makes_a_link_that_opens_the_page(world, visit, name, tmp_path):
+    # Example 1 begins so.
+    command, call = PROGRAMS[name]
+    printed = re.search(rf"<!-- example: {name} -->\n```\w+\n(.*?)```", facts.read("docs/creators.md"), re.S).group(1)
+    (tmp_path / "program").write_text(printed + call)
+    environment = {**os.environ, "SLUICE_API": world.base, "SLUICE_SECRET": world.secret}
+    run = subprocess.run([*command, tmp_path / "program", "ann"], env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    link = json.loads(run.stdout)
+    assert link["url"] == f"{world.base}/c/acme/#{link['token']}" and link["creator_id"] == "ann"
+    refused = subprocess.run([*command, tmp_path / "program", "nobody"], env=environment, capture_output=True, text=True, timeout=60)
+    assert refused.returncode != 0 and not refused.stdout.startswith("{")
+    with visit(token=link["token"]) as page:
+        assert "Ann Smith" in page.text(".bar")
+
+
+def files():
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for folder in (UI, SHARED)
+            for path in folder.rglob("*") if path.is_file() and path.name != "README.md"}
+
+
+def test_the_files_are_served_as_they_are_and_stay_small(world):
+    assert sum(len(gzip.compress(content)) for content in files().values()) <= 40 * 1024
+    assert len(gzip.compress((UI / "creators.js").read_bytes())) <= 1536
+    for name, content in files().items():
+        answer = ask(world.pages.read, f"/c/acme/{name}")
+        assert (answer.status, answer.body) == (200, content), name
+        assert f"frame-ancestors {world.platform}" in answer.header("Content-Security-Policy")
+        assert answer.header("X-Content-Type-Options") == "nosniff" and answer.header("Referrer-Policy") == "no-referrer"
+    assert ask(world.pages.read, "/c/acme/").body == files()["index.html"]
+    # An account without origins is shown in no frame, one without a table has no page.
+    assert ask(world.pages.read, "/c/beta/").header("Content-Security-Policy").endswith("frame-ancestors 'none'")
+    for path in ("/c/gamma/", "/c/acme/none.js", "/c/acme", "/c/beta/logo", "/v1/home", "/ui/"):
+        assert ask(world.pages.read, path).status == 404, path
+    assert "sandbox" in ask(world.pages.read, "/c/acme/logo").header("Content-Security-Policy")
+
+
+def test_the_page_has_words_for_each_name_of_the_api():
+    program = f"import words from '{UI}/strings/en.js'; console.log(JSON.stringify(words, (_, one) => typeof one === 'function' ? 'x' : one))"
+    run = subprocess.run(["node", "--input-type=module", "-e", program], check=True, capture_output=True, text=True, timeout=60)
+    words = json.loads(run.stdout)
+
+    def names(file, begin, end):
+        text = (paths.ROOT / "core" / file).read_text()
+        return set(re.findall(r'"([A-Z][A-Z_]+)"', text[text.index(begin):text.index(end, text.index(begin))]))
+
+    assert set(words["causes"]) == names("explain/cause.cpp", "kNames{", "};")
+    orders = names("creators/words.cpp", "kOrderStates{{", "}};") | {"PENDING"}
+    payments = names("creators/words.cpp", "creator_payment_state(", "\n}")
+    assert set(words["order"]) == orders and set(words["payment"]) == payments
+    assert set(words["states"]) == orders | payments
+    assert set(words["left_out"]) == names("creators/words.cpp", "creator_skip_reason(", "\n}")
+    assert set(words["entries"]) == names("creators/words.cpp", "creator_entry_word(", "\n}")
+
+
+# In a tab of its own -------------------------------------------------------------------------------------------------
+
+
+def shown_amounts(page):
+    return page.run("Object.fromEntries([...document.querySelectorAll('.tile')].map((one) => [one.querySelector('h2').textContent, "
+                    "one.querySelector('.big').innerText.replace(',', '')]))")
+
+
+def test_home_has_the_sums_of_staff(world, visit):
+    balances = [row for row in world.serve.token(world.secrets["acme-manager"]).rows("balances") if row["creator_id"] == "ann"]
+    with visit() as page:
+        assert page.run("location.hash") == "" and "scp1" not in page.run("document.documentElement.outerHTML")
+        amounts = shown_amounts(page)
+        for title, staff in (("Ready", "payable"), ("Pending", "pending"), ("On its way", "in_payout"), ("Paid", "paid")):
+            (row,) = [row for row in balances if row["program_id"] == "spring"]
+            assert amounts[title] == f"{row[staff]}USD".replace("-", "−"), (title, amounts, row)
+        assert len([url for url in page.requests if "/v1/" in url]) == 2
+        assert page.run("document.cookie") == ""
+        assert not [url for url in page.requests if "scp1" in url.split("#")[0]]
+
+
+VIEWS = {"home": "", "orders": "&view=orders", "order": "&view=order&shop=shop-1&order=o1", "payments": "&view=payments",
+         "statement": "&view=statement", "held": "&view=order&shop=shop-1&order=held"}
+SIZES = [(390, "dark"), (1280, "light"), (320, "light")]
+
+
+def test_each_view_has_no_barrier_and_scrolls_nowhere_sideways(world, visit, axe):  # noqa: F811
+    pictures = os.environ.get("SLUICE_SCREENSHOTS")
+    for name, view in VIEWS.items():
+        with visit(view=view, width=SIZES[0][0], scheme=SIZES[0][1]) as page:
+            assert page.run("document.querySelector('main .note')?.innerText ?? ''") == "", name
+            assert 1 <= len([url for url in page.requests if "/v1/" in url]) <= 2, name
+            assert page.run("document.querySelectorAll('[style]').length") == 0, name
+            page.run(axe + "; 0")
+            for width, scheme in SIZES:
+                page.resize(width, scheme=scheme)
+                assert page.run("document.documentElement.scrollWidth") <= width, (name, width)
+                found = page.run(BARRIERS)
+                assert found["passes"] > 10 and found["violations"] == [], (name, width, found)
+            if pictures:
+                for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
+                    page.resize(width, scheme=scheme)
+                    page.screenshot(str(pathlib.Path(pictures) / f"creators-{name}-{width}-{scheme}.png"))
+
+
+def test_links_lead_to_payments_and_back(visit):
+    with visit() as page:
+        page.run("[...document.querySelectorAll('#nav a')].find((link) => link.textContent === 'Payments').click()")
+        wait_for(page, "were paid on", ".answer")
+        page.wait("document.activeElement.tagName === 'H1'")
+        page.run("[...document.querySelectorAll('main th a')].at(-1).click()")
+        wait_for(page, "Orders in this payment")
+        page.run("history.back()")
+        wait_for(page, "Payments", "main h1")
+
+
+def test_text_of_shops_enters_as_text(visit):
+    with visit(view="&view=orders") as page:
+        wait_for(page, "o 5 & <img onerror=1>")
+        page.run("[...document.querySelectorAll('main th a')].find((one) => one.textContent.includes('onerror')).click()")
+        wait_for(page, "Order o 5 & <img onerror=1>", "main h1")
+        assert page.run("document.querySelectorAll('main img').length") == 0
+
+
+def test_a_tab_of_its_own_keeps_its_token_over_a_reload_until_it_ends(world, visit):
+    token_id, secret = world.sluice.token("acme", "creator_pages")
+    token = world.serve.token(secret).object("creator-link", creator="ann")["token"]
+    with visit(token=token) as page:
+        page.expected.append("401")
+        page.call("Page.reload")
+        wait_for(page, "Ann Smith", ".bar")
+        world.sluice("token", "revoke", token_id)
+        page.run("location.hash = '#view=payments'")
+        wait_for(page, "This view has ended. Open it again in Acme Creators.")
+        assert page.run("document.querySelector('main a').href") == f"{world.platform}/earnings"
+        assert page.run("sessionStorage.length") == 0
+        assert "Ann" not in page.text("body")
+
+
+# In a frame of another site ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def framed(world, browser):
+    """Opens the platform's page for a creator. Returns the page and its frame."""
+
+    def opened(creator="ann", **options):
+        world.hand_out(world.link(creator)["token"])
+        page = browser.page(**options)
+        page.goto(f"{world.platform}/index.html")
+        frame = page.frame(f"{world.base}/c/acme/")
+        frame.wait("document.querySelector('main .answer') !== null")
+        return page, frame
+
+    return opened
+
+
+def test_a_frame_gets_tokens_from_its_page_and_keeps_nothing(world, framed):
+    page, frame = framed()
+    with page:
+        assert "Ann Smith" in frame.run("document.body.innerText")
+        assert page.run("window.asked") == 1
+        assert frame.run("[document.cookie, sessionStorage.length, localStorage.length, location.hash]") == ["", 0, 0, ""]
+        page.wait("document.querySelector('iframe').clientHeight > 400")
+        assert page.run("document.querySelector('iframe').clientHeight") == frame.run("Math.ceil(document.documentElement.getBoundingClientRect().height)")
+
+
+def test_a_frame_renews_its_token_and_shows_another_creator_from_nothing(world, framed):
+    page, frame = framed()
+    with page:
+        page.expected.append("401")
+        asked = page.run("window.asked")
+        # A token of under a minute: the next view asks for another, and shows what the new token may see.
+        token_id, secret = world.sluice.token("acme", "creator_pages")
+        short = world.serve.token(secret).object("creator-link", creator="ann", minutes=1)["token"]
+        page.run(f"document.querySelector('iframe').contentWindow.postMessage({{sluice: 1, type: 'token', token: {short!r}}}, {world.base!r})")
+        world.sluice("token", "revoke", token_id)
+        world.hand_out(world.link("ann")["token"])
+        frame.run("location.hash = '#view=orders'")
+        frame.wait("document.querySelector('main h1')?.textContent === 'Orders' && document.querySelector('main table') !== null")
+        assert page.run("window.asked") > asked
+        # The same frame for another creator: nothing of ann stays.
+        other = world.link("robert")["token"]
+        page.run(f"document.querySelector('iframe').contentWindow.postMessage({{sluice: 1, type: 'token', token: {other!r}}}, {world.base!r})")
+        frame.wait("document.querySelector('main table')?.innerText.includes('o2')")
+        assert "o1" not in frame.run("document.querySelector('main').innerText").split()
+        assert "Ann" not in frame.run("document.body.innerText")
+
+
+def test_a_frame_without_an_answer_says_that_it_has_ended(world, framed):
+    page, frame = framed()
+    with page:
+        page.expected.append("401")
+        world.hand_out("no token")
+        token_id, secret = world.sluice.token("acme", "creator_pages")
+        gone = world.serve.token(secret).object("creator-link", creator="ann")["token"]
+        world.sluice("token", "revoke", token_id)
+        page.run(f"document.querySelector('iframe').contentWindow.postMessage({{sluice: 1, type: 'token', token: {gone!r}}}, {world.base!r})")
+        frame.wait("document.querySelector('main').innerText.includes('This view has ended')")
+        assert "Ann" not in frame.run("document.body.innerText")
+
+
+def test_messages_of_others_are_ignored(world, visit, browser):
+    with visit() as page:  # a tab of its own has no parent
+        other = world.link("robert")["token"]
+        page.run(f"window.postMessage({{sluice: 1, type: 'token', token: {other!r}}}, '*')")
+        page.run("location.hash = '#view=orders'")
+        wait_for(page, "Orders", "main h1")
+        wait_for(page, "o1")
+        assert "Ann Smith" in page.text(".bar")
+    page = browser.page()
+    page.expected += ["frame-ancestors", "Framing", "ERR_BLOCKED_BY_CSP", "refused"]
+    with page:  # an origin that the file does not name
+        page.goto(f"http://127.0.0.1:{world.edge.port2}/index.html")
+        page.wait("document.querySelector('iframe') !== null")
+        page.wait("window.asked === 0 && performance.now() > 1000")
+
+
+def test_no_secret_is_in_a_log(world, visit):
+    link = world.link("ann")
+    with visit(token=link["token"], view="&view=order&shop=shop-1&order=o1"):
+        pass
+    logs = (world.folder / "access.log").read_text() + world.pages.log() + world.serve.log()
+    assert "GET /c/acme/v1/order" in logs and "ann/" in logs
+    assert "scp1" not in logs and world.secret not in logs
