@@ -10,7 +10,7 @@ _sluice()
         --store | --into | --to) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
         --token-file | --secret-from | --secret-file | --from) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         --format) mapfile -t COMPREPLY < <(compgen -W 'table json csv' -- "$word"); return ;;
-        --scope) mapfile -t COMPREPLY < <(compgen -W 'write_orders write_products read_orders' -- "$word"); return ;;
+        --scope) mapfile -t COMPREPLY < <(compgen -W 'write_orders write_products write_clicks read_orders' -- "$word"); return ;;
     esac
 
     # The subcommands so far: leave out options and what follows --store.

@@ -38,4 +38,4 @@ complete -c sluice -n 'not __sluice_wants_option; and test -z "$(__sluice_subcom
 complete -c sluice -l store -r -a '(__fish_complete_directories)'
 complete -c sluice -l into -r -a '(__fish_complete_directories)'
 complete -c sluice -l format -x -a 'table json csv'
-complete -c sluice -l scope -x -a 'write_orders write_products read_orders'
+complete -c sluice -l scope -x -a 'write_orders write_products write_clicks read_orders'

@@ -11,7 +11,7 @@ _sluice()
         (--store|--into|--to) _files -/; return ;;
         (--token-file|--secret-from|--secret-file|--from) _files; return ;;
         (--format) compadd table json csv; return ;;
-        (--scope) compadd write_orders write_products read_orders; return ;;
+        (--scope) compadd write_orders write_products write_clicks read_orders; return ;;
     esac
 
     # The subcommands so far: leave out options and what follows --store.

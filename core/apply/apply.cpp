@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/apply/clicks.hpp"
 #include "core/apply/command.hpp"
 #include "core/apply/guard.hpp"
 #include "core/apply/work.hpp"
@@ -46,6 +47,8 @@ std::uint64_t& counter(Totals& totals, InputClass input_class) noexcept {
             return totals.catalog;
         case InputClass::kCommand:
             return totals.commands;
+        case InputClass::kClicks:
+            return totals.clicks;
         case InputClass::kDead:
             break;
     }
@@ -190,7 +193,8 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
     if (input.damage) {
         return dead("DAMAGED_ROW: " + *input.damage);
     }
-    if (meta.account_number.value == 0 || meta.shop_number.value == 0) {
+    const bool names_shop = meta.shop_number.value != 0 || is_clicks(topic);
+    if (meta.account_number.value == 0 || !names_shop) {
         return dead("the record names no shop");
     }
     if (is_from_future(whole)) {
@@ -204,6 +208,9 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
     }
     if (topic == Topic::kPrivacyRequest) {
         return refuse_privacy_request(whole, txn);
+    }
+    if (is_clicks(topic)) {
+        return apply_click_record(whole, txn);
     }
     return is_order(topic) ? apply_order(whole, txn) : apply_catalog(whole, txn);
 }
@@ -302,6 +309,25 @@ Applied Applier::apply_catalog(const Decoded& decoded, LedgerTxn& txn) {
     apply_batch(decoded.meta.topic, decoded.body, decoded.meta.account_number,
                 decoded.meta.shop_number, txn);
     return {InputClass::kCatalog, false, {}, CommandOutcome::kDone};
+}
+
+Applied Applier::apply_click_record(const Decoded& decoded, LedgerTxn& txn) {
+    const Parsed<ClickRecord> record = decode_clicks(decoded.body);
+    if (!record) {
+        return dead("the body is not a list of clicks");
+    }
+    const RecordMeta& meta = decoded.meta;
+    CommandContext context;
+    context.source = {decoded.input.seq,
+                      meta.topic,
+                      meta.received_at,
+                      command_id(txn.head().node, decoded.input.seq, meta.received_at),
+                      {},
+                      {}};
+    context.account = meta.account_number;
+    apply_clicks(*record, context, programs_, txn);
+    do_work(order_applier_, txn, kWorkInline);
+    return {InputClass::kClicks, false, {}, CommandOutcome::kDone};
 }
 
 /// Returns why a command is not one that `sluice` wrote at this place, or nothing. Notes its seal.

@@ -83,6 +83,7 @@ private:
     Applied apply_deletion(const Decoded& decoded, LedgerTxn& txn);
     Applied refuse_privacy_request(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_catalog(const Decoded& decoded, LedgerTxn& txn);
+    Applied apply_click_record(const Decoded& decoded, LedgerTxn& txn);
     std::optional<std::string> seal_fault_of(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_command(const Decoded& decoded, LedgerTxn& txn);
     /// Applies a dead letter again. Returns true if the letter could be applied and is erased.

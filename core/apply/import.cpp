@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/apply/code_book.hpp"
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
 #include "core/approvals/approval.hpp"
@@ -16,6 +14,7 @@
 #include "core/orders/reply.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/code_book.hpp"
 
 namespace sluice {
 namespace {
@@ -326,16 +325,6 @@ bool owns_code(const Program& program, const CreatorId& creator, const Digest256
     });
 }
 
-/// Returns the number of inputs that all nodes have applied, this one included. It orders imports
-/// whichever node they came through, and is the sequence number as long as there is one node.
-std::uint64_t inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
-    std::uint64_t inputs = seq.value;
-    txn.scan_heads([&](const LedgerHead& head) {
-        inputs += head.node == txn.head().node ? 0 : head.applied_seq.value;
-    });
-    return inputs;
-}
-
 }  // namespace
 
 Result<Reply> import_creators(const CreatorImport& command, const CommandContext& context,
@@ -401,41 +390,6 @@ Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext&
     member->changed_by = context.source.seq;
     txn.put(*member);
     return done("creator " + command.creator.str() + " removed from program " + program.id.str());
-}
-
-Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
-                            ProgramCache& /*programs*/, LedgerTxn& txn) {
-    ProgramsByName programs(txn);
-    for (const ClickImport::Row& row : command.rows) {
-        if (programs.find(row.program) == nullptr) {
-            return at_line(row.line, "there is no program " + row.program.str());
-        }
-    }
-    std::vector<WaitKey> keys;
-    const std::uint64_t imported = inputs_up_to(context.source.seq, txn);
-    std::uint32_t number = 0;
-    for (const ClickImport::Row& row : command.rows) {
-        const Program& program = programs.find(row.program)->program;
-        const Digest256 anon = row.pseudonym ? *row.pseudonym : anon_digest(row.anon.view());
-        Click click{program.account,
-                    anon,
-                    program.id,
-                    row.occurred_at,
-                    first_id(txn, program.account, row.creator),
-                    {},
-                    0,
-                    {}};
-        const Timestamp effective_from =
-            effective_from_of(program, command.effective_from, context);
-        click.effective_from =
-            txn.load(click) ? std::min(click.effective_from, effective_from) : effective_from;
-        click.imported = {imported};
-        click.imported_row = number++;
-        txn.put(click);
-        keys.push_back({program.account, WaitKind::kAnon, anon});
-    }
-    leave_work(keys, context, txn);
-    return done(counted(command.rows.size(), "click", "clicks") + " imported");
 }
 
 Result<Reply> set_creator(const CreatorSet& command, const CommandContext& context,

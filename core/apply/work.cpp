@@ -265,7 +265,7 @@ private:
 void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context, LedgerTxn& txn) {
     std::set<WaitKey> seen;
     for (const WaitKey& key : keys) {
-        if (seen.insert(key).second && txn.next_waiting(key) == key) {
+        if (seen.insert(key).second && !txn.waiting_orders(key, std::nullopt, 1).empty()) {
             txn.put(new_work(WorkKind::kTryKey, key, context, txn));
         }
     }

@@ -65,24 +65,23 @@ void each_field(auto& members, Is<CreatorRemove> auto& command) {
     members("at", command.at);
 }
 
-void anon_item(MemberWriter& items, const ClickImport::Row& row, Pseudonyms /*pseudonyms*/) {
-    if (row.pseudonym) {
-        items.json().raw(pseudonym_json(*row.pseudonym));
-    } else {
-        items.item(row.anon);
-    }
+void device_item(MemberWriter& items, const ClickImport::Row& row, Pseudonyms /*pseudonyms*/) {
+    items.json().begin_object().field("sha256", to_hex(row.device)).end_object();
 }
 
-void anon_item(MemberReader& items, ClickImport::Row& row, Pseudonyms pseudonyms) {
-    const MemberReader::Element anon = items.next();
-    std::string_view text;
-    if (pseudonyms == Pseudonyms::kRead && anon.is_object()) {
-        MemberReader{anon}("pseudonym", row.pseudonym, HexDigest());
-    } else {
-        expect(anon.get(text) == simdjson::SUCCESS);
-        row.anon = AnonId(text);
+/// Imports of earlier releases have ids, and pseudonyms for those of forgotten persons.
+void device_item(MemberReader& items, ClickImport::Row& row, Pseudonyms pseudonyms) {
+    const MemberReader::Element device = items.next();
+    std::string_view id;
+    if (device.get(id) == simdjson::SUCCESS) {
+        expect(!id.empty());
+        row.device = anon_digest(id);
+        return;
     }
-    expect(row.anon.empty() == row.pseudonym.has_value());
+    expect(device.is_object());
+    const MemberReader members{device};
+    const bool is_digest = pseudonyms == Pseudonyms::kRefused || members.wants("sha256", true);
+    members(is_digest ? "sha256" : "pseudonym", row.device, HexDigest());
 }
 
 template <class Members>
@@ -93,7 +92,7 @@ void each_field(Members& members, Is<ClickImport> auto& command) {
     }
     members.rows("rows", command.rows, [pseudonyms](auto& items, auto& row) {
         items.item(row.line);
-        anon_item(items, row, pseudonyms);
+        device_item(items, row, pseudonyms);
         items.item(row.creator);
         items.item(row.program);
         items.item(row.occurred_at);

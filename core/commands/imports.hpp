@@ -49,11 +49,10 @@ struct CreatorRemove {
 struct ClickImport {
     struct Row {
         std::uint32_t line = 0;
-        AnonId anon;  ///< Empty only with a pseudonym.
+        Digest256 device{};  ///< As in RecordedClick.
         CreatorId creator;
         ProgramId program;
         Timestamp occurred_at;
-        std::optional<Digest256> pseudonym{};  ///< Replaces anon in an edited import.
     };
     std::vector<Row> rows;
     std::optional<Timestamp> effective_from{};

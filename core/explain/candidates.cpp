@@ -48,8 +48,8 @@ std::string code_source_then(const OrderState& order, std::uint32_t index) {
                                        : " of the order as it was then");
 }
 
-std::string click_source(Timestamp at) {
-    return "click of " + at.to_string();
+std::string click_source(Timestamp at, const LinkId& link) {
+    return "click of " + at.to_string() + (link.empty() ? "" : " on link " + link.str());
 }
 
 /// Returns why the program does not count for the order, or an empty string if it does.
@@ -140,7 +140,9 @@ std::string click_verdict_now(const OrderState& order, const Click& click, const
         return verdict;
     }
     if (click.effective_from > order.ordered_at) {
-        return "does not count: its import is effective from " + click.effective_from.to_string();
+        const bool is_import = click.source == ClickSource::kImport;
+        return std::string("does not count: ") + (is_import ? "its import" : "it") +
+               " is effective from " + click.effective_from.to_string();
     }
     if (!program.uses(AttributionType::kLanded)) {
         return "does not count: the program's precedence leaves LANDED out";
@@ -178,11 +180,39 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
                                 return clicks.size() < kClicksShownMax;
                             });
         for (const Click& click : clicks) {
-            out.push_back({AttributionType::kLanded, click_source(click.occurred_at),
+            out.push_back({AttributionType::kLanded, click_source(click.occurred_at, click.link),
                            click.program.str(),
                            shown_id(ledger, click.account, click.creator).str(), false,
                            click_verdict_now(order, click, row.program,
                                              covering_of(covering, row.program.id), ledger)});
+        }
+    }
+}
+
+/// Adds clicks within the window that came after the order was attributed, which change nothing.
+void add_later_clicks(std::vector<ExplainedCandidate>& out, const OrderState& order,
+                      LedgerReader& ledger) {
+    if (!order.device) {
+        return;
+    }
+    for (const ProgramRow& row : ledger.programs(order.key.account)) {
+        std::vector<Click> clicks;
+        ledger.visit_clicks(
+            order.key.account, *order.device, row.program.id, order.ordered_at,
+            [&](const Click& click) {
+                if (click.occurred_at < row.program.window_start(order.ordered_at)) {
+                    return false;
+                }
+                if (click.received_at > order.position()->attribution.at) {
+                    clicks.push_back(click);
+                }
+                return clicks.size() < kClicksShownMax;
+            });
+        for (const Click& click : clicks) {
+            out.push_back({AttributionType::kLanded, click_source(click.occurred_at, click.link),
+                           click.program.str(),
+                           shown_id(ledger, click.account, click.creator).str(), false,
+                           "recorded after the order was attributed"});
         }
     }
 }
@@ -192,7 +222,7 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
 std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerReader& ledger) {
     std::vector<ExplainedCandidate> out;
     for (const Candidate& candidate : order.position()->attribution.candidates) {
-        std::string source = click_source(candidate.clicked_at);
+        std::string source = click_source(candidate.clicked_at, candidate.link);
         if (candidate.type == AttributionType::kAffiliateCode) {
             source = code_source_then(order, candidate.code);
         }
@@ -201,6 +231,7 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerR
                        candidate.verdict == CandidateVerdict::kWon,
                        verdict_words(candidate.verdict)});
     }
+    add_later_clicks(out, order, ledger);
     return out;
 }
 

@@ -116,8 +116,9 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
     out.creator = shown_id(ledger, out.order.key.account, attribution.creator).str();
     out.attribution = "creator " + out.creator + " of program " + attribution.program.str() +
                       " by " + types_of(attribution.types) + ", since " +
-                      (attribution.command_id.empty() ? input_words(out, attribution)
-                                                      : "command " + attribution.command_id) +
+                      (attribution.command_id.empty()       ? input_words(out, attribution)
+                       : is_clicks(attribution.cause_topic) ? "clicks " + attribution.command_id
+                                                            : "command " + attribution.command_id) +
                       " (" + std::string(to_string(attribution.cause_topic)) + ") of " +
                       attribution.at.to_string();
     out.candidates = candidates_then(out.order, ledger);

@@ -42,7 +42,7 @@ struct ExplainedRefund {
 
 struct ExplainedCandidate {
     AttributionType type = AttributionType::kAffiliateCode;
-    std::string source;            ///< `code SAVE`, or `click of 2026-01-01T00:00:00Z`
+    std::string source;  ///< `code SAVE`, or `click of 2026-01-01T00:00:00Z`, with its link
     std::string program, creator;  ///< Empty for a code without an owner.
     bool won = false;
     std::string words;  ///< Why it won or lost.

@@ -8,6 +8,7 @@
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
@@ -78,6 +79,8 @@ std::optional<EditedInput> ForgetEdit::edit(const StoredInput& input) {
         edited = edit_order(meta, body, input.pseudonyms());
     } else if (meta.topic == Topic::kPrivacyRequest && is_own) {
         edited = edit_request(meta, body);
+    } else if (is_clicks(meta.topic)) {
+        edited = edit_click_record(meta, body);
     } else if (is_command(meta.topic)) {
         edited = edit_command(meta, body, input);
     }
@@ -193,14 +196,28 @@ bool ForgetEdit::is_of_account(const ProgramId& program) {
     return !known->second || *known->second == job_.whom.account;
 }
 
+std::optional<std::string> ForgetEdit::edit_click_record(const RecordMeta& meta,
+                                                         std::string_view body) const {
+    Parsed<ClickRecord> record = decode_clicks(body);
+    if (!record || meta.account_number != job_.whom.account) {
+        return std::nullopt;
+    }
+    bool changed = false;
+    for (RecordedClick& row : record->rows) {
+        if (const std::optional<Digest256> other = names_.device(row.device)) {
+            row.device = *other;
+            changed = true;
+        }
+    }
+    return changed ? std::optional(encode_clicks(*record)) : std::nullopt;
+}
+
 bool ForgetEdit::edit_clicks(ClickImport& command) {
     bool changed = false;
     for (ClickImport::Row& row : command.rows) {
-        const Digest256 device = row.pseudonym ? *row.pseudonym : anon_digest(row.anon.view());
-        const std::optional<Digest256> other = names_.device(device);
+        const std::optional<Digest256> other = names_.device(row.device);
         if (other && is_of_account(row.program)) {
-            row.anon = AnonId();
-            row.pseudonym = other;
+            row.device = *other;
             changed = true;
         }
     }
@@ -273,8 +290,8 @@ void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& tx
         for (const Click& click : clicks) {
             Click moved = click;
             moved.anon = *names.device(device);
-            txn.erase(click);
-            txn.put(moved);
+            txn.erase_click(click);
+            txn.put_click(moved);
         }
     }
 }

@@ -42,6 +42,8 @@ private:
     [[nodiscard]] std::optional<std::string> edit_command(const RecordMeta& meta,
                                                           std::string_view body,
                                                           const StoredInput& input);
+    std::optional<std::string> edit_click_record(const RecordMeta& meta,
+                                                 std::string_view body) const;
     bool edit_clicks(ClickImport& command);
     bool edit_creators(CreatorImport& command);
     bool edit_creator(CreatorSet& command, const RecordMeta& meta) const;

@@ -178,7 +178,7 @@ Answer catalog_success(std::uint32_t processed_count, bool replayed,
 
 std::string_view to_string(Endpoint endpoint) noexcept {
     constexpr std::array<std::string_view, kEndpoints> kNames{"events", "catalog", "shopify",
-                                                              "woocommerce"};
+                                                              "woocommerce", "clicks"};
     return kNames[static_cast<std::size_t>(endpoint)];
 }
 

@@ -127,10 +127,10 @@ struct Answer {
 
 // -- All endpoints --------------------------------------------------------------------------------
 
-/// Webhooks are answered as events.
-enum class Endpoint : std::uint8_t { kEvents, kCatalog, kShopify, kWooCommerce };
-inline constexpr std::size_t kEndpoints = 4;
-/// Returns events, catalog, shopify or woocommerce.
+/// Webhooks and clicks are answered as events.
+enum class Endpoint : std::uint8_t { kEvents, kCatalog, kShopify, kWooCommerce, kClicks };
+inline constexpr std::size_t kEndpoints = 5;
+/// Returns events, catalog, shopify, woocommerce or clicks.
 [[nodiscard]] std::string_view to_string(Endpoint endpoint) noexcept;
 
 [[nodiscard]] Answer method_not_allowed(Endpoint endpoint);

@@ -8,11 +8,11 @@
 
 namespace sluice {
 
-BodyDigests BodyDigests::of_event(const Sender& sender, Timestamp now) {
+BodyDigests BodyDigests::of_signed(const Sender& sender, Scope scope, Timestamp now) {
     BodyDigests digests;
     if (sender.shop != nullptr && sender.shop->active()) {
         for (const std::shared_ptr<const TokenView>& token : sender.shop->account->tokens) {
-            if (token->may_sign_events(now) && token->signing_key != nullptr) {
+            if (token->may_sign(scope, now) && token->signing_key != nullptr) {
                 const SigningKey& key = *token->signing_key;
                 digests.signings_.push_back({token, &key, key.begin()});
             }

@@ -64,9 +64,10 @@ private:
 /// at a time.
 class BodyDigests {
 public:
-    /// Begins an event. Computes Sender::signing_tokens_max HMACs for every sender, with the dummy
-    /// key in place of missing tokens, as accept_event() does. Throws std::bad_alloc.
-    static BodyDigests of_event(const Sender& sender, Timestamp now);
+    /// Begins an event, or clicks. Computes Sender::signing_tokens_max HMACs for every sender, with
+    /// the dummy key in place of missing tokens, as accept_event() does. Throws std::bad_alloc.
+    /// @param scope  Of the tokens that may sign.
+    static BodyDigests of_signed(const Sender& sender, Scope scope, Timestamp now);
     /// Begins a batch, with SHA-256 alone. Throws std::bad_alloc.
     static BodyDigests of_batch() { return {}; }
 

@@ -1,42 +1,15 @@
-#include "core/intake/check_signature.hpp"
+#include "core/intake/check_signed.hpp"
 #include "core/intake/intake.hpp"
-#include "core/json/fault.hpp"
 #include "core/json/slices.hpp"
 
 namespace sluice {
 namespace {
 
+constexpr SignedEndpoint kEventEndpoint{Endpoint::kEvents, kWriteOrders,
+                                        "ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL"};
+
 Opened answered(Answer answer) {
     return {std::move(answer), {}};
-}
-
-/// Returns every error of the head, at most one for each header.
-std::vector<FieldError> check_head(const RequestHead& head, const HeaderNames& names,
-                                   std::optional<Topic> topic) {
-    std::vector<FieldError> errors;
-    const auto add = [&errors](std::string_view field, HeaderState state,
-                               std::string_view expectation) {
-        const bool missing = state == HeaderState::kMissing;
-        errors.push_back({std::string(field),
-                          missing ? FieldErrorCode::kRequired : FieldErrorCode::kInvalidFormat,
-                          std::string(missing                           ? "is required"
-                                      : state == HeaderState::kRepeated ? "must be sent only once"
-                                                                        : expectation),
-                          0});
-    };
-    if (!topic) {
-        add(names.topic, state_of(head.topic),
-            "must be ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL");
-    }
-    const HeaderState content_type = state_of(head.content_type);
-    if (content_type != HeaderState::kOnce || !is_json_media_type(head.content_type.value)) {
-        add("Content-Type", content_type, "must be application/json");
-    }
-    if (!is_identity_encoded(head.content_encoding)) {
-        add("Content-Encoding", state_of(head.content_encoding),
-            "must be absent or identity: the body is signed as it is sent");
-    }
-    return errors;
 }
 
 std::optional<Topic> order_topic(const HeaderValue& header) {
@@ -109,43 +82,14 @@ Opened open_event(const RequestHead& head, RegistryView& registry) {
 Accepting accept_event(const RequestHead& head, const HeaderNames& names, const Sender& sender,
                        CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
-    const Reason refused = check_signature(
-        sender, body, [now](const TokenView& token) { return token.may_sign_events(now); },
-        result.token);
-    if (refused != Reason::kNone) {
-        result.answer = refused == Reason::kStoreUnavailable
-                            ? failed(Endpoint::kEvents, 503, refused, std::nullopt)
-                            : event_unauthorized(refused);
-        return result;
-    }
-    result.rate = gate.count(*sender.shop->account);
-    if (result.rate && !result.rate->allowed) {
-        result.answer = rate_limited(Endpoint::kEvents, *result.rate);
-        return result;
-    }
-    const std::optional<Topic> topic = order_topic(head.topic);
-    const std::vector<FieldError> head_errors = check_head(head, names, topic);
-    if (!head_errors.empty()) {
-        result.answer = event_bad_request(Reason::kHeader, head_errors, result.rate);
-        return result;
-    }
     std::string_view text;
-    if (const Reason gone = body.read(text); gone != Reason::kNone) {
-        result.answer = failed(Endpoint::kEvents, 503, gone, result.rate);
-        result.is_body_gone = true;
+    const std::optional<Topic> topic = order_topic(head.topic);
+    if (!accept_signed(kEventEndpoint, head, names, topic, sender, body, gate, now, result, text)) {
         return result;
     }
     const OrderEvent* event = scratch.orders.parse(text, *topic, names.anon_field);
     if (event == nullptr) {
-        const std::span<const FieldError> errors = scratch.orders.errors();
-        if (!errors.front().field.empty()) {
-            result.answer = event_bad_request(Reason::kFields, errors, result.rate);
-            return result;
-        }
-        // The sender is authenticated, so the answer may show where its bytes are wrong.
-        FieldError placed = errors.front();
-        placed.message = explain_json_error(placed.message, text);
-        result.answer = event_bad_request(Reason::kBodyNotJson, {&placed, 1}, result.rate);
+        result.answer = invalid_body(scratch.orders.errors(), text, result.rate);
         return result;
     }
     const Platform platform = sender.shop->source.platform;

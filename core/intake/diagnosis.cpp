@@ -106,12 +106,13 @@ std::string_view why_barred(const TokenView& token, Timestamp now) noexcept {
 }
 
 /// Returns tokens that may not sign: first the expired ones of the account's list, then `barred`.
-std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Timestamp now) {
+std::vector<const TokenView*> unusable_tokens(const ShopView* shop, Tokens barred, Scope scope,
+                                              Timestamp now) {
     std::vector<const TokenView*> tokens;
     const auto add = [&](Tokens more) {
         for (const auto& token : more) {
             if (tokens.size() < kDiagnosisBarredMax && token->signing_key != nullptr &&
-                !token->may_sign_events(now)) {
+                !token->may_sign(scope, now)) {
                 tokens.push_back(token.get());
             }
         }
@@ -138,11 +139,11 @@ std::string_view diagnose_tokens(const std::vector<const TokenView*>& tokens, st
     return mistake;
 }
 
-Keys usable_keys(const ShopView* shop, Timestamp now) {
+Keys usable_keys(const ShopView* shop, Scope scope, Timestamp now) {
     Keys keys;
     if (shop != nullptr) {
         for (const auto& token : shop->account->tokens) {
-            if (token->signing_key != nullptr && token->may_sign_events(now)) {
+            if (token->signing_key != nullptr && token->may_sign(scope, now)) {
                 keys.push_back(token->signing_key.get());
             }
         }
@@ -155,7 +156,8 @@ Keys usable_keys(const ShopView* shop, Timestamp now) {
 }  // namespace
 
 std::string_view diagnose_signature(const HeaderValue& signature, std::string_view body,
-                                    const ShopView* shop, Tokens barred, Timestamp now) {
+                                    const ShopView* shop, Tokens barred, Scope scope,
+                                    Timestamp now) {
     if (signature.count != 1) {
         return {};
     }
@@ -170,9 +172,10 @@ std::string_view diagnose_signature(const HeaderValue& signature, std::string_vi
     if (body.size() > kDiagnosisBodyBytesMax) {
         return {};
     }
-    const std::string_view changed = diagnose_body(usable_keys(known, now), body, *written.digest);
+    const std::string_view changed =
+        diagnose_body(usable_keys(known, scope, now), body, *written.digest);
     const std::string_view token =
-        diagnose_tokens(unusable_tokens(known, barred, now), body, *written.digest, now);
+        diagnose_tokens(unusable_tokens(known, barred, scope, now), body, *written.digest, now);
     return changed.empty() ? token : changed;
 }
 

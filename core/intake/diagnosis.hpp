@@ -1,4 +1,5 @@
-// Diagnosis: why an events signature did not verify, in a word for the operator ($sluice_reason).
+// Diagnosis: why a signature of events or clicks did not verify, in a word for the operator
+// ($sluice_reason).
 //
 // Never sent to the sender. Run it after the answer was sent, and not for every request: it costs
 // about 40 hashes of the body. The number does not depend on the shop and its tokens, because the
@@ -22,6 +23,7 @@ inline constexpr std::size_t kDiagnosisBodyBytesMax = 8 * 1024;
 
 /// @param shop     As in Sender; null if unknown. An unknown or suspended shop takes as long as any
 ///                 other, and gets no result that depends on a shop.
+/// @param scope    Of the tokens that may sign: kWriteOrders or kWriteClicks.
 /// @param barred   RegistryView::find_barred_tokens() of the shop's account; may be empty. Those
 ///                 without a signing key are skipped.
 /// @return the name of the likely mistake, or nothing if the Reason of the answer applies:
@@ -33,9 +35,9 @@ inline constexpr std::size_t kDiagnosisBodyBytesMax = 8 * 1024;
 ///   body_missing_newline      a newline was signed that was not sent
 ///   body_reformatted          the compact form of the JSON was signed, another one was sent
 ///   token_revoked, token_expired   signed with a token that may not sign any more
-///   token_scope               signed with a token that lacks the scope write_orders
+///   token_scope               signed with a token that lacks the scope
 [[nodiscard]] std::string_view diagnose_signature(
     const HeaderValue& signature, std::string_view body, const ShopView* shop,
-    std::span<const std::shared_ptr<const TokenView>> barred, Timestamp now);
+    std::span<const std::shared_ptr<const TokenView>> barred, Scope scope, Timestamp now);
 
 }  // namespace sluice

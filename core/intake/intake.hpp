@@ -16,6 +16,7 @@
 #include "core/intake/rate_window.hpp"
 #include "core/intake/registry_view.hpp"
 #include "core/intake/request_head.hpp"
+#include "core/protocol/click_batch.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/record.hpp"
@@ -43,7 +44,7 @@ struct Opened {
 struct Accepted {
     RecordMeta meta;          ///< received_at, request_id and bulk are filled in by the caller.
     Digest256 body_sha256{};  ///< Catalog only (it is the checked signature).
-    /// Webhooks: the body to store, in place of the one that came. In the scratch.
+    /// Webhooks and clicks: the body to store, in place of the one that came. In the scratch.
     std::optional<std::string_view> translated{};
     SourceNotes notes{};                   ///< Webhooks: of the translation.
     Outcome outcome = Outcome::kAccepted;  ///< Once it is stored.
@@ -64,6 +65,8 @@ struct Accepting {
 struct IntakeScratch {
     OrderEventParser orders;
     ProductBatchParser products;
+    ClickBatchParser clicks;
+    std::string click_record;  ///< The body that accept_clicks() returns.
     Translator translator;
 
     /// Frees what a large body left behind. Call this when the views of Accepted are no longer
@@ -72,16 +75,24 @@ struct IntakeScratch {
     void trim() noexcept {
         orders.trim();
         products.trim();
+        clicks.trim();
+        click_record = {};
     }
 };
 
-/// Events, step 1: 405, or 401 for what can be decided without the body. Looks up the shop.
+/// Events and clicks, step 1: 405, or 401 for what can be decided without the body. Looks up the
+/// shop.
 [[nodiscard]] Opened open_event(const RequestHead& head, RegistryView& registry);
 /// Events, step 2: 401, 429, 400, else what to store; 503 if the body cannot be read. Throws
 /// std::bad_alloc.
 [[nodiscard]] Accepting accept_event(const RequestHead& head, const HeaderNames& names,
                                      const Sender& sender, CheckedBody& body, RateGate& gate,
                                      Timestamp now, IntakeScratch& scratch);
+
+/// Clicks, step 2: likewise. The shop only names the account.
+[[nodiscard]] Accepting accept_clicks(const RequestHead& head, const HeaderNames& names,
+                                      const Sender& sender, CheckedBody& body, RateGate& gate,
+                                      Timestamp now, IntakeScratch& scratch);
 
 /// Webhooks of a shop's platform, step 1: 405, or 401 for what can be decided without the body.
 [[nodiscard]] Opened open_webhook(const RequestHead& head, Platform platform,

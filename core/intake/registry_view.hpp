@@ -25,12 +25,13 @@ enum Scope : std::uint8_t {
     kReadLedger = 8,
     kShopifyWebhooks = 16,
     kWooCommerceWebhooks = 32,
+    kWriteClicks = 64,
     kCreatorPages = 128,
 };
 /// Tokens with one of these sign webhooks of a platform, and nothing else.
 inline constexpr std::uint8_t kWebhookScopes = kShopifyWebhooks | kWooCommerceWebhooks;
 /// Tokens with one of these have a signing key.
-inline constexpr std::uint8_t kSigningScopes = kWriteOrders | kWebhookScopes;
+inline constexpr std::uint8_t kSigningScopes = kWriteOrders | kWriteClicks | kWebhookScopes;
 
 /// Returns the scope of tokens that sign the orders of a platform; of kNone, our own orders.
 [[nodiscard]] constexpr Scope signing_scope(Platform platform) noexcept {
@@ -55,10 +56,10 @@ struct TokenView {
     [[nodiscard]] bool active(Timestamp now) const noexcept {
         return !revoked && (!expires_at || now < *expires_at);
     }
-    /// Returns true if the token may sign events. Whether its secret is readable is another
-    /// question.
-    [[nodiscard]] bool may_sign_events(Timestamp now) const noexcept {
-        return (scopes & kWriteOrders) != 0 && active(now);
+    /// Returns true if the token may sign what the scope allows: kWriteOrders or kWriteClicks.
+    /// Whether its secret is readable is another question.
+    [[nodiscard]] bool may_sign(Scope scope, Timestamp now) const noexcept {
+        return (scopes & scope) != 0 && active(now);
     }
     /// Likewise, webhooks of a shop's platform.
     [[nodiscard]] bool may_sign_webhooks(Platform platform, const ShopId& shop,
@@ -137,12 +138,12 @@ public:
     /// unknown shops, would tell them apart by its time.
     [[nodiscard]] virtual std::uint32_t signing_tokens_max() const noexcept { return 1; }
 
-    /// Returns at most `count` tokens of an account that may not sign events, with their signing
-    /// keys: tokens without the scope, then the last revoked ones. For core/intake/diagnosis only,
-    /// never on the hot path. Takes the same time for an account without such tokens. A registry
-    /// that does not keep them returns none.
+    /// Returns at most `count` tokens of an account that may not sign what `scope` allows, with
+    /// their signing keys: tokens without it, then the last revoked ones. For core/intake/diagnosis
+    /// only, never on the hot path. Takes the same time for an account without such tokens. A
+    /// registry that does not keep them returns none.
     [[nodiscard]] virtual std::vector<std::shared_ptr<const TokenView>> find_barred_tokens(
-        AccountNumber /*account*/, std::size_t /*count*/) {
+        AccountNumber /*account*/, Scope /*scope*/, std::size_t /*count*/) {
         return {};
     }
 };

@@ -145,5 +145,9 @@ void describe(Description& table, struct MonthlySum& row);
 void describe(Description& table, struct OpenHours& row);
 void describe(Description& table, struct ShopMinutes& row);
 void describe(Description& table, struct DeletedOrder& row);
+void describe(Description& table, struct ClickByReceipt& row);
+void describe(Description& table, struct ClickDay& row);
+void describe(Description& table, struct ClickMonth& row);
+void describe(Description& table, struct LinkDay& row);
 
 }  // namespace sluice

@@ -25,6 +25,7 @@ enum class InputClass : std::uint8_t {
     kCatalog = 4,
     kCommand = 5,
     kDead = 6,
+    kClicks = 7,
 };
 
 /// Inputs by class since init, and anomalies by kind (rows, not counts).
@@ -37,6 +38,7 @@ struct Totals {
     std::uint64_t dead = 0;
     std::uint64_t orders = 0;
     std::uint64_t journal_entries = 0;
+    std::uint64_t clicks = 0;
     std::array<std::uint64_t, kAnomalyKinds> anomalies{};
     friend bool operator==(const Totals&, const Totals&) = default;
 };

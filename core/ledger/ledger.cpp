@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/programs/program.hpp"
 
 namespace sluice {
@@ -250,6 +251,28 @@ void LedgerTxn::put_program(const ProgramRow& row) {
     put(ProgramVersion{program.id, row.version, program.account, program.account_id, row.applied_by,
                        row.applied_at, row.first_effective_from, encode_program(program)});
     put(ProgramHead{program.id, program.account, row.version, row.opening_at});
+}
+
+namespace {
+
+ClickByReceipt by_receipt(const Click& row) {
+    return {row.account, row.received_at, row.anon, row.program, row.occurred_at, row.creator};
+}
+
+}  // namespace
+
+void LedgerTxn::put_click(const Click& row) {
+    put(row);
+    if (row.source != ClickSource::kImport) {
+        put(by_receipt(row));
+    }
+}
+
+void LedgerTxn::erase_click(const Click& row) {
+    erase(row);
+    if (row.source != ClickSource::kImport) {
+        erase(by_receipt(row));
+    }
 }
 
 void LedgerTxn::add_row(RowView change) {

@@ -215,6 +215,8 @@ public:
     /// Adds `change` to this node's part of its balance, written once with commit(). Reads see it.
     virtual void add_to_balance(const Balance& change) = 0;
     void put_program(const ProgramRow& row);  ///< Current one and its version.
+    void put_click(const Click& row);         ///< With the row by which it is deleted some day.
+    void erase_click(const Click& row);
     /// Replaces the copy and its variant lookups. `old`: the stored copy, nullptr if it is new.
     virtual void put_catalog(const CatalogRecord& record, const CatalogRecord* old) = 0;
     virtual void delete_catalog(const CatalogRecord& old) = 0;

@@ -63,6 +63,16 @@ void describe(Description& table, WaitingByState& row) {
         {{"account", row.account}, {"approval_state", row.state}, {"command_id", row.command_id}});
 }
 
+void describe(Description& table, ClickByReceipt& row) {
+    table.named("clicks_by_receipt", kIndexInSql);
+    table.key({{"account", row.account},
+               {"received", row.received_at},
+               {"anon", row.anon},
+               {"program", row.program},
+               {"occurred", row.occurred_at},
+               {"creator", row.creator}});
+}
+
 void describe(Description& table, Attention& row) {
     table.named("attention");
     table.key({{"account", row.account},
@@ -119,6 +129,40 @@ void describe(Description& table, MonthlySum& row) {
                 {"adjusted", row.adjusted},
                 {"paid_out", row.paid_out},
                 {"settled", row.settled}});
+}
+
+void describe(Description& table, ClickDay& row) {
+    table.named("click_days");
+    table.key({{"account", row.account},
+               {"day", row.day},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"link", row.link},
+               {"node", row.node}});
+    table.rest({{"clicks", row.clicks}, {"devices", row.devices}, {"orders", row.orders}});
+}
+
+void describe(Description& table, ClickMonth& row) {
+    table.named("click_months");
+    table.key({{"account", row.account},
+               {"month", row.month},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"link", row.link},
+               {"node", row.node}});
+    table.rest({{"clicks", row.clicks}, {"devices", row.devices}, {"orders", row.orders}});
+}
+
+void describe(Description& table, LinkDay& row) {
+    table.named("link_days");
+    table.key({{"account", row.account},
+               {"day", row.day},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"link", row.link},
+               {"currency", row.currency},
+               {"node", row.node}});
+    table.rest({{"earned", row.earned}, {"adjusted", row.adjusted}});
 }
 
 void describe(Description& table, OpenHours& row) {

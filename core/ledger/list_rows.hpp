@@ -2,7 +2,8 @@
 // payout runs and approvals, and have no other columns.
 //
 // PostgreSQL has an index and a view instead of a table, except for codes, of which an order may
-// have several. So a transaction writes these rows, and only snapshots read them.
+// have several. So a transaction writes these rows, and only snapshots read them; clicks by receipt
+// are read by transactions as well.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/ledger/rows.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"
@@ -87,6 +89,16 @@ struct WaitingByState {
     AccountNumber account;
     ApprovalState state = ApprovalState::kPending;
     std::string command_id;
+};
+
+/// A click that is deleted some time after its receipt: all but imported ones.
+struct ClickByReceipt {
+    AccountNumber account;
+    Timestamp received_at;
+    Digest256 anon{};
+    ProgramId program;
+    Timestamp occurred_at;
+    CreatorId creator;
 };
 
 }  // namespace sluice

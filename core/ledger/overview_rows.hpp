@@ -86,6 +86,56 @@ struct OrderDay {
     Decimal orders, attributed;  ///< Whole numbers.
 };
 
+/// Figures of clicks. A part may be negative, as one of OrderDay.
+struct ClickFigures {
+    /// Clicks by the time at which they occurred, without those that follow one of the same device,
+    /// program, creator and link within kClickRepeatSeconds.
+    Decimal clicks;
+    Decimal devices;  ///< With at least one click of this program, creator and link.
+    /// Orders by the time of their sale, whose creator has them by a click through this link.
+    Decimal orders;
+
+    ClickFigures& operator+=(const ClickFigures& other) noexcept {
+        clicks += other.clicks;
+        devices += other.devices;
+        orders += other.orders;
+        return *this;
+    }
+};
+inline constexpr std::int64_t kClickRepeatSeconds = 10;
+
+/// Clicks of one UTC day.
+struct ClickDay : ClickFigures {
+    AccountNumber account;
+    std::uint32_t day = 0;  ///< 20260131.
+    ProgramId program;
+    CreatorId creator;
+    LinkId link;  ///< May be empty.
+    std::uint32_t node = 0;
+};
+
+/// Clicks of one calendar month (UTC). A device counts once, so devices are no sum of days.
+struct ClickMonth : ClickFigures {
+    AccountNumber account;
+    std::uint32_t month = 0;  ///< 202601.
+    ProgramId program;
+    CreatorId creator;
+    LinkId link;
+    std::uint32_t node = 0;
+};
+
+/// Commission of the orders of a link, by accounting date (UTC day), in the words of a statement.
+struct LinkDay {
+    Decimal earned, adjusted;
+    AccountNumber account;
+    std::uint32_t day = 0;  ///< 20260131.
+    ProgramId program;
+    CreatorId creator;
+    LinkId link;
+    Currency currency;
+    std::uint32_t node = 0;
+};
+
 /// Sums of one creator's calendar month (UTC).
 struct MonthlySum : StatementAmounts {
     AccountNumber account;

@@ -57,6 +57,7 @@ struct Candidate {
     std::uint32_t code = 0;  ///< kAffiliateCode: index in the order's codes.
     Timestamp clicked_at;    ///< kLanded.
     CandidateVerdict verdict = CandidateVerdict::kWon;
+    LinkId link{};  ///< kLanded: of the click; may be empty.
 };
 
 struct Attribution {

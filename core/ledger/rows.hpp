@@ -16,6 +16,7 @@
 
 #include "core/ledger/order_state.hpp"
 #include "core/programs/program.hpp"
+#include "core/protocol/click_record.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/decimal.hpp"
@@ -141,18 +142,23 @@ struct Membership {
     Timestamp effective_from;  ///< Clicks count for orders from here on (A2).
 };
 
-/// Unique by account, anon, program, occurred_at, creator. A repeated import raises `imported`.
+/// Unique by account, anon, program, occurred_at, creator. One that comes again changes nothing,
+/// except that an import raises `imported` and may count from earlier on.
 struct Click {
     AccountNumber account;
     Digest256 anon{};
     ProgramId program;
     Timestamp occurred_at;
     CreatorId creator;
-    /// Inputs of all nodes up to the import, and the row in it: at one instant the last imported
-    /// wins.
+    /// Inputs of all nodes up to the one that brought it, and the row in that: at one instant the
+    /// last in the log wins.
     SequenceNumber imported;
     std::uint32_t imported_row = 0;
     Timestamp effective_from;  ///< It counts for orders from here on (A2).
+    // As it arrived first:
+    ClickSource source = ClickSource::kImport;
+    LinkId link{};  ///< May be empty.
+    Timestamp received_at{};
 };
 
 /// A copy of a product. Empty language and country: none; "" sorts first, so the default does.

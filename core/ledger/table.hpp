@@ -42,7 +42,8 @@ using DescribedRows = RowTypes<
     struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
     struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
     struct Attention, struct AttentionCount, struct DailySum, struct OrderDay, struct MonthlySum,
-    struct OpenHours, struct ShopMinutes, struct DeletedOrder>;
+    struct OpenHours, struct ShopMinutes, struct DeletedOrder, struct ClickByReceipt,
+    struct ClickDay, struct ClickMonth, struct LinkDay>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -66,7 +67,7 @@ struct DescribedTable {
     bool write_once = false;  ///< A row never changes; two writers of one key are a conflict.
     bool in_bulk = false;     ///< Small rows, mostly written and read very many at a time.
     /// In PostgreSQL the rows follow from another table, by an index and a view. Transactions write
-    /// them as all rows, and read none of them.
+    /// them as all rows, and read none but ClickByReceipt.
     bool index_in_sql = false;
     /// The one column that is not key has hour sums. A row without hours is erased: see
     /// LedgerTxn::add_row().

@@ -78,7 +78,10 @@ void describe(Description& table, Click& row) {
                {"creator", row.creator}});
     table.rest({{"import", row.imported},
                 {"import_row", row.imported_row},
-                {"effective_from", row.effective_from}});
+                {"effective_from", row.effective_from},
+                {"source", row.source},
+                {"link", row.link},
+                {"received", row.received_at}});
 }
 
 void describe(Description& table, DeadLetter& row) {

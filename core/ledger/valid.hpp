@@ -10,13 +10,16 @@ namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
     return is_of_order(topic) || topic == Topic::kPrivacyRequest || is_catalog(topic) ||
-           (is_command(topic) && topic <= Topic::kDeadDiscard);
+           is_clicks(topic) || (is_command(topic) && topic <= Topic::kDeadDiscard);
 }
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kQuantityRounded;
 }
 [[nodiscard]] constexpr bool is_valid(AttentionKind kind) noexcept {
     return static_cast<std::size_t>(kind) < kAnomalyKinds;
+}
+[[nodiscard]] constexpr bool is_valid(ClickSource source) noexcept {
+    return source == ClickSource::kPost || source == ClickSource::kImport;
 }
 [[nodiscard]] constexpr bool is_valid(WaitKind kind) noexcept {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;

@@ -6,6 +6,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/orders/clicks.hpp"
 #include "core/orders/sums.hpp"
 
 namespace sluice {
@@ -44,6 +45,10 @@ CreatorId creator_of(const OrderState& state) {
     return state.live ? state.position()->attribution.creator : CreatorId();
 }
 
+std::optional<Landed> landed_of(const OrderState& state) {
+    return state.live ? landed_by(state.position()->attribution) : std::nullopt;
+}
+
 std::vector<std::uint64_t> code_numbers(const std::vector<std::string>& codes) {
     std::vector<std::uint64_t> numbers;
     for (const std::string& code : codes) {
@@ -77,6 +82,19 @@ void recount(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
     count_order(txn, state.key.account, state.ordered_at, 1, attributed);
 }
 
+void recount_landed(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
+    const std::optional<Landed> landed = landed_of(state);
+    if (landed == before.landed && day_of(before.ordered_at) == day_of(state.ordered_at)) {
+        return;
+    }
+    if (before.landed) {
+        count_landed(txn, state.key.account, before.ordered_at, *before.landed, -1);
+    }
+    if (landed) {
+        count_landed(txn, state.key.account, state.ordered_at, *landed, 1);
+    }
+}
+
 /// Most events change neither the time of the sale nor creator nor codes, and write nothing here.
 void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
     const OrderKey& order = state.key;
@@ -99,6 +117,7 @@ void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before
                                    order.order_id});
         }
     }
+    recount_landed(txn, state, before);
     if (moved || before.codes != state.codes) {
         relist_codes(txn, state, before);
     }
@@ -134,8 +153,8 @@ void append(LedgerTxn& txn, JournalGroup& group) {
 }  // namespace
 
 IndexedBefore indexed(const OrderState& state) {
-    return {open_amounts(state), wait_keys(state),  true,
-            state.ordered_at,    creator_of(state), state.codes};
+    return {open_amounts(state), wait_keys(state), true, state.ordered_at, creator_of(state),
+            state.codes,         landed_of(state)};
 }
 
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
@@ -229,6 +248,9 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
         position, postings,
         {txn.head().next_entry, group.accounting_date, is_late(source.received_at, closed_until)});
     group.entries = std::move(postings);
+    if (const std::optional<Landed> landed = landed_by(position.attribution)) {
+        add_to_link(txn, group, *landed);
+    }
     std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
     group.order_change = group.entries.empty() ? 0 : ++state.changes_count;
     return post_group(txn, std::move(group));

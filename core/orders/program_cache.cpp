@@ -54,6 +54,10 @@ const AccountSettings& ProgramCache::settings(LedgerReader& ledger, AccountNumbe
     return account_of(ledger, account).settings;
 }
 
+const std::vector<ProgramRow>& ProgramCache::programs(LedgerReader& ledger, AccountNumber account) {
+    return account_of(ledger, account).rows;
+}
+
 bool ProgramCache::asks_for_customer(LedgerReader& ledger, AccountNumber account) {
     return account_of(ledger, account).asks_for_customer;
 }

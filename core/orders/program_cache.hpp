@@ -27,6 +27,9 @@ public:
     [[nodiscard]] const RateBook& rates(LedgerReader& ledger, const OrderKey& order,
                                         const ProgramId& program);
     [[nodiscard]] const AccountSettings& settings(LedgerReader& ledger, AccountNumber account);
+    /// Returns the account's current programs.
+    [[nodiscard]] const std::vector<ProgramRow>& programs(LedgerReader& ledger,
+                                                          AccountNumber account);
     /// True if a rule of the account asks for new or returning customers.
     [[nodiscard]] bool asks_for_customer(LedgerReader& ledger, AccountNumber account);
     void clear() noexcept;

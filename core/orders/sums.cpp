@@ -93,6 +93,26 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
     }
 }
 
+void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed) {
+    for (const JournalEntry& entry : group.entries) {
+        if (is_memo(entry.reason)) {
+            return;
+        }
+        const StatementAmounts amounts = statement_amounts(entry);
+        LinkDay day;
+        day.earned = zero_amount(entry.currency) + amounts.earned;
+        day.adjusted = zero_amount(entry.currency) + amounts.adjusted;
+        day.account = group.account;
+        day.day = day_of(group.accounting_date);
+        day.program = landed.program;
+        day.creator = landed.creator;
+        day.link = landed.link;
+        day.currency = entry.currency;
+        day.node = txn.head().number;
+        txn.add_row(day);
+    }
+}
+
 void change_open_sums(LedgerTxn& txn, const OpenAmount& row, int sign) {
     OpenHours sum = open_hours(row, sign);
     sum.node = txn.head().number;

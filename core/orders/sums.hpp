@@ -7,6 +7,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/rules/attribution.hpp"
 
 namespace sluice {
 
@@ -22,6 +23,9 @@ void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timesta
 
 /// Adds the group's postings to the sums.
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group);
+
+/// Adds the group's postings to the sums of the link that its order came through.
+void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed);
 
 /// Adds an open amount to the sums of its hour.
 /// @param sign  -1 takes it out.

@@ -16,6 +16,9 @@ constexpr std::string_view kRequired = "is required";
 constexpr std::string_view kRepeated = "appears more than once";
 constexpr std::string_view kNul = "must not contain U+0000";
 constexpr std::string_view kId = "must be a string of 1 to 1024 bytes";
+constexpr std::string_view kAdminId = "must be a string of 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =";
+constexpr std::string_view kLinkId =
+    "must be a string of 1 to 64 of A-Z a-z 0-9 . _ ~ -, but not . or ..";
 constexpr std::string_view kText = "must be a string";
 constexpr std::string_view kNonEmptyText = "must be a non-empty string";
 constexpr std::string_view kTimestamp =
@@ -144,6 +147,18 @@ bool FieldReader::id(std::size_t field, Need need, std::string_view& out) {
     return parsed(field, need, kId, out, [](std::string_view text) {
         const bool fits = !text.empty() && text.size() <= kWireIdBytesMax;
         return fits ? std::optional(text) : std::nullopt;
+    });
+}
+
+bool FieldReader::admin_id(std::size_t field, Need need, std::string_view& out) {
+    return parsed(field, need, kAdminId, out, [](std::string_view text) {
+        return is_admin_id(text) ? std::optional(text) : std::nullopt;
+    });
+}
+
+bool FieldReader::link_id(std::size_t field, Need need, std::string_view& out) {
+    return parsed(field, need, kLinkId, out, [](std::string_view text) {
+        return is_link_id(text) ? std::optional(text) : std::nullopt;
     });
 }
 

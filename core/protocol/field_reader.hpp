@@ -83,6 +83,9 @@ public:
 
     // Each returns true if `out` was set, because the field is present and valid.
     bool id(std::size_t field, Need need, std::string_view& out);
+    /// Reads the id of an account, program or creator: see is_admin_id().
+    bool admin_id(std::size_t field, Need need, std::string_view& out);
+    bool link_id(std::size_t field, Need need, std::string_view& out);
     bool text(std::size_t field, Need need, std::string_view& out);
     bool non_empty_text(std::size_t field, Need need, std::string_view& out);
     bool timestamp(std::size_t field, Need need, Timestamp& out);

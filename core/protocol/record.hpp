@@ -69,7 +69,7 @@ struct RecordMeta {
     /// in a record that was edited after it was stored.
     std::optional<Digest256> anon_pseudonym;
     std::string_view actor;           ///< Commands: who ran it (user name).
-    std::uint32_t records_count = 1;  ///< Products in a batch.
+    std::uint32_t records_count = 1;  ///< Products or clicks in a batch.
     std::optional<BulkRef> bulk;
     std::optional<CommandSeal> seal{};  ///< Commands only.
     std::optional<TraceParent> traceparent{};

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<Topic, 34> kNames{{
+constexpr NameTable<Topic, 35> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -13,6 +13,7 @@ constexpr NameTable<Topic, 34> kNames{{
     {Topic::kPrivacyRequest, "PRIVACY_REQUEST"},
     {Topic::kProductUpsert, "PRODUCT_UPSERT"},
     {Topic::kProductDelete, "PRODUCT_DELETE"},
+    {Topic::kClick, "CLICK"},
     {Topic::kProgramApply, "PROGRAM_APPLY"},
     {Topic::kCreatorImport, "CREATOR_IMPORT"},
     {Topic::kCreatorRemove, "CREATOR_REMOVE"},

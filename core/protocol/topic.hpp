@@ -18,6 +18,7 @@ enum class Topic : std::uint8_t {
     kPrivacyRequest = 5,
     kProductUpsert = 16,
     kProductDelete = 17,
+    kClick = 24,
     // Commands of people. The program writes their body, which is JSON.
     kProgramApply = 32,
     kCreatorImport = 33,
@@ -58,6 +59,9 @@ enum class Topic : std::uint8_t {
 }
 [[nodiscard]] constexpr bool is_catalog(Topic topic) noexcept {
     return topic == Topic::kProductUpsert || topic == Topic::kProductDelete;
+}
+[[nodiscard]] constexpr bool is_clicks(Topic topic) noexcept {
+    return topic == Topic::kClick;
 }
 [[nodiscard]] constexpr bool is_command(Topic topic) noexcept {
     return topic >= Topic::kProgramApply;

@@ -85,8 +85,13 @@ void add_click_candidates(std::vector<Candidate>& candidates, const OrderState& 
             continue;
         }
         if (std::optional<Click> click = latest_click(state, *covering.row, ledger)) {
-            candidates.push_back(
-                {AttributionType::kLanded, click->program, click->creator, 0, click->occurred_at});
+            candidates.push_back({AttributionType::kLanded,
+                                  click->program,
+                                  click->creator,
+                                  0,
+                                  click->occurred_at,
+                                  {},
+                                  click->link});
         }
     }
 }
@@ -235,6 +240,20 @@ bool is_through_code(const OrderState& state, const Digest256& code) {
     const Candidate& won = state.position()->attribution.candidates.front();
     return won.verdict == CandidateVerdict::kWon && won.type == AttributionType::kAffiliateCode &&
            won.code < state.codes.size() && code_digest(state.codes[won.code]) == code;
+}
+
+std::optional<Landed> landed_by(const Attribution& attribution) {
+    if ((attribution.types & static_cast<unsigned>(AttributionType::kLanded)) == 0) {
+        return std::nullopt;
+    }
+    Landed landed{attribution.program, attribution.creator, {}};
+    for (const Candidate& candidate : attribution.candidates) {
+        if (candidate.type == AttributionType::kLanded &&
+            candidate.program == attribution.program && candidate.creator == attribution.creator) {
+            landed.link = candidate.link;
+        }
+    }
+    return landed;
 }
 
 std::vector<WaitKey> wait_keys(const OrderState& state) {

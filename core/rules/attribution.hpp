@@ -35,6 +35,16 @@ struct Covering {
 /// Returns whether the order's creator was selected by the code.
 [[nodiscard]] bool is_through_code(const OrderState& state, const Digest256& code);
 
+/// The click that attributed an order.
+struct Landed {
+    ProgramId program;
+    CreatorId creator;
+    LinkId link{};  ///< May be empty.
+    friend bool operator==(const Landed&, const Landed&) = default;
+};
+/// Returns nothing unless LANDED is among the attribution's types.
+[[nodiscard]] std::optional<Landed> landed_by(const Attribution& attribution);
+
 /// Returns the keys that an order without a creator waits for; sorted, unique. Empty for other
 /// orders.
 [[nodiscard]] std::vector<WaitKey> wait_keys(const OrderState& state);

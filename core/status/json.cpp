@@ -135,6 +135,7 @@ void write_worker(JsonWriter& json, const StatusReport& report, std::uint64_t no
     json.field("applied", worker.applied).field("stale", worker.stale);
     json.field("duplicate", worker.duplicate).field("dead", worker.dead);
     json.field("catalog", worker.catalog).field("commands", worker.commands);
+    json.field("clicks", worker.clicks);
     json.field("attribution_left", worker.attribution_left);
     json.field("last_batch_records", worker.batch_records);
     json.field("last_batch_seconds", static_cast<double>(worker.batch_us) * 1e-6);
@@ -203,8 +204,8 @@ std::string render_status_json(const StatusReport& report) {
     json.field("ready", !report.not_ready);
     json.field("not_ready_reason", report.not_ready ? to_string(*report.not_ready) : "");
     write_problems(json, report);
-    for (const Endpoint endpoint :
-         {Endpoint::kEvents, Endpoint::kCatalog, Endpoint::kShopify, Endpoint::kWooCommerce}) {
+    for (const Endpoint endpoint : {Endpoint::kEvents, Endpoint::kCatalog, Endpoint::kShopify,
+                                    Endpoint::kWooCommerce, Endpoint::kClicks}) {
         json.key(to_string(endpoint)).begin_object();
         write_endpoint(json, report.metrics.of(endpoint));
         json.end_object();

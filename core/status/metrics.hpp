@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 4;
+inline constexpr std::uint32_t kMetricsLayout = 5;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);

@@ -67,8 +67,9 @@ std::string label(std::string_view name, std::string_view value) {
     return text;
 }
 
-constexpr std::array<Endpoint, kEndpoints> kAllEndpoints{
-    Endpoint::kEvents, Endpoint::kCatalog, Endpoint::kShopify, Endpoint::kWooCommerce};
+constexpr std::array<Endpoint, kEndpoints> kAllEndpoints{Endpoint::kEvents, Endpoint::kCatalog,
+                                                         Endpoint::kShopify, Endpoint::kWooCommerce,
+                                                         Endpoint::kClicks};
 
 /// @param ignored  Of webhooks that are ignored, or else of requests that are refused.
 void write_reasons(MetricsText& text, Endpoint endpoint, const EndpointValues& values,
@@ -113,7 +114,7 @@ void write_requests(MetricsText& text, const MetricsSnapshot& metrics) {
         }
     }
     text.family("sluice_records_accepted_total", "counter",
-                "Orders (events) and products (catalog) that were accepted.");
+                "Orders (events), products (catalog) and clicks that were accepted.");
     for (const Endpoint endpoint : kAllEndpoints) {
         text.sample(label("endpoint", to_string(endpoint)), metrics.of(endpoint).records);
     }
@@ -193,6 +194,7 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.sample(label("class", "dead"), worker.dead);
     text.sample(label("class", "catalog"), worker.catalog);
     text.sample(label("class", "command"), worker.commands);
+    text.sample(label("class", "clicks"), worker.clicks);
     text.single("sluice_worker_attribution_left", "gauge",
                 "Codes, devices and programs whose waiting orders are still to be tried again.",
                 worker.attribution_left);

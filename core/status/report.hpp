@@ -65,7 +65,8 @@ struct WorkerFigures {
     std::uint64_t pid = 0;
     std::uint64_t version = 0;  ///< 1.2.3 is 1'002'003.
     std::string_view error;     ///< The error that it retries, or empty.
-    std::uint64_t applied = 0, stale = 0, duplicate = 0, dead = 0, catalog = 0, commands = 0;
+    std::uint64_t applied = 0, stale = 0, duplicate = 0, dead = 0, catalog = 0, commands = 0,
+                  clicks = 0;
     std::uint64_t batch_records = 0, batch_us = 0;  ///< The last batch.
     std::uint64_t orders = 0, journal_entries = 0, anomalies = 0, dead_open = 0;
     std::uint64_t attribution_left = 0;  ///< Codes, devices, programs to be tried again.

@@ -57,7 +57,7 @@ using Sku = TextId<struct SkuTag>;
 using VariantSku = TextId<struct VariantSkuTag>;
 using CreatorId = TextId<struct CreatorIdTag>;
 using ProgramId = TextId<struct ProgramIdTag>;
-using AnonId = TextId<struct AnonIdTag>;
+using LinkId = TextId<struct LinkIdTag>;
 using TokenId = TextId<struct TokenIdTag>;
 
 using AccountNumber = NumberId<struct AccountNumberTag>;
@@ -79,6 +79,9 @@ struct SequenceNumber {
 /// `A-Z a-z 0-9 . _ - : @ + / =`.
 [[nodiscard]] bool is_admin_id(std::string_view text) noexcept;
 inline constexpr std::size_t kAdminIdBytesMax = 128;
+/// Returns true for the id of a link: 1 to 64 of `A-Z a-z 0-9 . _ ~ -`, but not `.` or `..`.
+[[nodiscard]] bool is_link_id(std::string_view text) noexcept;
+inline constexpr std::size_t kLinkIdBytesMax = 64;
 /// Ids from outside (order, line, refund, product, variant, sku).
 inline constexpr std::size_t kWireIdBytesMax = 1024;
 

@@ -149,7 +149,7 @@ bool head_text(std::string_view key, std::string_view value, RowText& text) {
         "programs_revision", head.programs_revision)("applied", totals.applied)(
         "stale", totals.stale)("duplicate", totals.duplicate)("catalog", totals.catalog)(
         "commands", totals.commands)("dead", totals.dead)("orders", totals.orders)(
-        "journal_entries", totals.journal_entries)
+        "journal_entries", totals.journal_entries)("clicks", totals.clicks)
         .list("anomalies", totals.anomalies, [](std::uint64_t count) { return count; });
     return true;
 }
@@ -215,7 +215,8 @@ std::string event_text(const EventTrace& event) {
 std::string candidate_text(const Candidate& candidate) {
     return text_of(candidate.type) + " " + text_of(candidate.program) + " " +
            text_of(candidate.creator) + " code " + text_of(candidate.code) + " clicked " +
-           text_of(candidate.clicked_at) + " verdict " + text_of(candidate.verdict);
+           text_of(candidate.clicked_at) + " verdict " + text_of(candidate.verdict) + " link " +
+           text_of(candidate.link);
 }
 
 std::string rate_text(const FrozenRate& rate) {

@@ -46,10 +46,14 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
     const FileUse file = use_of(env);
     const std::uint64_t limit = high_water(file.bytes_map);
     std::uint64_t room = room_below(limit, file.bytes_to_last_page);
-    if (room == 0) {
+    bool half_full = file.bytes_to_last_page >= limit / 2;
+    if (half_full) {  // unless the file has free pages
         const std::lock_guard lock(mutex_);
-        room = counted_room(env, limit);
+        const std::uint64_t counted = counted_room(env, limit);
+        half_full = counted <= limit / 2;
+        room = room == 0 ? counted : room;
     }
+    half_full_.store(half_full);
     if (room == 0) {
         close(AppendOutcome::kFull, kRetryFullMs, file.txn_id);
     } else if (reason_.load() == AppendOutcome::kFull) {

@@ -52,6 +52,8 @@ public:
     /// about once a second.
     void check_again(Environment& env) noexcept;
 
+    /// Returns whether measure() found at least half of the room taken. Never blocks.
+    [[nodiscard]] bool is_half_full() const noexcept { return half_full_.load(); }
     /// Returns true unless admission is closed, even if it is time to retry.
     [[nodiscard]] bool is_open() const noexcept {
         return reason_.load() == AppendOutcome::kPending;
@@ -72,6 +74,7 @@ private:
     std::int64_t cleared_at_ns_ = 0;
     std::uint64_t room_counted_ = 0;
 
+    std::atomic<bool> half_full_{false};
     std::atomic<AppendOutcome> reason_{AppendOutcome::kPending};  ///< kPending means open.
     std::atomic<std::int64_t> retry_at_ms_{0};
     std::atomic<std::uint64_t> closed_at_txn_{0};

@@ -28,6 +28,7 @@ public:
     void append(std::span<AppendItem> batch, Timestamp now) noexcept override;
     void find_replay(AppendItem& item, Timestamp now) noexcept override;
     [[nodiscard]] std::optional<AppendOutcome> closed_reason() const noexcept override;
+    [[nodiscard]] bool is_half_full() const noexcept override { return admission_.is_half_full(); }
     [[nodiscard]] Result<std::vector<QueuedRecord>> read(SequenceNumber from,
                                                          std::size_t records_max,
                                                          std::size_t bytes_max) override;

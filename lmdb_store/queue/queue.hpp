@@ -116,7 +116,7 @@ struct LaneRecord {
 /// LMDB forbids two; only the holder of the worker lock reads.
 /// Threads: one thread at a time calls append(); the other functions may run concurrently.
 /// Blocking: append() waits for LMDB's writer lock and the disk, so never call it on an event loop.
-/// closed_reason(), takes_lanes(), lanes_left() and latched() never block.
+/// closed_reason(), is_half_full(), takes_lanes(), lanes_left() and latched() never block.
 /// Errors: an I/O error in a commit leaves the batch in doubt and latches the queue for all
 /// processes until a master of nginx that was started later opens it, or unlatch() succeeds.
 class Queue {
@@ -141,6 +141,9 @@ public:
     /// Returns why append() would reject a record now, or nullopt. kInDoubt means latched after an
     /// I/O error.
     [[nodiscard]] virtual std::optional<AppendOutcome> closed_reason() const noexcept = 0;
+    /// Returns whether, when this process stored or moved records last, the queue held at least
+    /// half of what it takes.
+    [[nodiscard]] virtual bool is_half_full() const noexcept = 0;
 
     /// Copies records from `from` on: at least one, up to `records_max` and about `bytes_max`.
     [[nodiscard]] virtual Result<std::vector<QueuedRecord>> read(SequenceNumber from,

@@ -37,9 +37,11 @@ std::uint32_t count_signing_tokens(const RegistryTables& tables, const Txn& txn)
     scan(txn, tables.tokens, "", [&](std::string_view id, std::string_view bytes) {
         const std::optional<StoredToken> token = decode_token(id, bytes);
         const unsigned signs = token ? token->row.scopes & unsigned{kSigningScopes} : 0;
-        if (signs != 0 && !token->row.revoked_at) {
-            const std::uint64_t key = std::uint64_t{token->account_number.value} << 8 | signs;
-            most = std::max(most, ++counts[key]);
+        for (unsigned scope = 1; scope <= signs && !token->row.revoked_at; scope <<= 1U) {
+            if ((signs & scope) != 0) {
+                const std::uint64_t key = std::uint64_t{token->account_number.value} << 8 | scope;
+                most = std::max(most, ++counts[key]);
+            }
         }
         return true;
     });

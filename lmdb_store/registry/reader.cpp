@@ -139,14 +139,14 @@ public:
         return cached != nullptr ? BearerView{cached->token.view, cached->account} : BearerView{};
     }
 
-    std::vector<TokenPtr> find_barred_tokens(AccountNumber account, std::size_t count) override {
+    std::vector<TokenPtr> find_barred_tokens(AccountNumber account, Scope scope,
+                                             std::size_t count) override {
         const Snapshot snapshot = take_snapshot();
         std::vector<TokenPtr> tokens;
         const auto add = [&](std::string_view id, bool is_retired) {
             const auto bytes = find(txn_, tables_.tokens, id);
-            const std::optional<StoredToken> token =
-                bytes ? decode_token(id, *bytes) : std::nullopt;
-            if (token && (is_retired || (token->row.scopes & kWriteOrders) == 0)) {
+            const auto token = bytes ? decode_token(id, *bytes) : std::nullopt;
+            if (token && (is_retired || (token->row.scopes & scope) == 0)) {
                 tokens.push_back(prepare_with_key(*token));
             }
         };

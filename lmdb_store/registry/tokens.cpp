@@ -28,10 +28,11 @@ constexpr std::array<std::pair<Scope, const char*>, 7> kScopes{{
     {kReadLedger, "read_ledger"},
     {kShopifyWebhooks, "shopify_webhooks"},
     {kWooCommerceWebhooks, "woocommerce_webhooks"},
+    {kWriteClicks, "write_clicks"},
     {kCreatorPages, "creator_pages"},
 }};
-constexpr std::uint8_t kAllScopes =
-    kWriteOrders | kWriteProducts | kReadOrders | kReadLedger | kWebhookScopes | kCreatorPages;
+constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger |
+                                    kWriteClicks | kWebhookScopes | kCreatorPages;
 /// Time before an expired token is retired, in case a clock was wrong.
 constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
@@ -72,8 +73,8 @@ Status check_request(const TokenRequest& request) {
     if (request.scopes == 0 || (request.scopes & ~unsigned{kAllScopes}) != 0) {
         return Error{ErrorCode::kInvalid,
                      "a token needs at least one scope of write_orders, "
-                     "write_products, read_orders, read_ledger, shopify_webhooks, "
-                     "woocommerce_webhooks, creator_pages"};
+                     "write_products, read_orders, read_ledger, write_clicks, "
+                     "shopify_webhooks, woocommerce_webhooks, creator_pages"};
     }
     if ((request.scopes & kCreatorPages) != 0 && !std::has_single_bit(request.scopes)) {
         return Error{ErrorCode::kInvalid,

@@ -49,6 +49,7 @@ void attribution_fields(auto& fields, auto& attribution) {
         fields(candidate.code);
         fields(candidate.clicked_at);
         fields(candidate.verdict);
+        fields(candidate.link);
     });
 }
 

@@ -85,8 +85,9 @@ void row_fields(auto& fields, Is<NodeHead> auto& row) {
     fields(head.next_work);
     fields(head.programs_revision);
     auto& totals = head.totals;
-    for (auto* count : {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog,
-                        &totals.commands, &totals.dead, &totals.orders, &totals.journal_entries}) {
+    for (auto* count :
+         {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog, &totals.commands,
+          &totals.dead, &totals.orders, &totals.journal_entries, &totals.clicks}) {
         fields(*count);
     }
     for (auto& count : totals.anomalies) {

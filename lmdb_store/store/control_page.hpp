@@ -43,9 +43,10 @@ enum class DeadKind : std::uint8_t {
     kCatalog,
     kCommand,
     kNotSealed,
-    kPrivacyRequest
+    kPrivacyRequest,
+    kClicks,
 };
-inline constexpr std::size_t kDeadKinds = 6;
+inline constexpr std::size_t kDeadKinds = 7;
 
 /// Packs a version into a number: 1.2.3 becomes 1'002'003.
 [[nodiscard]] constexpr std::uint64_t packed_version(std::uint64_t major, std::uint64_t minor,
@@ -99,6 +100,7 @@ struct ControlWords {
     std::atomic<std::uint64_t> queue_noted_ms;
     /// Claimers: cell_key() of the boot in which no lane holds batches of an earlier one.
     std::atomic<std::uint64_t> lanes_boot;
+    std::atomic<std::uint64_t> clicks;  ///< Worker, as `commands`: inputs with clicks.
     std::array<std::atomic<std::uint64_t>, 16> later_anomalies;  ///< See anomalies_of().
 
     /// Returns the anomalies of an AnomalyKind, below 32.

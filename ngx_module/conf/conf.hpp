@@ -83,6 +83,7 @@ enum Ingest : ngx_uint_t {
     kIngestCatalog,
     kIngestShopify,
     kIngestWooCommerce,
+    kIngestClicks,
 };
 
 /// Returns the platform whose webhooks a location takes, or kNone.

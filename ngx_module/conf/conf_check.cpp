@@ -145,6 +145,19 @@ bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
     return true;
 }
 
+/// Refuses a location of clicks where nginx would keep each body in a file: it has device ids.
+bool check_clicks(ngx_conf_t* cf, const LocConf& conf,
+                  const ngx_http_core_loc_conf_t& core) noexcept {
+    if (conf.ingest == kIngestClicks && core.client_body_in_file_only != 0) {
+        log_at(
+            cf->log, NGX_LOG_EMERG, conf.ingest_line,
+            "sluice_ingest of clicks with client_body_in_file_only: nginx would write the ids of "
+            "devices to a file; leave it off");
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
@@ -170,7 +183,7 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
         log_at(
             cf->log, NGX_LOG_EMERG, conf.ingest_line,
             "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; set 1m for "
-            "events, 128m for the catalog");
+            "events and clicks, 128m for the catalog");
         return false;
     }
     if (core.client_max_body_size > static_cast<off_t>(kBulkBytesMax)) {
@@ -184,7 +197,8 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                "client_max_body_size is above sluice_large_memory: bodies between the two are "
                "always answered with 503");
     }
-    return check_webhooks(cf, conf, core) && check_early_read(cf, conf);
+    return check_webhooks(cf, conf, core) && check_clicks(cf, conf, core) &&
+           check_early_read(cf, conf);
 }
 
 }  // namespace sluice::ngx

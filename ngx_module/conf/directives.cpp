@@ -271,9 +271,12 @@ char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
         conf.ingest = kIngestShopify;
     } else if (to_view(value) == "woocommerce") {
         conf.ingest = kIngestWooCommerce;
+    } else if (to_view(value) == "clicks") {
+        conf.ingest = kIngestClicks;
     } else {
         return refuse(cf, value,
-                      "expected \"events\", \"catalog\", \"shopify\" or \"woocommerce\"");
+                      "expected \"events\", \"catalog\", \"clicks\", \"shopify\" or "
+                      "\"woocommerce\"");
     }
     conf.ingest_line = here(cf);
     return take_location(cf, main_conf(cf).handlers.ingest);

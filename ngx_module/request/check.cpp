@@ -64,6 +64,9 @@ Accepting accept_body(const IngestRequest& request, CheckedBody& body, RateGate&
     if (request.is_events()) {
         return accept_event(request.head, names, request.sender, body, gate, now, scratch);
     }
+    if (request.is_clicks()) {
+        return accept_clicks(request.head, names, request.sender, body, gate, now, scratch);
+    }
     if (request.is_catalog()) {
         return accept_catalog(request.head, request.sender, body, gate, scratch);
     }
@@ -105,7 +108,7 @@ bool is_replay(IngestRequest& request) noexcept {
 
 /// Returns the file that the record will name, written and synced.
 Result<store::BulkFile> bulk_file_of(IngestRequest& request, const Accepted& accepted) {
-    if (!is_streamed(request)) {
+    if (!is_streamed(request) || request.translated) {
         const std::string_view body = request.stored_body();
         const Digest256 digest = request.is_catalog() ? accepted.body_sha256 : sha256(body);
         return store::BulkFile::write(request.tools.paths, body, digest);
@@ -285,6 +288,17 @@ void on_offloaded(OffloadJob& job) noexcept {
     wake(*static_cast<IngestRequest*>(job.owner), Step::kOffloaded);
 }
 
+/// Returns the step after a check that ended without an answer. Clicks leave the second half of the
+/// queue to orders, so that no order is refused because of clicks.
+Step commit_unless_half_full(IngestRequest& request) {
+    const store::Queue* queue = request.is_clicks() ? request.tools.store.queue() : nullptr;
+    if (queue != nullptr && queue->is_half_full()) {
+        settle_unavailable(request, Reason::kQueueFull);
+        return Step::kAnswer;
+    }
+    return Step::kCommit;
+}
+
 }  // namespace
 
 Step check(IngestRequest& request) {
@@ -299,7 +313,7 @@ Step check(IngestRequest& request) {
     }
     (void)request.body.gather();  // the body is in memory, so that no file can fail
     check_request(request, request.tools.scratch, loop_time());
-    return request.answer ? Step::kAnswer : Step::kCommit;
+    return request.answer ? Step::kAnswer : commit_unless_half_full(request);
 }
 
 Step offload(IngestRequest& request) {
@@ -319,7 +333,7 @@ Step offloaded(IngestRequest& request) {
     if (request.committed) {
         return Step::kCommitted;  // a replay, found without a commit
     }
-    return request.answer ? answer_or_leave(request) : Step::kCommit;
+    return request.answer ? answer_or_leave(request) : commit_unless_half_full(request);
 }
 
 }  // namespace sluice::ngx

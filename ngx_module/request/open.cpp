@@ -223,7 +223,7 @@ public:
 };
 
 Opened open_request(const IngestRequest& request, RegistryView& registry) {
-    if (request.is_events()) {
+    if (request.signing_scope()) {
         return open_event(request.head, registry);
     }
     return request.is_catalog()

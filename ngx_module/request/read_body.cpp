@@ -139,8 +139,9 @@ Step begin_pieces(IngestRequest& request, ngx_http_event_handler_pt on_readable,
     const std::size_t bytes =
         std::max(kPieceBytesMin, core_conf(request.r).client_body_buffer_size);
     request.stream = std::make_unique<BodyStream>(
-        bytes, request.is_events() ? BodyDigests::of_event(request.sender, loop_time())
-                                   : BodyDigests::of_batch());
+        bytes, request.signing_scope()
+                   ? BodyDigests::of_signed(request.sender, *request.signing_scope(), loop_time())
+                   : BodyDigests::of_batch());
     return Step::kReadPieces;
 }
 

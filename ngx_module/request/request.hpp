@@ -83,7 +83,7 @@ struct IngestRequest {
     bool authenticated = false;             ///< The sender is proven; logs may name its account.
     std::uint64_t token = 0;                ///< token_number() of the token that proved it.
     RecordEnvelope& envelope;               ///< Encoded for each record; the pool keeps its buffer.
-    std::optional<std::string> translated;  ///< Webhooks: stored in place of the body.
+    std::optional<std::string> translated;  ///< Webhooks, clicks: stored in place of the body.
     SourceNotes notes{};                    ///< Webhooks: of the translation.
     Outcome stored_as = Outcome::kAccepted;  ///< The outcome, once the record is stored.
     CommitJob job;                           ///< The record to store, and its outcome.
@@ -104,6 +104,13 @@ struct IngestRequest {
 
     [[nodiscard]] bool is_events() const noexcept { return conf->ingest == kIngestEvents; }
     [[nodiscard]] bool is_catalog() const noexcept { return conf->ingest == kIngestCatalog; }
+    [[nodiscard]] bool is_clicks() const noexcept { return conf->ingest == kIngestClicks; }
+    /// Returns the scope of the tokens that sign events or clicks; nothing for other requests.
+    [[nodiscard]] std::optional<Scope> signing_scope() const noexcept {
+        return is_events()   ? std::optional(kWriteOrders)
+               : is_clicks() ? std::optional(kWriteClicks)
+                             : std::nullopt;
+    }
     /// Returns the platform of a webhook, or kNone.
     [[nodiscard]] Platform platform() const noexcept { return platform_of(conf->ingest); }
     [[nodiscard]] Endpoint endpoint() const noexcept {
@@ -114,6 +121,8 @@ struct IngestRequest {
                 return Endpoint::kShopify;
             case kIngestWooCommerce:
                 return Endpoint::kWooCommerce;
+            case kIngestClicks:
+                return Endpoint::kClicks;
             default:
                 return Endpoint::kEvents;
         }

@@ -139,7 +139,7 @@ bool is_undiagnosed(const IngestRequest& request) noexcept {
         case Reason::kSignatureMalformed:
         case Reason::kSignatureMismatch:
         case Reason::kNoUsableToken:
-            return request.is_events() && request.diagnosis.empty();
+            return request.signing_scope() && request.diagnosis.empty();
         default:
             return false;
     }
@@ -151,7 +151,8 @@ Tokens barred_tokens(const IngestRequest& request) {
     const ShopView* shop = request.sender.shop.get();
     store::RegistryReader* registry = request.tools.store.registry();
     const AccountNumber account = shop != nullptr ? shop->account->number : AccountNumber{0};
-    return registry != nullptr ? registry->find_barred_tokens(account, kDiagnosisBarredMax)
+    return registry != nullptr ? registry->find_barred_tokens(account, *request.signing_scope(),
+                                                              kDiagnosisBarredMax)
                                : Tokens();
 }
 
@@ -161,7 +162,7 @@ std::string_view diagnose(const IngestRequest& request) {
     const ShopView* shop = request.sender.shop.get();
     const std::string_view mistake =
         diagnose_signature(request.head.signature, large ? "" : request.body.view(), shop,
-                           barred_tokens(request), loop_time());
+                           barred_tokens(request), *request.signing_scope(), loop_time());
     const Reason known = request.answer->reason;
     const bool by_shop = known == Reason::kShopUnknown || known == Reason::kShopSuspended;
     return by_shop ? to_string(known) : mistake;

@@ -31,7 +31,7 @@ std::uint64_t read(const std::atomic<std::uint64_t>& word) noexcept {
 constexpr std::array<std::string_view, 5> kWorkerStates{"unknown", "starting", "running",
                                                         "retrying", "stopped"};
 constexpr std::array<std::string_view, store::kDeadKinds> kDeadKindNames{
-    "unreadable", "order", "catalog", "command", "not_sealed", "privacy_request"};
+    "unreadable", "order", "catalog", "command", "not_sealed", "privacy_request", "clicks"};
 constexpr std::array<std::string_view, 13> kErrorNames{"an input breaks a rule",
                                                        "something is missing",
                                                        "a conflict",
@@ -70,6 +70,7 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
     figures.dead = read(words.dead);
     figures.catalog = read(words.catalog);
     figures.commands = read(words.commands);
+    figures.clicks = read(words.clicks);
     figures.batch_records = read(words.apply_batch_records);
     figures.batch_us = read(words.apply_batch_us);
     figures.orders = read(words.orders);

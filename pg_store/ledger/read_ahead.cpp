@@ -9,7 +9,7 @@
 
 namespace sluice::pg {
 
-UpcomingKeys ReadAhead::keys(std::span<const Input> inputs, bool holds_some) {
+UpcomingKeys ReadAhead::keys(std::span<const Input> inputs, bool holds_some, bool is_exclusive) {
     UpcomingKeys keys;
     for (const Input& input : inputs) {
         const Result<RecordView> record = decode_record(input.record);
@@ -17,6 +17,12 @@ UpcomingKeys ReadAhead::keys(std::span<const Input> inputs, bool holds_some) {
             keys.command = keys.inputs_count == 0 && !holds_some;
             keys.inputs_count += keys.command ? 1 : 0;
             break;
+        }
+        if (record && is_clicks(record->meta.topic)) {
+            if (!is_exclusive && (holds_some || keys.inputs_count != 0)) {
+                break;
+            }
+            is_exclusive = true;
         }
         if (record) {
             add(input, *record, keys);
@@ -72,6 +78,14 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
     const std::string_view body = record.meta.bulk ? input.bulk_body : record.body;
     if (record.meta.topic == Topic::kOrderDelete) {
         add_deletion(record, body, keys);
+        return;
+    }
+    if (is_clicks(record.meta.topic)) {
+        if (const Parsed<ClickRecord> clicks = decode_clicks(body)) {
+            for (const RecordedClick& row : clicks->rows) {
+                keys.devices.push_back({account, WaitKind::kAnon, row.device});
+            }
+        }
         return;
     }
     if (!is_order(record.meta.topic)) {

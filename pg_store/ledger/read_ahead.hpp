@@ -31,6 +31,7 @@ struct UpcomingKeys {
     std::vector<WaitKey> sources;     ///< Anonymous ids and codes of the orders.
     std::vector<ShopText> products;   ///< Product ids that are about to change.
     std::vector<ShopText> skus;       ///< Texts of lines whose products may be asked for.
+    std::vector<WaitKey> devices;     ///< Devices of clicks.
     std::size_t inputs_count = 0;     ///< How many one transaction takes, from the front.
     bool command = false;             ///< The one input is a person's command.
     bool deletes = false;             ///< Some input deletes an order.
@@ -47,8 +48,11 @@ class ReadAhead {
 public:
     /// A command has a transaction of its own, because no other node's may run meanwhile. So the
     /// inputs end before a command. A command that is the first input is the only one, or there is
-    /// none if the transaction `holds_some` already.
-    [[nodiscard]] UpcomingKeys keys(std::span<const Input> inputs, bool holds_some);
+    /// none if the transaction `holds_some` already. Clicks may follow and precede other inputs,
+    /// but need the exclusive lock from the transaction's first input on, so that no order of
+    /// another node misses them.
+    [[nodiscard]] UpcomingKeys keys(std::span<const Input> inputs, bool holds_some,
+                                    bool is_exclusive);
     /// Returns the demands of the account's current programs. Reads the ledger once per revision.
     [[nodiscard]] const ProgramNeeds& needs(LedgerReader& ledger, AccountNumber account);
     /// Returns true if some account of the orders runs alone, as far as is known for this revision.

@@ -83,7 +83,7 @@ void PgTxn::take_head(const Rows& rows) {
 void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
         "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, "
-        "decode(repeat('00', 32), 'hex'), 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[] "
+        "decode(repeat('00', 32), 'hex'), 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[], 0 "
         "FROM sluice_ledger.heads"};
     take_lock(WriterLock::kExclusive);
     connection_.send(kInsert, node_parameters(head_.node));
@@ -171,7 +171,8 @@ void PgTxn::send_head() {
         "UPDATE sluice_ledger.heads SET applied_seq = $2, last_received_s = $3, "
         "last_received_ns = $4, inputs_sha256 = $5, next_entry = $6, next_work = $7, applied = $8, "
         "stale = $9, duplicate = $10, catalog = $11, commands = $12, dead = $13, orders = $14, "
-        "journal_entries = $15, anomalies = $16 WHERE number = $1 AND applied_seq = $17"};
+        "journal_entries = $15, clicks = $16, anomalies = $17 "
+        "WHERE number = $1 AND applied_seq = $18"};
     static constexpr Statement kShared{"UPDATE sluice_ledger.state SET programs_revision = $1"};
     RowWriter parameters;
     write_head(head_, parameters);

@@ -3,10 +3,10 @@
 //
 // Locks, always in this order, so that no two nodes wait for each other:
 //   1. the node's head, so that another process of the same node has ended before this one reads
-//   2. the advisory lock of writers: shared for events and products, exclusive for commands and the
-//      work they leave, so that no event of another node misses a creator, code or click that is
-//      imported at the same time; exclusive also for events of accounts whose programs have tiers
-//      or ask for new customers
+//   2. the advisory lock of writers: shared for events and products, exclusive for commands, clicks
+//      and the work they leave, so that no event of another node misses a creator, code or click
+//      that is imported at the same time; exclusive also for events of accounts whose programs have
+//      tiers or ask for new customers
 //   3. orders and products of the batch, by key
 //   4. the lock of the order of batches, when all that the batch writes is written, until its end:
 //      so batches are numbered in the order in which those that conflict took effect (K9)
@@ -21,11 +21,13 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/ledger/list_rows.hpp"
 #include "pg_store/ledger/kept_rows.hpp"
 #include "pg_store/ledger/read_ahead.hpp"
 
@@ -64,6 +66,7 @@ public:
     std::optional<CatalogRecord> catalog(const CatalogKey& key) override;
     ChainHead chain(AccountNumber account) override { return mutable_chain(account); }
     void scan_chains(const Visitor<NodeChain>& visit) override;
+    void scan_heads(const Visitor<LedgerHead>& visit) override;
 
     LedgerHead& mutable_head() override { return head_; }
     ChainHead& mutable_chain(AccountNumber account) override;
@@ -120,15 +123,21 @@ private:
                      RowReader& row);
     void fetch_codes(const std::vector<WaitKey>& keys);
     void fetch_clicks(const std::vector<WaitKey>& keys);
+    void fetch_waiting(const std::vector<WaitKey>& keys);
     void fetch_chains(const UpcomingKeys& keys);
     void fetch_products(const std::vector<ShopText>& keys);
     void fetch_variants(const std::vector<ShopText>& skus);
     CachedOrder& cached(const OrderKey& key);
     Copies& copies(AccountNumber account, ShopNumber shop, const ProductId& product);
     void scan_work(const Work& first, KeyRange range, const Visitor<Work>& visit);
+    void scan_clicks(const ClickByReceipt& first, KeyRange range,
+                     const Visitor<ClickByReceipt>& visit);
+    [[nodiscard]] bool is_quiet(RowView first, KeyRange range) const;
     // txn_writes.cpp
     void put_shop(const ShopRow& row);
-    void forget_cached(RowView row);
+    void keep_click(const Click& click, bool exists);
+    void keep_first_click(const ClickByReceipt& click, bool exists);
+    void forget_cached(RowView row, bool exists);
     // txn_flush.cpp
     void flush();
     void flush_orders();
@@ -152,6 +161,12 @@ private:
     CachedOrders orders_;
     std::map<AnonKey, std::vector<CodeRow>> codes_;
     std::map<AnonKey, std::vector<Click>> clicks_;  ///< All clicks of an id, the latest first.
+    std::set<AnonKey> crowded_;                     ///< Ids with too many clicks to keep.
+    /// Devices of clicks that were looked up, and those of them that no order waits for.
+    std::set<WaitKey> asked_waiting_, quiet_;
+    /// The account's first row, or no value if it has none.
+    std::map<AccountNumber, std::optional<ClickByReceipt>> first_clicks_;
+    std::optional<std::vector<LedgerHead>> heads_;
     std::map<ShopText, std::optional<CatalogKey>> variants_;
     std::map<ShopText, Copies> products_;
     std::map<std::uint32_t, ChainHead> chains_;

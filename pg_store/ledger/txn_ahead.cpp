@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ledger/list_rows.hpp"
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
 
@@ -177,10 +178,36 @@ void PgTxn::fetch_clicks(const std::vector<WaitKey>& keys) {
             std::vector<Click>& clicks = clicks_[key];
             if (clicks.size() > kClicksAhead) {
                 clicks_.erase(key);
+                crowded_.insert(key);
                 continue;
             }
             std::sort(clicks.begin(), clicks.end(),
                       [](const Click& a, const Click& b) { return a.occurred_at > b.occurred_at; });
+        }
+    });
+}
+
+/// Notes which devices no order waits for.
+void PgTxn::fetch_waiting(const std::vector<WaitKey>& keys) {
+    static const Keyed kSelect(
+        digest_key(),
+        "SELECT DISTINCT w.account, w.digest FROM sluice_ledger.waiting w JOIN {keys} "
+        "ON w.account = {account} AND w.kind = 1 AND w.digest = k.digest");
+    std::vector<WaitKey> asked;
+    for (const WaitKey& key : keys) {
+        if (asked_waiting_.insert(key).second) {
+            asked.push_back(key);
+        }
+    }
+    if (asked.empty()) {
+        return;
+    }
+    quiet_.insert(asked.begin(), asked.end());
+    kSelect.send(connection_, source_list(asked, connection_), [this](Rows rows) {
+        for (int i = 0; i < rows.count(); ++i) {
+            RowReader row = rows.row(i);
+            const AccountNumber account{row.u4()};
+            quiet_.erase({account, WaitKind::kAnon, to_digest<Digest256>(row.next())});
         }
     });
 }
@@ -198,7 +225,8 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
     std::vector<WaitKey> codes;
     for (const WaitKey& key : keys) {
         const bool is_new = key.kind == WaitKind::kAnon
-                                ? clicks_.try_emplace({key.account, key.digest}).second
+                                ? !crowded_.contains({key.account, key.digest}) &&
+                                      clicks_.try_emplace({key.account, key.digest}).second
                                 : codes_.try_emplace({key.account, key.digest}).second;
         if (is_new) {
             (key.kind == WaitKind::kAnon ? anons : codes).push_back(key);
@@ -220,7 +248,10 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
     fetch_chains(keys);
     fetch_products(keys.products);
     sync_lock();  // expect() has sent one before these reads
-    fetch_sources(keys.sources);
+    fetch_waiting(keys.devices);
+    std::vector<WaitKey> sources = keys.sources;
+    sources.insert(sources.end(), keys.devices.begin(), keys.devices.end());
+    fetch_sources(std::move(sources));
     connection_.sync();
 }
 
@@ -246,10 +277,10 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
 }
 
 std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
-    const UpcomingKeys keys = ahead_.keys(inputs, holds_some);
+    const UpcomingKeys keys = ahead_.keys(inputs, holds_some, lock_ == WriterLock::kExclusive);
     if (keys.inputs_count != 0) {
-        const bool alone =
-            keys.command || keys.deletes || ahead_.runs_alone(keys, head_.programs_revision);
+        const bool alone = keys.command || keys.deletes || !keys.devices.empty() ||
+                           ahead_.runs_alone(keys, head_.programs_revision);
         send_lock(alone ? WriterLock::kExclusive : WriterLock::kShared);
         fetch(keys);
         serialize(keys);
@@ -335,8 +366,57 @@ ChainHead& PgTxn::mutable_chain(AccountNumber account) {
 void PgTxn::scan_rows(RowView first, KeyRange range, const RowVisitor& visit) {
     if (first.is<Work>()) {
         scan_work(first.as<Work>(), range, visit);
-    } else {
+    } else if (first.is<ClickByReceipt>()) {
+        scan_clicks(first.as<ClickByReceipt>(), range, visit);
+    } else if (!is_quiet(first, range)) {
         KeptTables::scan_rows(first, range, visit);
+    }
+}
+
+/// Returns whether the rows are the orders that wait for one device, and there are none.
+bool PgTxn::is_quiet(RowView first, KeyRange range) const {
+    constexpr unsigned kWaitKeyColumns = 3;
+    return first.is<WaitingOrder>() && range.same == kWaitKeyColumns &&
+           quiet_.contains(first.as<WaitingOrder>().key);
+}
+
+/// Each record with clicks asks for the first row of its account, which seldom changes.
+/// Requires: the scan begins at the account's first row.
+void PgTxn::scan_clicks(const ClickByReceipt& first, KeyRange range,
+                        const Visitor<ClickByReceipt>& visit) {
+    const auto known = first_clicks_.find(first.account);
+    const bool is_known = known != first_clicks_.end();
+    if (is_known && (!known->second || !visit(*known->second))) {
+        return;
+    }
+    bool is_first = true;
+    KeptTables::scan_rows(first, range, [&](RowView row) {
+        const bool is_shown = is_first && is_known;
+        if (is_first) {
+            first_clicks_[first.account] = row.as<ClickByReceipt>();
+        }
+        is_first = false;
+        return is_shown || visit(row.as<ClickByReceipt>());
+    });
+    if (is_first) {
+        first_clicks_[first.account].reset();
+    }
+}
+
+/// The exclusive lock keeps other nodes' heads as they are.
+void PgTxn::scan_heads(const Visitor<LedgerHead>& visit) {
+    if (lock_ != WriterLock::kExclusive) {
+        KeptTables::scan_heads(visit);
+        return;
+    }
+    if (!heads_) {
+        heads_.emplace();
+        KeptTables::scan_heads([this](const LedgerHead& head) { heads_->push_back(head); });
+    }
+    for (const LedgerHead& head : *heads_) {
+        if (!visit(head)) {
+            return;
+        }
     }
 }
 

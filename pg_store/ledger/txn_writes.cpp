@@ -1,5 +1,7 @@
 // Writes: frequent ones are kept and written together, rare ones are sent at once.
 
+#include <algorithm>
+
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "pg_store/ledger/txn.hpp"
@@ -85,7 +87,7 @@ void PgTxn::put_row(RowView row) {
     if (row.is<Membership>() || row.is<ProgramHead>() || row.is<AccountRow>()) {
         take_lock(WriterLock::kExclusive);
     }
-    forget_cached(row);
+    forget_cached(row, true);
     KeptTables::put_row(row);
     if (row.is<DeadLetter>()) {
         flush_table(row.table());  // bodies may be large: they are not held together
@@ -93,17 +95,58 @@ void PgTxn::put_row(RowView row) {
 }
 
 void PgTxn::erase_row(RowView row) {
-    forget_cached(row);
+    forget_cached(row, false);
     KeptTables::erase_row(row);
 }
 
-void PgTxn::forget_cached(RowView row) {
+/// Keeps the clicks of an id that were read as they are now.
+void PgTxn::keep_click(const Click& click, bool exists) {
+    constexpr std::size_t kClicksKept = 512;
+    const auto known = clicks_.find({click.account, click.anon});
+    if (known == clicks_.end()) {
+        return;
+    }
+    std::vector<Click>& clicks = known->second;
+    std::erase_if(clicks, [&click](const Click& other) {
+        return other.program == click.program && other.occurred_at == click.occurred_at &&
+               other.creator == click.creator;
+    });
+    if (exists) {
+        const auto earlier = std::find_if(clicks.begin(), clicks.end(), [&](const Click& other) {
+            return other.occurred_at < click.occurred_at;
+        });
+        clicks.insert(earlier, click);
+    }
+    if (clicks.size() > kClicksKept) {
+        crowded_.insert(known->first);
+        clicks_.erase(known);
+    }
+}
+
+void PgTxn::keep_first_click(const ClickByReceipt& click, bool exists) {
+    const auto known = first_clicks_.find(click.account);
+    if (known == first_clicks_.end()) {
+        return;
+    }
+    if (!exists) {
+        first_clicks_.erase(known);
+    } else if (!known->second || sort_key(click) < sort_key(*known->second)) {
+        known->second = click;
+    }
+}
+
+/// @param exists  The row is put, not erased.
+void PgTxn::forget_cached(RowView row, bool exists) {
     if (row.is<CodeRow>()) {
         take_lock(WriterLock::kExclusive);
         codes_.erase({row.as<CodeRow>().account, row.as<CodeRow>().digest});
     } else if (row.is<Click>()) {
         take_lock(WriterLock::kExclusive);
-        clicks_.erase({row.as<Click>().account, row.as<Click>().anon});
+        keep_click(row.as<Click>(), exists);
+    } else if (row.is<ClickByReceipt>()) {
+        keep_first_click(row.as<ClickByReceipt>(), exists);
+    } else if (row.is<WaitingOrder>()) {
+        quiet_.erase(row.as<WaitingOrder>().key);
     } else if (row.is<Work>()) {
         first_work_.reset();
     }

@@ -12,7 +12,8 @@ std::string pack_candidates(const std::vector<Candidate>& candidates) {
             .number(candidate.clicked_at.seconds)
             .number(candidate.clicked_at.nanos)
             .text(candidate.program.view())
-            .text(candidate.creator.view());
+            .text(candidate.creator.view())
+            .text(candidate.link.view());
     }
     return std::move(packer).take();
 }
@@ -29,6 +30,7 @@ std::vector<Candidate> unpack_candidates(std::string_view bytes) {
         check(candidate.clicked_at);
         candidate.program = ProgramId(in.text());
         candidate.creator = CreatorId(in.text());
+        candidate.link = LinkId(in.text());
     }
     return candidates;
 }

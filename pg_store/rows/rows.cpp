@@ -33,7 +33,7 @@ void read_fields(RowReader& row, LedgerHead& head) {
     Totals& totals = head.totals;
     for (std::uint64_t* total :
          {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog, &totals.commands,
-          &totals.dead, &totals.orders, &totals.journal_entries}) {
+          &totals.dead, &totals.orders, &totals.journal_entries, &totals.clicks}) {
         *total = row.u8();
     }
     const std::vector<Field> anomalies = row.elements();
@@ -65,7 +65,7 @@ void write_head(const LedgerHead& head, RowWriter& row) {
     row.u8(head.next_entry).u8(head.next_work);
     for (const std::uint64_t total :
          {totals.applied, totals.stale, totals.duplicate, totals.catalog, totals.commands,
-          totals.dead, totals.orders, totals.journal_entries}) {
+          totals.dead, totals.orders, totals.journal_entries, totals.clicks}) {
         row.u8(total);
     }
     row.array(Type::kInt8, totals.anomalies,

@@ -7,8 +7,8 @@ namespace sluice::pg {
 
 namespace {
 
-/// The first number of this format. Lower numbers belong to the schemas of earlier formats.
-constexpr int kFirstNumber = kMigrations.front().number;
+/// The number with which this format began. A schema below it has rows of an earlier format.
+constexpr int kFirstNumber = 24;
 
 bool is_earlier_format(int stored) noexcept {
     return stored != 0 && stored < kFirstNumber;

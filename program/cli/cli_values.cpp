@@ -29,6 +29,7 @@ constexpr std::array<std::pair<Scope, std::string_view>, 7> kScopes{{
     {kReadLedger, "read_ledger"},
     {kShopifyWebhooks, "shopify_webhooks"},
     {kWooCommerceWebhooks, "woocommerce_webhooks"},
+    {kWriteClicks, "write_clicks"},
     {kCreatorPages, "creator_pages"},
 }};
 
@@ -137,7 +138,7 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
         if (scope == kScopes.end()) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
-                "read_ledger, shopify_webhooks, woocommerce_webhooks, creator_pages");
+                "read_ledger, write_clicks, shopify_webhooks, woocommerce_webhooks, creator_pages");
         }
         scopes |= scope->first;
         begin = comma + 1;

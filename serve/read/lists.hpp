@@ -172,6 +172,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_programs(Read& read);
 [[nodiscard]] Page list_program_versions(Read& read);
 [[nodiscard]] Page list_shops(Read& read);
+[[nodiscard]] Page list_clicks(Read& read);
 [[nodiscard]] Page list_products(Read& read);
 [[nodiscard]] Page list_balances(Read& read);
 [[nodiscard]] Page list_journal(Read& read);

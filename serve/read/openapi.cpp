@@ -9,6 +9,7 @@ namespace {
 using reports::Json;
 
 constexpr std::string_view kIdPattern = "^[A-Za-z0-9._:@+/=-]{1,128}$";
+constexpr std::string_view kLinkPattern = "^[A-Za-z0-9._~-]{1,64}$";
 constexpr std::string_view kMonthPattern = "^[0-9]{4}-(0[1-9]|1[0-2])$";
 constexpr std::string_view kMonthEndPattern = "^[0-9]{4}-(0[1-9]|1[0-2])-01T00:00:00Z$";
 
@@ -20,6 +21,8 @@ Json schema_of(const Parameter& parameter) {
     switch (parameter.kind) {
         case ValueKind::kId:
             return text_schema(kIdPattern);
+        case ValueKind::kLink:
+            return text_schema(kLinkPattern);
         case ValueKind::kWireId:
         case ValueKind::kText:
             return {{"type", "string"}, {"minLength", 1}, {"maxLength", 1024}};

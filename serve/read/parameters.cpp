@@ -67,6 +67,8 @@ std::string check_value(const Parameter& parameter, const std::string& text, Tim
     switch (parameter.kind) {
         case ValueKind::kId:
             return message_of(cli::parse_admin_id(text));
+        case ValueKind::kLink:
+            return is_link_id(text) ? "" : "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -";
         case ValueKind::kWireId:
             return message_of(cli::parse_wire_id(text));
         case ValueKind::kText:

@@ -23,6 +23,7 @@ namespace sluice::serve {
 
 enum class ValueKind : std::uint8_t {
     kId,        ///< Account, shop, program, creator: 1 to 128 of a few characters.
+    kLink,      ///< A link: 1 to 64 of a few characters.
     kWireId,    ///< An order: 1 to 1024 bytes.
     kText,      ///< 1 to 1024 bytes.
     kTime,      ///< RFC 3339.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/reports/approvals.hpp"
+#include "core/reports/clicks.hpp"
 #include "core/reports/creators.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/periods.hpp"
@@ -178,6 +179,25 @@ std::vector<Resource> orders_part() {
          {shop()},
          reports::product_columns(),
          list_products,
+         true},
+        {"clicks",
+         kReadOrders,
+         "Clicks, devices and orders of links; earned and adjusted need read_ledger",
+         {program(),
+          creator(),
+          {"link", ValueKind::kLink, "Link"},
+          {"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)"},
+          {"to", ValueKind::kDay, "First instant of the UTC day after the last"},
+          {"by",
+           ValueKind::kWord,
+           "What the rows are grouped by (default: day)",
+           false,
+           {"day", "month", "link", "creator"}},
+          {"unmatched", ValueKind::kFlag,
+           "true: programs and creators of clicks that do not count, because the account lacks the "
+           "program, or the program the creator"}},
+         reports::click_list().columns(),
+         list_clicks,
          true},
     };
 }

@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto& key = *world.shop.account->tokens.front()->signing_key;
         FUZZ_CHECK(key.verify("{}", *lower) == (key.sign("{}") == *lower));
     }
-    const std::string_view mistake =
-        sluice::diagnose_signature({text, 1}, text, &world.shop, {}, {1'700'000'000, 0});
+    const std::string_view mistake = sluice::diagnose_signature(
+        {text, 1}, text, &world.shop, {}, sluice::kWriteOrders, {1'700'000'000, 0});
     FUZZ_CHECK(mistake.size() < 40);
     return 0;
 }

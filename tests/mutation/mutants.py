@@ -28,7 +28,7 @@ SIGNATURE = [
           "parse_hex_digest(head.signature.value, HexCase::kEither)",
           "core:EventIntakeRules.*"),
     fault("any scope may sign events", "core/intake/registry_view.hpp",
-          "(scopes & kWriteOrders) != 0 && active(now)",
+          "(scopes & scope) != 0 && active(now)",
           "active(now)", "core:EventIntakeRules.*"),
     fault("an expired token signs", "core/intake/registry_view.hpp", "&& active(now);",
           "&& (!revoked || active(now));",
@@ -47,7 +47,7 @@ SIGNATURE = [
     fault("the digest of a batch is not compared", "core/intake/check_catalog.cpp",
           "if (!equal_constant_time(body.sha256(), sender.signature)) {", "if (body.sha256() == Digest256{}) {",
           "core:CatalogIntakeRules.Check3TheSignatureIsTheDigestOfTheBody"),
-    fault("a failed signature costs the account a request", "core/intake/check_events.cpp",
+    fault("a failed signature costs the account a request", "core/intake/check_signed.cpp",
           "    const Reason refused = check_signature(",
           "    if (sender.shop != nullptr) {\n        (void)gate.count(*sender.shop->account);\n    }\n"
           "    const Reason refused = check_signature(", "core:EventIntakeRules.*"),

@@ -43,6 +43,10 @@ bob,{program},BOB,ref-1
 cy,{program}-late,LATE,ref-2
 cy,{program}-late,SAVE,ref-2
 """
+CLICKS = """svc_anon_id,creator_id,program_id,occurred_at
+nobody,ann,{program},2024-02-01T00:00:00Z
+nobody,ann,{program},2024-02-02T00:00:00Z
+"""
 ACCOUNTS = {"acme": ("shop-1", "spring"), "beta": ("shop-2", "autumn")}
 WHY = ("--reason", "as agreed")
 
@@ -110,10 +114,11 @@ def run_commands(sluice, account, folder):
     def of(name):
         return ("--shop", shop, "--order", name)
 
-    for name, text in (("programs.toml", PROGRAMS), ("creators.csv", CREATORS)):
+    for name, text in (("programs.toml", PROGRAMS), ("creators.csv", CREATORS), ("clicks.csv", CLICKS)):
         (folder / name).write_text(text.format(account=account, shop=shop, program=program))
     sluice("program", "apply", folder / "programs.toml")
     sluice("creator", "import", folder / "creators.csv")
+    sluice("click", "import", folder / "clicks.csv")
     sluice("worker", "--until-empty")
     sluice("creator", "set", "ann", *mine, "--name", "Ann Smith")
     sluice("creator", "rename", "bob", "robert", *mine)

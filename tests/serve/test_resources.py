@@ -59,6 +59,7 @@ LISTS = [
     ("payouts", ("payout", "list"), True),
     ("approvals", ("approvals",), True),
     ("payees", ("report", "payees"), True),
+    ("clicks", ("report", "clicks"), True),
     ("creators", ("creator", "list"), False),
     ("programs", ("program", "list"), False),
 ]

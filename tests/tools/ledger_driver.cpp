@@ -68,6 +68,7 @@ const char* class_of(const Applied& applied) {
         case InputClass::kDuplicate:
             return "duplicate";
         case InputClass::kCatalog:
+        case InputClass::kClicks:
             return "applied";
         case InputClass::kDead:
             return "dead";
@@ -121,9 +122,10 @@ json codes(LedgerReader& reader) {
 }
 
 json stats(const Totals& totals) {
-    return {{"applied", totals.applied},     {"stale", totals.stale},
-            {"duplicate", totals.duplicate}, {"catalog", totals.catalog},
-            {"commands", totals.commands},   {"dead", totals.dead}};
+    return {
+        {"applied", totals.applied}, {"stale", totals.stale},       {"duplicate", totals.duplicate},
+        {"catalog", totals.catalog}, {"commands", totals.commands}, {"clicks", totals.clicks},
+        {"dead", totals.dead}};
 }
 
 void print_reports(Books& books, const json& request) {

@@ -307,7 +307,7 @@ void declare_account(Subcommand app) {
     auto [create, created] = add_command(group, "create", "Create an account", create_account);
     add_id(create, "ID", "ID", created.id, "Id of the account").required();
     add_value(create, "--rate-limit", "N/SECONDS", created.rate_limit, parse_rate_limit,
-              "Rate limit of the account, in requests per seconds, shared by both endpoints "
+              "Rate limit of the account, in requests per seconds, shared by all signed endpoints "
               "(default: nginx's)");
     create.takes_reason();
 

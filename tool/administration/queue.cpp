@@ -72,6 +72,7 @@ Status run_stats(const Frame& frame, const ListOptions& options) {
                                   {"dead", totals.dead},
                                   {"catalog", totals.catalog},
                                   {"commands", totals.commands},
+                                  {"clicks", totals.clicks},
                                   {"attribution_left", place->work.pieces}});
     return Status::success();
 }

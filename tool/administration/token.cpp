@@ -149,10 +149,10 @@ void declare_token(Subcommand app) {
     add_id(create, "--account", "A", created.request.account_id, "Account that owns the token")
         .required();
     add_value(create, "--scope", "S[,S...]", created.request.scopes, parse_scopes,
-              "Scopes: write_orders (sign events), write_products (send batches), read_orders and "
-              "read_ledger (the API of `sluice serve`); or alone shopify_webhooks or "
-              "woocommerce_webhooks (sign a platform's webhooks), or alone creator_pages (make "
-              "links to creators' pages)")
+              "Scopes: write_orders (sign events), write_products (send batches), write_clicks "
+              "(sign clicks), read_orders and read_ledger (the API of `sluice serve`); or alone "
+              "shopify_webhooks or woocommerce_webhooks (sign a platform's webhooks), or alone "
+              "creator_pages (make links to creators' pages)")
         .required();
     add_id(create, "--shop", "S", created.request.shop_id,
            "Webhooks: the only shop for which the secret counts (default: all of the account)");

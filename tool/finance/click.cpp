@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/explain/node_names.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/reports/names.hpp"
 #include "core/rules/account.hpp"
@@ -34,7 +35,7 @@ Status add_click(const CsvRow& row, ClickImport& import) {
     if (row.fields[0].empty() || row.fields[0].size() > kWireIdBytesMax) {
         return Error{ErrorCode::kInvalid, "svc_anon_id: expected 1 to 1024 bytes"};
     }
-    added.anon = AnonId(row.fields[0]);
+    added.device = anon_digest(row.fields[0]);
     Status known = take_id("creator_id", row.fields[1], added.creator);
     known = known.ok() ? take_id("program_id", row.fields[2], added.program) : known;
     if (!known.ok()) {

@@ -66,6 +66,9 @@ Outcome applied_otherwise(const RecordMeta& meta) {
     if (is_catalog(meta.topic)) {
         return {"applied", "applied: " + std::to_string(meta.records_count) + " products"};
     }
+    if (is_clicks(meta.topic)) {
+        return {"applied", "applied: " + std::to_string(meta.records_count) + " clicks"};
+    }
     return is_of_order(meta.topic)
                ? Outcome{"applied", "applied; `order reset` has forgotten what it was compared by"}
                : Outcome{"applied", "applied: a command; report journal shows what it posted"};

@@ -1,4 +1,4 @@
-// sluice report orders|journal|balances|payouts|anomalies|products|statement|statements|
+// sluice report orders|journal|balances|payouts|anomalies|products|clicks|statement|statements|
 // trial-balance|payees|approvals|changes
 #include <cstdio>
 
@@ -171,6 +171,7 @@ void declare_report(Subcommand app) {
     for (const Report& report : reports::reports()) {
         declare_report_command(group, report, std::string(report.name));
     }
+    declare_click_report(group);
     auto [statement, command] =
         add_command(group, "statement", "Print one creator's month", run_statement);
     add_id(statement, "--account", "A", command.account, "Account of the creator").required();

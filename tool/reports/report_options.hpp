@@ -8,6 +8,9 @@
 
 namespace sluice::cli {
 
+/// Adds `report clicks`.
+void declare_click_report(Subcommand group);
+
 using reports::account_ids;
 using reports::CreatorNames;
 using reports::Report;

@@ -1,6 +1,7 @@
 #include "tool/send/policy.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "program/cli/output.hpp"
 
@@ -136,7 +137,7 @@ Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
     Judgement judgement{Verdict::kRejected, "422", problems_in(response.body, "recordErrors"),
                         false};
     for (RecordProblem& problem : judgement.problems) {
-        problem.text = without_place(problem.text);
+        problem.text = without_place(problem.text, "products");
     }
     const bool placed =
         std::all_of(judgement.problems.begin(), judgement.problems.end(),
@@ -146,14 +147,46 @@ Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
                : judgement;
 }
 
+namespace {
+
+/// Returns the number in `clicks[3]`, or nothing.
+std::optional<std::size_t> place_in(std::string_view problem, std::string_view list) {
+    if (!problem.starts_with(std::string(list) + "[")) {
+        return std::nullopt;
+    }
+    problem.remove_prefix(list.size() + 1);
+    std::size_t index = 0;
+    const auto [end, error] =
+        std::from_chars(problem.data(), problem.data() + problem.size(), index);
+    const bool is_closed = end != problem.data() + problem.size() && *end == ']';
+    return error == std::errc() && is_closed ? std::optional(index) : std::nullopt;
+}
+
+}  // namespace
+
+Judgement judge_clicks(const HttpResponse& response, std::size_t records_count) {
+    Judgement judgement = judge_event(response);
+    if (judgement.verdict != Verdict::kRejected) {
+        return judgement;
+    }
+    for (RecordProblem& problem : judgement.problems) {
+        const std::optional<std::size_t> index = place_in(problem.text, "clicks");
+        if (!index || *index >= records_count) {
+            return fatal("the server answers 400: " + problem.text);
+        }
+        problem.index = *index;
+        problem.text = without_place(problem.text, "clicks");
+    }
+    return judgement;
+}
+
 bool gives_up(unsigned failures, std::chrono::milliseconds failing_for, bool reached) noexcept {
     return failures >= kFailuresMin && (!reached || failing_for >= kFailingMax);
 }
 
-std::string without_place(const std::string& problem) {
-    constexpr std::string_view kList = "products[";
+std::string without_place(const std::string& problem, std::string_view list) {
     const std::size_t end = problem.find(']');
-    if (!problem.starts_with(kList) || end == std::string::npos) {
+    if (!problem.starts_with(std::string(list) + "[") || end == std::string::npos) {
         return problem;
     }
     const std::size_t rest = problem.find_first_not_of(".: ", end + 1);

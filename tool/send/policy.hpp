@@ -40,6 +40,9 @@ struct Judgement {
 /// Judges a batch's answer. Only 200 with `"success":true` and the right processedCount is success.
 [[nodiscard]] Judgement judge_batch(const HttpResponse& response, std::size_t records_count);
 
+/// Judges the answer to a batch of clicks. Only 200 with the body `success` is success.
+[[nodiscard]] Judgement judge_clicks(const HttpResponse& response, std::size_t records_count);
+
 /// Returns the milliseconds to wait after the n-th failure in a row (from 1): doubling from 250 ms
 /// up to 30 s, but not less than the server asks for.
 [[nodiscard]] std::int64_t retry_wait_ms(unsigned failures,
@@ -48,8 +51,8 @@ struct Judgement {
 /// @param reached  The server has answered before; if not, the address is probably wrong.
 [[nodiscard]] bool gives_up(unsigned failures, std::chrono::milliseconds failing_for,
                             bool reached) noexcept;
-/// Removes the record's place from a batch's problem: `products[3].title: REQUIRED` becomes
-/// `title: REQUIRED`.
-[[nodiscard]] std::string without_place(const std::string& problem);
+/// Removes the record's place from a problem of a batch with this list: `products[3].title:
+/// REQUIRED` becomes `title: REQUIRED`.
+[[nodiscard]] std::string without_place(const std::string& problem, std::string_view list);
 
 }  // namespace sluice::cli

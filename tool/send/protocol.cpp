@@ -1,9 +1,11 @@
 #include "tool/send/protocol.hpp"
 
 #include "core/json/fault.hpp"
+#include "core/protocol/click_batch.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/signature.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -11,11 +13,26 @@ namespace {
 constexpr std::size_t kEventsInFlight = 32;
 constexpr std::size_t kBatchesInFlight = 4;
 constexpr std::size_t kBatchRecordsMax = 1000;
+constexpr std::string_view kProductList = "products";
+constexpr std::string_view kClickList = "clicks";
 
 std::string described(const FieldError& error) {
     std::string text = error.field;
     text += (text.empty() ? "" : ": ") + std::string(to_string(error.code));
     return text + ": " + error.message;
+}
+
+/// Returns false, and sets the record's problem, unless it is a JSON object.
+bool examine_object(JsonDocument& json, SendRecord& record, const char* what) {
+    if (!record.problem.empty()) {
+        return false;
+    }
+    if (!json.parse(record.text)) {
+        record.problem = "not JSON: " + explain_json_error(json.error(), record.text);
+    } else if (!json.root().is_object()) {
+        record.problem = std::string("expected a JSON object, ") + what;
+    }
+    return record.problem.empty();
 }
 
 class EventProtocol : public SendProtocol {
@@ -82,8 +99,9 @@ private:
     OrderEventParser parser_;
 };
 
-std::string batch_body(std::span<const SendRecord> records) {
-    std::string body = R"({"products":[)";
+/// @param list  Its name.
+std::string batch_body(std::string_view list, std::span<const SendRecord> records) {
+    std::string body = "{\"" + std::string(list) + "\":[";
     for (const SendRecord& record : records) {
         body += (&record == &records.front() ? "" : ",") + record.text;
     }
@@ -105,6 +123,51 @@ std::string idempotency_key(const std::string& run_id, std::uint64_t line,
     return hex;
 }
 
+class ClickProtocol : public SendProtocol {
+public:
+    explicit ClickProtocol(SendCredentials credentials)
+        : SendProtocol(std::move(credentials), "/event/click", kClicksMax, kBatchesInFlight),
+          anon_field_(anon_field_name(credentials_.header_prefix)),
+          key_(credentials_.secret.empty() ? "-" : credentials_.secret) {}
+
+    /// Clicks of one device keep their order: of two at one instant the later one counts.
+    std::string examine(SendRecord& record) override {
+        return examine_object(json_, record, "a click")
+                   ? text_member(json_.root(), anon_field_.c_str())
+                   : std::string();
+    }
+
+    SignedRequest sign(std::span<const SendRecord> records,
+                       const std::string& /*run_id*/) override {
+        SignedRequest request{url(), {}, batch_body(kClickList, records)};
+        const std::string& prefix = credentials_.header_prefix;
+        request.headers = {"Content-Type: application/json",
+                           prefix + "SHOP-ID: " + credentials_.shop,
+                           prefix + "TOPIC: " + std::string(to_string(Topic::kClick)),
+                           "X-Signature: " + to_hex(key_.sign(request.body)), "Expect:"};
+        return request;
+    }
+
+    Judgement judge(const HttpResponse& response, std::size_t count) const override {
+        return judge_clicks(response, count);
+    }
+
+    std::vector<std::string> check(const SendRecord& record) override {
+        std::vector<std::string> problems;
+        if (parser_.parse(batch_body(kClickList, {&record, 1}), anon_field_, now()) == nullptr) {
+            for (const FieldError& error : parser_.errors()) {
+                problems.push_back(without_place(described(error), kClickList));
+            }
+        }
+        return problems;
+    }
+
+private:
+    std::string anon_field_;
+    SigningKey key_;
+    ClickBatchParser parser_;
+};
+
 class ProductProtocol : public SendProtocol {
 public:
     explicit ProductProtocol(SendCredentials credentials)
@@ -112,22 +175,13 @@ public:
                        kBatchesInFlight) {}
 
     std::string examine(SendRecord& record) override {
-        if (!record.problem.empty()) {
-            return {};
-        }
-        if (!json_.parse(record.text)) {
-            record.problem = "not JSON: " + explain_json_error(json_.error(), record.text);
-            return {};
-        }
-        if (!json_.root().is_object()) {
-            record.problem = "expected a JSON object, a product record";
-            return {};
-        }
-        return text_member(json_.root(), "platform_product_id");
+        return examine_object(json_, record, "a product record")
+                   ? text_member(json_.root(), "platform_product_id")
+                   : std::string();
     }
 
     SignedRequest sign(std::span<const SendRecord> records, const std::string& run_id) override {
-        SignedRequest request{url(), {}, batch_body(records)};
+        SignedRequest request{url(), {}, batch_body(kProductList, records)};
         const Digest256 digest = sha256(request.body);
         const std::string& prefix = credentials_.header_prefix;
         request.headers = {
@@ -148,13 +202,13 @@ public:
     std::vector<std::string> check(const SendRecord& record) override {
         std::vector<std::string> problems;
         const BatchVerdict verdict =
-            parser_.validate(batch_body({&record, 1}), *credentials_.topic);
+            parser_.validate(batch_body(kProductList, {&record, 1}), *credentials_.topic);
         if (verdict == BatchVerdict::kNotABatch) {
             problems.emplace_back(parser_.batch_error());
         }
         if (verdict == BatchVerdict::kRecordErrors) {
             for (const FieldError& error : parser_.errors()) {
-                problems.push_back(without_place(described(error)));
+                problems.push_back(without_place(described(error), kProductList));
             }
         }
         return problems;
@@ -175,6 +229,10 @@ SendProtocol::SendProtocol(SendCredentials credentials, const char* path, std::s
 
 std::unique_ptr<SendProtocol> event_protocol(SendCredentials credentials) {
     return std::make_unique<EventProtocol>(std::move(credentials));
+}
+
+std::unique_ptr<SendProtocol> click_protocol(SendCredentials credentials) {
+    return std::make_unique<ClickProtocol>(std::move(credentials));
 }
 
 std::unique_ptr<SendProtocol> product_protocol(SendCredentials credentials) {

@@ -1,4 +1,4 @@
-// Send protocols: how records become signed requests to one of the two endpoints, and what their
+// Send protocols: how records become signed requests to one of the endpoints, and what their
 // answers mean.
 #pragma once
 
@@ -63,6 +63,7 @@ private:
 };
 
 [[nodiscard]] std::unique_ptr<SendProtocol> event_protocol(SendCredentials credentials);
+[[nodiscard]] std::unique_ptr<SendProtocol> click_protocol(SendCredentials credentials);
 /// Requires: credentials.topic is a catalog topic.
 [[nodiscard]] std::unique_ptr<SendProtocol> product_protocol(SendCredentials credentials);
 

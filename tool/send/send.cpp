@@ -1,4 +1,4 @@
-// sluice send events|orders|products
+// sluice send events|orders|products|clicks
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -20,6 +20,8 @@
 namespace sluice::cli {
 namespace {
 
+enum class Records : std::uint8_t { kEvents, kProducts, kClicks };
+
 struct SendCommand {
     std::string file;
     SendCredentials credentials;
@@ -28,7 +30,7 @@ struct SendCommand {
     std::string rejects_file;
     bool check = false;
     bool strict = false;
-    bool products = false;
+    Records records = Records::kEvents;
     OrderSource source;  ///< `send orders`: of the platform's file.
 
     [[nodiscard]] bool translates() const noexcept { return source.platform != Platform::kNone; }
@@ -42,14 +44,17 @@ Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, Le
         return open_orders(command.file, command.source,
                            anon_field_name(command.credentials.header_prefix), left_out);
     }
-    return command.products && command.file.ends_with(".csv") ? open_product_csv(command.file)
-                                                              : open_ndjson(command.file);
+    const bool is_csv = command.file.ends_with(".csv");
+    return is_csv && command.records == Records::kProducts ? open_product_csv(command.file)
+           : is_csv && command.records == Records::kClicks
+               ? open_click_csv(command.file, anon_field_name(command.credentials.header_prefix))
+               : open_ndjson(command.file);
 }
 
 /// Watches catalog records for unknown fields that resemble known ones, which are usually misspelt.
 std::unique_ptr<RecordSource> watched(const SendCommand& command,
                                       std::unique_ptr<RecordSource> source, Rejects& doubts) {
-    return command.products
+    return command.records == Records::kProducts
                ? watched_for_misspellings(std::move(source), command.strict ? nullptr : &doubts)
                : std::move(source);
 }
@@ -57,8 +62,15 @@ std::unique_ptr<RecordSource> watched(const SendCommand& command,
 std::unique_ptr<SendProtocol> protocol_of(const SendCommand& command, std::string secret) {
     SendCredentials credentials = command.credentials;
     credentials.secret = std::move(secret);
-    return command.products ? product_protocol(std::move(credentials))
-                            : event_protocol(std::move(credentials));
+    switch (command.records) {
+        case Records::kProducts:
+            return product_protocol(std::move(credentials));
+        case Records::kClicks:
+            return click_protocol(std::move(credentials));
+        case Records::kEvents:
+            break;
+    }
+    return event_protocol(std::move(credentials));
 }
 
 Result<Rejects> open_rejects(const SendCommand& command, bool append) {
@@ -214,7 +226,7 @@ Result<std::string> parse_url(std::string_view text) {
     if (!text.starts_with("http://") && !text.starts_with("https://")) {
         return Error{ErrorCode::kInvalid, "expected an address such as https://shop.example.com"};
     }
-    for (const std::string_view path : {"/event/ecomm", "/product-data"}) {
+    for (const std::string_view path : {"/event/ecomm", "/product-data", "/event/click"}) {
         const std::string_view trimmed = text.substr(0, text.find_last_not_of('/') + 1);
         if (trimmed.ends_with(path)) {
             return Error{ErrorCode::kInvalid,
@@ -316,7 +328,7 @@ void declare_send(Subcommand app) {
     auto [products, batch] =
         add_command(group, "products", "Send products, in batches of 1000", run_send);
     products.keeps_user();
-    batch.products = true;
+    batch.records = Records::kProducts;
     batch.credentials.topic = Topic::kProductUpsert;
     add_text(products, "FILE", "", batch.file,
              "NDJSON file, or a CSV file (*.csv) whose first line has the field names")
@@ -326,6 +338,15 @@ void declare_send(Subcommand app) {
               "Topic: PRODUCT_UPSERT (default) or PRODUCT_DELETE");
     add_flag(products, "--strict", batch.strict,
              "Reject a record with a field that looks misspelt (default: warn)");
+
+    auto [clicks, clicked] =
+        add_command(group, "clicks", "Send clicks, in batches of 1000", run_send);
+    clicks.keeps_user();
+    clicked.records = Records::kClicks;
+    add_text(clicks, "FILE", "", clicked.file,
+             "NDJSON file, or a CSV file (*.csv) whose first line has the field names")
+        .required();
+    declare_target(clicks, clicked);
 }
 
 }  // namespace sluice::cli

@@ -67,8 +67,8 @@ Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     if (!shop) {
         return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
     }
-    return Signers{
-        shop, registry.value()->find_barred_tokens(shop->account->number, kDiagnosisBarredMax)};
+    return Signers{shop, registry.value()->find_barred_tokens(shop->account->number, kWriteOrders,
+                                                              kDiagnosisBarredMax)};
 }
 
 Status run_sign(const Frame& /*frame*/, const SignCommand& command) {
@@ -195,8 +195,9 @@ Status verify_event(const Frame& frame, const SignCommand& command) {
         std::printf("the signature matches\n");
         return Status::success();
     }
-    const std::string_view reason = diagnose_signature({command.signature, 1}, body.value(),
-                                                       signers.shop.get(), signers.barred, now());
+    const std::string_view reason =
+        diagnose_signature({command.signature, 1}, body.value(), signers.shop.get(), signers.barred,
+                           kWriteOrders, now());
     if (digest && (reason.empty() || reason == "body_reformatted")) {
         return layout_mismatch(body.value(), mismatch(reason), [&](const std::string& form) {
             return is_signed_by(*signers.shop, form, *digest);

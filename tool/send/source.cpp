@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -84,19 +85,75 @@ Result<CsvProducts> CsvProducts::from_header(const std::vector<std::string>& nam
     return products;
 }
 
-std::string CsvProducts::placed(const std::string& problem) const {
+namespace {
+
+/// @param is_named  Returns whether a column has the field of this name.
+template <class Columns, class IsNamed>
+std::string placed_in(const Columns& columns, const std::string& problem, IsNamed is_named) {
     const std::string_view name = std::string_view(problem).substr(0, problem.find_first_of(":.["));
-    const auto column = std::find_if(fields_.begin(), fields_.end(),
-                                     [&](const auto* field) { return field->name == name; });
+    const auto column = std::find_if(columns.begin(), columns.end(),
+                                     [&](const auto& of) { return is_named(of, name); });
     const std::string place =
-        column == fields_.end() ? "" : ", column " + std::to_string(column - fields_.begin() + 1);
+        column == columns.end() ? "" : ", column " + std::to_string(column - columns.begin() + 1);
     return place + ": " + problem;
+}
+
+Error wrong_count(std::size_t expected, std::size_t found) {
+    return invalid("expected " + std::to_string(expected) + " fields, found " +
+                   std::to_string(found));
+}
+
+}  // namespace
+
+std::string CsvProducts::placed(const std::string& problem) const {
+    return placed_in(fields_, problem,
+                     [](const ProductField* field, auto name) { return field->name == name; });
+}
+
+Result<CsvClicks> CsvClicks::from_header(const std::vector<std::string>& names,
+                                         const std::string& anon_field) {
+    const std::array required{anon_field, std::string("program_id"), std::string("creator_id"),
+                              std::string("occurred_at")};
+    for (const std::string& name : names) {
+        if (name != "link_id" &&
+            std::find(required.begin(), required.end(), name) == required.end()) {
+            return invalid("no click has a field '" + printable(name) + "'");
+        }
+        if (std::count(names.begin(), names.end(), name) > 1) {
+            return invalid("the column " + name + " comes twice");
+        }
+    }
+    for (const std::string& name : required) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            return invalid("expected a header line with the column " + name);
+        }
+    }
+    CsvClicks clicks;
+    clicks.names_ = names;
+    return clicks;
+}
+
+Result<std::string> CsvClicks::to_json(const std::vector<std::string>& fields) const {
+    if (fields.size() != names_.size()) {
+        return wrong_count(names_.size(), fields.size());
+    }
+    std::string object = "{";
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!fields[i].empty()) {
+            object += (object.size() == 1 ? "" : ",") + json_quoted(names_[i]) + ":" +
+                      json_quoted(fields[i]);
+        }
+    }
+    return object + "}";
+}
+
+std::string CsvClicks::placed(const std::string& problem) const {
+    return placed_in(names_, problem, [](const auto& of, auto name) { return of == name; });
 }
 
 Result<std::string> CsvProducts::to_json(const std::vector<std::string>& fields) const {
     if (fields.size() != fields_.size()) {
-        return invalid("expected " + std::to_string(fields_.size()) + " fields, found " +
-                       std::to_string(fields.size()));
+        return wrong_count(fields_.size(), fields.size());
     }
     std::string object = "{";
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -183,10 +240,12 @@ private:
     std::uint64_t line_ = 0;
 };
 
-class ProductCsvSource : public RecordSource {
+/// @tparam Columns  CsvProducts or CsvClicks.
+template <class Columns>
+class CsvSource : public RecordSource {
 public:
-    ProductCsvSource(Input input, CsvReader reader, CsvProducts products)
-        : input_(std::move(input)), reader_(std::move(reader)), products_(std::move(products)) {}
+    CsvSource(Input input, CsvReader reader, Columns columns)
+        : input_(std::move(input)), reader_(std::move(reader)), columns_(std::move(columns)) {}
 
     Result<bool> next(SendRecord& record) override {
         CsvRow row;
@@ -194,7 +253,7 @@ public:
         if (!got.ok() || !got.value()) {
             return got;
         }
-        auto text = products_.to_json(row.fields);
+        auto text = columns_.to_json(row.fields);
         const std::uint64_t end = input_.bytes_read();
         record = {row.line, ++row_, end - end_, text.ok() ? std::move(text).value() : std::string(),
                   text.ok() ? std::string() : text.error().message};
@@ -204,13 +263,13 @@ public:
     std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
     std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
     std::string placed(const SendRecord& record, const std::string& problem) const override {
-        return "row " + std::to_string(record.row) + products_.placed(problem);
+        return "row " + std::to_string(record.row) + columns_.placed(problem);
     }
 
 private:
     Input input_;
     CsvReader reader_;
-    CsvProducts products_;
+    Columns columns_;
     std::uint64_t row_ = 1;  ///< The header.
     std::uint64_t end_ = 0;  ///< End of the row that was read last.
 };
@@ -259,7 +318,11 @@ Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
     return std::unique_ptr<RecordSource>(new NdjsonSource(std::move(input).value()));
 }
 
-Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) {
+namespace {
+
+/// @param from_header  Returns the columns of a header.
+template <class FromHeader>
+Result<std::unique_ptr<RecordSource>> open_csv(const std::string& path, FromHeader from_header) {
     auto input = Input::open(path);
     if (!input.ok()) {
         return input.error();
@@ -270,13 +333,25 @@ Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) 
     if (!got.ok()) {
         return got.error();
     }
-    auto products =
-        CsvProducts::from_header(got.value() ? header.fields : std::vector<std::string>());
-    if (!products.ok()) {
-        return reader.error_at(1, products.error().message);
+    auto columns = from_header(got.value() ? header.fields : std::vector<std::string>());
+    if (!columns.ok()) {
+        return reader.error_at(1, columns.error().message);
     }
-    return std::unique_ptr<RecordSource>(new ProductCsvSource(
-        std::move(input).value(), std::move(reader), std::move(products).value()));
+    return std::unique_ptr<RecordSource>(
+        new CsvSource(std::move(input).value(), std::move(reader), std::move(columns).value()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) {
+    return open_csv(path, CsvProducts::from_header);
+}
+
+Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
+                                                     const std::string& anon_field) {
+    return open_csv(path, [&](const std::vector<std::string>& names) {
+        return CsvClicks::from_header(names, anon_field);
+    });
 }
 
 std::unique_ptr<RecordSource> watched_for_misspellings(std::unique_ptr<RecordSource> source,

@@ -41,6 +41,9 @@ public:
 /// wrong.
 [[nodiscard]] Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path);
 [[nodiscard]] Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path);
+/// @param anon_field  The column of the device's id.
+[[nodiscard]] Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
+                                                                   const std::string& anon_field);
 
 class CsvProducts {
 public:
@@ -58,6 +61,23 @@ public:
 
 private:
     std::vector<const ProductField*> fields_;  ///< Static field of each column.
+};
+
+class CsvClicks {
+public:
+    /// Returns kInvalid for a column that no click has, a repeated column, or a missing one that
+    /// every click has.
+    [[nodiscard]] static Result<CsvClicks> from_header(const std::vector<std::string>& names,
+                                                       const std::string& anon_field);
+
+    /// Returns one JSON object, or kInvalid if the row has another number of fields.
+    [[nodiscard]] Result<std::string> to_json(const std::vector<std::string>& fields) const;
+
+    /// As CsvProducts::placed().
+    [[nodiscard]] std::string placed(const std::string& problem) const;
+
+private:
+    std::vector<std::string> names_;
 };
 
 /// Passes records through. A misspelt field is added to `doubts`; if that is nullptr, the record

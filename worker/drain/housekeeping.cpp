@@ -37,6 +37,9 @@ store::DeadKind kind_of(const DeadLetter& letter) {
     if (is_of_order(*letter.topic)) {
         return store::DeadKind::kOrder;
     }
+    if (is_clicks(*letter.topic)) {
+        return store::DeadKind::kClicks;
+    }
     return is_catalog(*letter.topic) ? store::DeadKind::kCatalog : store::DeadKind::kCommand;
 }
 
@@ -159,6 +162,7 @@ void Housekeeping::figures(const LedgerHead& head, std::uint64_t work_pieces) {
     set(words_.dead_open, totals.dead);  // a replayed letter counts in its new class
     set(words_.catalog, totals.catalog);
     set(words_.commands, totals.commands);
+    set(words_.clicks, totals.clicks);
     set(words_.orders, totals.orders);
     set(words_.journal_entries, totals.journal_entries);
     set(words_.anomalies,

@@ -117,7 +117,9 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         }
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
-        if (input_class == InputClass::kCommand && txn.first_work()) {
+        const bool leaves_work =
+            input_class == InputClass::kCommand || input_class == InputClass::kClicks;
+        if (leaves_work && txn.first_work()) {
             return;
         }
     }

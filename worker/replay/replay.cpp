@@ -33,8 +33,8 @@ SequenceNumber agreed(std::array<std::uint64_t, 3> said) {
 }
 
 std::uint64_t inputs_of(const Totals& totals) {
-    return totals.applied + totals.stale + totals.duplicate + totals.catalog + totals.commands +
-           totals.dead;
+    return totals.applied + totals.stale + totals.duplicate + totals.catalog + totals.clicks +
+           totals.commands + totals.dead;
 }
 
 struct LedgerState {

@@ -139,7 +139,7 @@
       return;
     }
     const rows = [["orders", ledger.orders, "ledger.orders"], ["journal entries", ledger.journal_entries, "ledger.journal_entries"],
-      ...["applied", "stale", "duplicate", "dead", "catalog", "commands"].map((name) => [name, worker[name], "worker." + name]),
+      ...["applied", "stale", "duplicate", "dead", "catalog", "commands", "clicks"].map((name) => [name, worker[name], "worker." + name]),
       ["attribution left", worker.attribution_left, "worker.attribution_left"]];
     byId("ledger").replaceChildren(element("table", { "aria-label": "Ledger" }, ...rows.map(([name, value, path]) =>
       element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "n", "data-path": path, "data-value": value }, count(value))))));

@@ -1,7 +1,7 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
--- The first migration of this format. migrate() refuses a database with a schema of an earlier
--- format (numbers 1 to 16).
+-- The first migration. migrate() refuses a database with a schema of an earlier
+-- format (numbers below 24).
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
 -- round them). Amounts that were sent keep their scale; amounts that are owed have their currency's

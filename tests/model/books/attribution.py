@@ -70,6 +70,8 @@ def attribute(ledger, at, order, cause):
     if chosen is None:
         return False
     give(ledger, at, order, *chosen, cause)
+    click = latest_click(ledger, order, ledger.programs[chosen[0]]) if LANDED in chosen[2] else None
+    order.position.link = click.link if click else ""
     return True
 
 

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from model.books import payouts, periods, reports
+from model.books import imports, payouts, periods, reports
 from model.books.audit import audit
 from model.books.example_inputs import VERBS, deletion, payload
 from model.books.journal import EXPENSE, PAYOUT
@@ -59,7 +59,7 @@ class Example:
         if result is None:
             return
         refused = step.get("refused")
-        default = "refused" if refused else "applied" if "order" in step or "products" in step else "done"
+        default = "refused" if refused else "applied" if {"order", "products", "posted"} & set(step) else "done"
         if "delete_products" in step:
             default = "applied"
         self.equal("becomes", result.outcome, step.get("becomes", default), result.text)
@@ -106,6 +106,8 @@ class Example:
         for name, topic in (("products", "PRODUCT_UPSERT"), ("delete_products", "PRODUCT_DELETE")):
             if name in step:
                 return self.ledger.products(self.input(step), shop, topic, step[name])
+        if "posted" in step:
+            return self.posted(step)
         command = self.command(step)
         if "preview" in step:
             return self.preview(step, command)
@@ -127,6 +129,15 @@ class Example:
         if result.outcome == "applied":
             self.last_event[(shop, order["id"])] = len(self.events)
         return result
+
+    def posted(self, step):
+        names = ("device", "creator", "program", "at", "link")
+        rows = [dict(zip(names, row)) for row in step["posted"]]
+        at = self.input(step)
+        at = Input(at.node, at.seq, at.received, at.account)
+        if "name" in step:
+            self.names[step["name"]] = at.own_id
+        return self.ledger.post_clicks(at, [{**row, "at": instant(row["at"])} for row in rows])
 
     def command(self, step):
         for verb, make in VERBS.items():
@@ -271,6 +282,11 @@ class Example:
             for kind, anomaly in order.anomalies.items()
         ]
         self.same_rows("anomalies", found, wanted)
+
+    def expect_click_days(self, wanted):
+        days = imports.click_days(self.ledger)
+        found = [[*key, *map(str, row)] for key, row in sorted(days.items())]
+        self.equal("click_days", found, wanted)
 
     def expect_payouts(self, wanted):
         if isinstance(wanted, list):

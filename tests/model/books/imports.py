@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from model.books import attribution, events, plausibility
 from model.books.state import Click, CodeRow, Member, Nothing, Refused, ascii_lower
-from model.values import time_text
+from model.values import DAY, time_text
 
 
 def program_of(ledger, name, line):
@@ -201,9 +201,50 @@ def put_click(ledger, row, effective_from):
     for known in stored:
         if (known.at, known.creator, known.program) == (click.at, click.creator, click.program):
             stored.remove(known)
-            click = replace(click, effective_from=min(effective_from, known.effective_from))
+            click = replace(click, effective_from=min(effective_from, known.effective_from), link=known.link)
             break
+    else:
+        ledger.click_arrivals.append((row["device"], click))
     stored.append(click)
+
+
+def post_clicks(ledger, at, rows):
+    """Clicks of a request: one that is stored already changes nothing; program and creator need not exist."""
+    for row in rows:
+        creator = ledger.creator_id(at.account, row["creator"])
+        program = ledger.programs.get(row["program"])
+        own = program if program is not None and program.account == at.account else None
+        stored = ledger.clicks.setdefault(row["device"], [])
+        if any((known.at, known.creator, known.program) == (row["at"], creator, row["program"]) for known in stored):
+            continue
+        ledger.click_number += 1
+        late = own.late if own else 30 * DAY
+        click = Click(row["at"], ledger.click_number, creator, row["program"], at.received - late, row.get("link") or "")
+        stored.append(click)
+        ledger.click_arrivals.append((row["device"], click))
+    for row in rows:
+        try_waiting(ledger, at, [at.account], lambda order, device=row["device"]: order.device == device)
+
+
+def click_days(ledger):
+    """(day, program, creator, link) -> [clicks, devices, orders], by what these words mean: clicks leave out one that
+    follows another of its device, program, creator and link within ten seconds."""
+    days, devices = {}, set()
+    for device, click in ledger.click_arrivals:
+        key = (time_text(click.at)[:10], click.program, click.creator, click.link)
+        row = days.setdefault(key, [0, 0, 0])
+        row[0] += not any(
+            other == device and (c.program, c.creator, c.link) == key[1:] and 0 < click.at - c.at <= 10 * 10**9
+            for other, c in ledger.click_arrivals
+        )
+        row[1] += (device, key) not in devices
+        devices.add((device, key))
+    for order in ledger.orders.values():
+        position = order.position
+        if position and "LANDED" in position.types:
+            key = (time_text(order.ordered_at)[:10], position.program, position.creator, position.link)
+            days.setdefault(key, [0, 0, 0])[2] += 1
+    return {key: row for key, row in days.items() if any(row)}
 
 
 # Profiles -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import commands, events, payouts, rates
+from model.books import commands, events, imports, payouts, rates
 from model.books.journal import PROOF, Journal
 from model.books.state import Nothing, PendingApproval, Refused, Result
 from model.catalog_model import Catalog
@@ -33,6 +33,7 @@ class Ledger:
         self.called = {}  # (account, first id) -> the newest, which reports show
         self.clicks = {}  # device -> [Click]
         self.click_number = 0
+        self.click_arrivals = []  # (device, Click), of those that were not stored already
         self.catalogs = {}
         self.deletions = {}  # (shop, order) that is unknown -> (version, cancelled at, receipt, digest)
         self.refund_owner = {}  # (shop, refund id) -> (order, line)
@@ -65,6 +66,12 @@ class Ledger:
     def products(self, at, shop, topic, records):
         self._begin(at, ("products", at, shop, topic, records))
         self.catalog(shop).apply(topic, records)
+        self._end(at)
+        return Result("applied")
+
+    def post_clicks(self, at, rows):
+        self._begin(at, ("post_clicks", at, copy.deepcopy(rows)))
+        imports.post_clicks(self, replace(at, command_id=at.own_id), rows)
         self._end(at)
         return Result("applied")
 

@@ -119,6 +119,7 @@ class Position(Unit):
     shop: str = ""
     order: str = ""
     types: tuple = ()
+    link: str = ""  # of the click that attributed it
     cause: str = ""  # command id of what gave it out last; empty: an order event
     volume: tuple | None = None  # currency, net sales: frozen (M4)
     customer: str | None = None  # new, returning, None
@@ -320,6 +321,7 @@ class Click:
     creator: str
     program: str
     effective_from: int
+    link: str = ""
 
 
 @dataclass

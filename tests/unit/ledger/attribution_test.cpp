@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/apply/work.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -250,9 +251,10 @@ TEST_P(AttributionRules, A2_JoiningAProgramMakesEarlierClicksCount) {
 
 TEST_P(AttributionRules, A2_AFileIsJudgedAsAWhole) {
     books.create(with({}), "dev");
-    books.command(ClickImport{
-        {{2, AnonId("dev"), CreatorId("ben"), ProgramId("p1"), instant("2026-01-10T00:00:00Z")},
-         {3, AnonId("dev"), CreatorId("ann"), ProgramId("p1"), instant("2026-01-20T00:00:00Z")}}});
+    books.command(ClickImport{{{2, anon_digest("dev"), CreatorId("ben"), ProgramId("p1"),
+                                instant("2026-01-10T00:00:00Z")},
+                               {3, anon_digest("dev"), CreatorId("ann"), ProgramId("p1"),
+                                instant("2026-01-20T00:00:00Z")}}});
     EXPECT_EQ(books.creator_of(), "ann@p1 LANDED");
 }
 

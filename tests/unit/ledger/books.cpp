@@ -9,6 +9,7 @@
 #include "core/json/writer.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/input_digest.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "core/protocol/record.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
@@ -258,7 +259,7 @@ Applied Books::raw(Topic topic, std::string_view body, std::string_view anon) {
     meta.topic = topic;
     meta.account_number = account_;
     meta.account_id = account_id_;
-    if (names_shop || !is_command(topic)) {
+    if (is_command(topic) ? names_shop : !is_clicks(topic)) {
         meta.shop_number = shop_;
         meta.shop_id = shop_id_;
     }
@@ -312,8 +313,12 @@ Applied Books::creator(std::string_view creator, std::string_view program_id,
 
 Applied Books::click(std::string_view anon, std::string_view creator, std::string_view program_id,
                      std::string_view at) {
-    return command(
-        ClickImport{{{2, AnonId(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
+    return command(ClickImport{
+        {{2, anon_digest(anon), CreatorId(creator), ProgramId(program_id), instant(at)}}});
+}
+
+Applied Books::clicks(const std::vector<RecordedClick>& rows) {
+    return raw(Topic::kClick, encode_clicks({ClickSource::kPost, rows}));
 }
 
 /// A close until the present takes what was posted at the present: the close is received one

@@ -140,6 +140,8 @@ public:
     Applied creator(std::string_view creator, std::string_view program, std::string_view code = {});
     Applied click(std::string_view anon, std::string_view creator, std::string_view program,
                   std::string_view at);
+    /// Clicks that a server posted in one request.
+    Applied clicks(const std::vector<RecordedClick>& rows);
     /// Closes the payouts of one program without minimum, and settles them by a second command.
     Applied close(std::string_view program, std::string_view until);
     /// Closes the payouts of every program of the account.

@@ -48,9 +48,10 @@ TEST(Commands, ImportsSurviveTheJourneyWhole) {
         round_trip(CreatorImport{{{7, CreatorId("c"), ProgramId("p"), "C\"\xC3\x89"}}});
     EXPECT_EQ(creators.rows.at(0).code, "C\"\xC3\x89");
     EXPECT_EQ(creators.rows.at(0).line, 7U);
-    const auto clicks = round_trip(ClickImport{{{2, AnonId("a,b"), CreatorId("c"), ProgramId("p"),
-                                                 instant("2026-01-01T00:00:00.000000001Z")}}});
-    EXPECT_EQ(clicks.rows.at(0).anon.view(), "a,b");
+    const auto clicks =
+        round_trip(ClickImport{{{2, anon_digest("a,b"), CreatorId("c"), ProgramId("p"),
+                                 instant("2026-01-01T00:00:00.000000001Z")}}});
+    EXPECT_EQ(clicks.rows.at(0).device, anon_digest("a,b"));
     EXPECT_EQ(clicks.rows.at(0).occurred_at, instant("2026-01-01T00:00:00.000000001Z"));
 }
 

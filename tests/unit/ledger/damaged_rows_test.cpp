@@ -141,7 +141,7 @@ std::vector<OwnedInput> inputs_before() {
     inputs.creator("SPRING");
     ClickImport clicks;
     clicks.rows = {
-        {2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}};
+        {2, sha256("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}};
     inputs.command(clicks);
     inputs.in_the_hour_before([&inputs] { inputs.order("a", 1); });
     inputs.order("b", 1);
@@ -225,6 +225,15 @@ void leave_rows(Ledger& ledger) {
     txn->put(work);
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
     txn->put(DeletedOrder{{{1}, {1}, OrderId("x")}, {1}, 1, worker::kReceived, {}, {}});
+    LinkDay earned;
+    earned.account = {1};
+    earned.day = 20'260'301;
+    earned.program = ProgramId("spring");
+    earned.creator = CreatorId("anna");
+    earned.link = LinkId("anna-mug");
+    earned.currency = *Currency::parse("USD");
+    earned.node = 1;
+    txn->put(earned);
     txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
     txn->commit();

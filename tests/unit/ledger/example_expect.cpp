@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/journal/journal.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
@@ -95,6 +96,8 @@ void ExampleExpectations::compare(const json& expect) {
             for (const json& row : wanted) {
                 compare_statement(row);
             }
+        } else if (name == "click_days") {
+            compare_click_days(wanted);
         } else if (name == "codes") {
             compare_codes(wanted);
         } else if (name == "ids") {
@@ -103,6 +106,17 @@ void ExampleExpectations::compare(const json& expect) {
             ADD_FAILURE() << "no such expectation";
         }
     }
+}
+
+void ExampleExpectations::compare_click_days(const json& wanted) {
+    std::vector<json> rows;
+    one().read()->scan(ClickDay{}, {}, [&](const ClickDay& row) {
+        rows.push_back({start_of_day(row.day).to_string().substr(0, 10), row.program.str(),
+                        row.creator.str(), row.link.str(), row.clicks.to_string(),
+                        row.devices.to_string(), row.orders.to_string()});
+        return true;
+    });
+    EXPECT_EQ(json(rows), wanted);
 }
 
 json ExampleExpectations::row_of(const std::string& id) {

@@ -48,6 +48,7 @@ private:
     void compare_payout(const std::string& name, const json& members);
     void compare_balances(const json& expected);
     void compare_statement(const json& row);
+    void compare_click_days(const nlohmann::json& wanted);
     void compare_codes(const json& wanted);
 };
 

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/protocol/personal_ids.hpp"
+
 namespace sluice::test {
 namespace {
 
@@ -167,7 +169,7 @@ ClickImport clicks_of(const json& step) {
     for (const json& row : step.at("clicks")) {
         command.rows.push_back(
             {static_cast<std::uint32_t>(command.rows.size() + 2),
-             AnonId(row.at(0).get<std::string>()), CreatorId(row.at(1).get<std::string>()),
+             anon_digest(row.at(0).get<std::string>()), CreatorId(row.at(1).get<std::string>()),
              ProgramId(row.at(2).get<std::string>()), instant(row.at(3).get<std::string>())});
     }
     command.effective_from = instant_at(step, "effective_from");
@@ -458,6 +460,17 @@ std::optional<SourceText> source_of(const json& step) {
     const json& source = step.at("source");
     return SourceText{*parse_platform(text_at(source, "platform")),
                       text_at(source, "triggered_at")};
+}
+
+std::vector<RecordedClick> posted_clicks(const json& rows) {
+    std::vector<RecordedClick> clicks;
+    for (const json& row : rows) {
+        clicks.push_back(
+            {anon_digest(row.at(0).get<std::string>()), instant(row.at(3).get<std::string>()),
+             LinkId(row.size() > 4 ? row.at(4).get<std::string>() : ""),
+             ProgramId(row.at(2).get<std::string>()), CreatorId(row.at(1).get<std::string>())});
+    }
+    return clicks;
 }
 
 OrderText order_of(const json& value) {

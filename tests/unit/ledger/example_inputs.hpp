@@ -28,6 +28,8 @@ struct ExampleNames {
 [[nodiscard]] OrderText order_of(const nlohmann::json& value);
 /// The platform that sent the event of a step, or nothing.
 [[nodiscard]] std::optional<SourceText> source_of(const nlohmann::json& step);
+/// The clicks of a step that posts them.
+[[nodiscard]] std::vector<RecordedClick> posted_clicks(const nlohmann::json& rows);
 /// The command of a step. Throws std::invalid_argument: there is no such step.
 [[nodiscard]] Command command_of(const nlohmann::json& step, const ExampleNames& names,
                                  Timestamp now);

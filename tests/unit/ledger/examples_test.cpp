@@ -29,6 +29,7 @@ std::string name_of(const Applied& applied) {
     switch (applied.input_class) {
         case InputClass::kApplied:
         case InputClass::kCatalog:
+        case InputClass::kClicks:
             return "applied";
         case InputClass::kStale:
             return "stale";
@@ -228,6 +229,9 @@ private:
         books.reason = text_at(step, "reason", "as agreed");
         if (step.contains("order")) {
             return take_event(step, books);
+        }
+        if (step.contains("posted")) {
+            return books.clicks(posted_clicks(step.at("posted")));
         }
         if (step.contains("products")) {
             return books.products(Topic::kProductUpsert, step.at("products").dump());

@@ -142,9 +142,9 @@ public:
 
 private:
     static constexpr std::array kTopics{
-        Topic::kOrderCreate,   Topic::kOrderUpdate,   Topic::kOrderCancel,
-        Topic::kProductUpsert, Topic::kProductDelete, Topic::kProgramApply,
-        Topic::kForget,        Topic::kDeadReplay,    Topic::kWriteOff};
+        Topic::kOrderCreate,   Topic::kOrderUpdate,  Topic::kOrderCancel, Topic::kProductUpsert,
+        Topic::kProductDelete, Topic::kProgramApply, Topic::kForget,      Topic::kDeadReplay,
+        Topic::kWriteOff,      Topic::kClick};
     static constexpr std::array<std::uint32_t, 5> kNumbers{0, 1, 2, 1001, 0xffff'ffff};
     static constexpr std::array<std::int64_t, 7> kTimes{0,
                                                         -1,
@@ -155,12 +155,15 @@ private:
                                                         std::numeric_limits<std::int64_t>::min()};
     const std::array<std::string, 6> kTexts{"",    std::string("a\0b", 3), "\xff\xfe",
                                             "a b", std::string(5000, 'a'), "../../etc"};
-    const std::array<std::string, 7> kBodies{
+    const std::array<std::string, 8> kBodies{
         order_body("a", 1),
         order_body("b", 2, "10.00"),
         order_body(std::string(1024, 'x'), 3),
         R"({"products":[{"platform_product_id":"p","title":"t"}]})",
         encode_request({"k", "r", ProgramApply{{worker::spring_program()}}}),
+        encode_clicks({ClickSource::kPost,
+                       {{sha256("device"), worker::kReceived, LinkId("a"), ProgramId("spring"),
+                         CreatorId("anna")}}}),
         "{}",
         std::string("\0\xff not JSON", 11)};
 

@@ -28,7 +28,7 @@ std::size_t histories(const LedgerKind& kind) {
 }
 constexpr std::size_t kLength = 60;
 
-std::uint64_t seed() {
+std::uint64_t money_seed() {
     static const std::uint64_t value = [] {
         const char* given = std::getenv("SLUICE_SEED");
         return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
@@ -36,9 +36,9 @@ std::uint64_t seed() {
     return value;
 }
 
-class Chance {
+class Draws {
 public:
-    explicit Chance(std::uint64_t seed) : engine_(seed) {}
+    explicit Draws(std::uint64_t seed) : engine_(seed) {}
     std::size_t below(std::size_t n) { return engine_() % n; }
     template <class T>
     const T& of(const std::vector<T>& values) {
@@ -50,7 +50,7 @@ private:
 };
 
 /// An input with what it was sent with; it can be put in again.
-struct Step {
+struct TimedStep {
     Timestamp received;
     std::string actor, key;
     std::function<Applied(Books&)> take;
@@ -59,31 +59,31 @@ struct Step {
 const std::vector<std::string> kOrders{"o1", "o2", "o3", "o4"};
 const std::vector<std::string> kCreators{"ann", "ben"};
 
-OrderText random_order(Chance& chance, std::size_t version) {
+OrderText drawn_order(Draws& draws, std::size_t version) {
     OrderText order;
-    order.id = chance.of(kOrders);
-    order.ordered = chance.below(4) == 0 ? "2026-01-01T12:00:00Z" : "2026-01-01T00:00:00Z";
+    order.id = draws.of(kOrders);
+    order.ordered = draws.below(4) == 0 ? "2026-01-01T12:00:00Z" : "2026-01-01T00:00:00Z";
     order.updated = "2026-01-02T00:00:" + std::string(version % 60 < 10 ? "0" : "") +
                     std::to_string(version % 60) + "Z";
-    order.currency = chance.below(8) == 0 ? "JPY" : "USD";
+    order.currency = draws.below(8) == 0 ? "JPY" : "USD";
     const bool yen = order.currency == "JPY";
-    order.codes = {chance.of(std::vector<std::string>{"ANN", "BEN", "NOBODY"})};
+    order.codes = {draws.of(std::vector<std::string>{"ANN", "BEN", "NOBODY"})};
     order.lines.clear();
-    for (std::size_t i = 0; i <= chance.below(3); ++i) {
+    for (std::size_t i = 0; i <= draws.below(3); ++i) {
         LineText line;
         line.id = "l" + std::to_string(i + 1);
-        line.amount = yen ? "15000" : std::to_string(10 + chance.below(200)) + ".07";
+        line.amount = yen ? "15000" : std::to_string(10 + draws.below(200)) + ".07";
         line.tax = yen ? "0" : "1.00";
         order.lines.push_back(line);
     }
     order.amount = "100000.00";
-    if (chance.below(3) == 0) {
+    if (draws.below(3) == 0) {
         RefundText refund;
         refund.id = "r-" + order.id;
-        refund.amount = std::to_string(chance.below(60)) + ".00";
+        refund.amount = std::to_string(draws.below(60)) + ".00";
         order.refunds.push_back(refund);
     }
-    if (chance.below(8) == 0) {
+    if (draws.below(8) == 0) {
         order.cancelled = order.updated;
     }
     return order;
@@ -99,11 +99,11 @@ std::string some_payout(Books& books, std::size_t which) {
     return ids.empty() ? "" : ids[which % ids.size()];
 }
 
-std::function<Applied(Books&)> random_command(Chance& chance, Timestamp now) {
-    const OrderId order(chance.of(kOrders));
-    const CreatorId creator(chance.of(kCreators));
-    const std::size_t which = chance.below(100);
-    switch (chance.below(12)) {
+std::function<Applied(Books&)> drawn_command(Draws& draws, Timestamp now) {
+    const OrderId order(draws.of(kOrders));
+    const CreatorId creator(draws.of(kCreators));
+    const std::size_t which = draws.below(100);
+    switch (draws.below(12)) {
         case 0:
         case 1:
         case 2:
@@ -111,13 +111,13 @@ std::function<Applied(Books&)> random_command(Chance& chance, Timestamp now) {
         case 3:
         case 4:
         case 5: {
-            const auto verb = static_cast<PayoutVerb>(1 + chance.below(5));
+            const auto verb = static_cast<PayoutVerb>(1 + draws.below(5));
             return [verb, which](Books& books) {
                 return books.command(PayoutMove{verb, {some_payout(books, which)}});
             };
         }
         case 6: {
-            const Decimal amount(static_cast<Int128>(chance.below(2000)) - 1000, 2);
+            const Decimal amount(static_cast<Int128>(draws.below(2000)) - 1000, 2);
             return [order, amount](Books& books) { return books.command(Adjust{order, amount}); };
         }
         case 7:
@@ -145,25 +145,25 @@ std::function<Applied(Books&)> random_command(Chance& chance, Timestamp now) {
     }
 }
 
-std::vector<Step> random_history(Chance& chance) {
-    std::vector<Step> steps;
+std::vector<TimedStep> drawn_history(Draws& draws) {
+    std::vector<TimedStep> steps;
     Timestamp now = instant("2026-02-01T00:00:00Z");
     for (std::size_t i = 0; i < kLength; ++i) {
-        now = now.plus_seconds(3600 * static_cast<std::int64_t>(1 + chance.below(30)));
-        Step step{now, "finance", "", {}};
-        if (chance.below(2) == 0) {
-            const OrderText order = random_order(chance, i);
+        now = now.plus_seconds(3600 * static_cast<std::int64_t>(1 + draws.below(30)));
+        TimedStep step{now, "finance", "", {}};
+        if (draws.below(2) == 0) {
+            const OrderText order = drawn_order(draws, i);
             step.take = [order](Books& books) { return books.update(order); };
         } else {
             step.key = "k" + std::to_string(i);
-            step.take = random_command(chance, now);
+            step.take = drawn_command(draws, now);
         }
         steps.push_back(std::move(step));
     }
     return steps;
 }
 
-void begin(Books& books) {
+void begin_money(Books& books) {
     books.receive_at("2026-01-31T00:00:00Z");
     Program spring = program("spring");
     spring.max_per_order = {*parse_money("12.34 USD")};
@@ -173,7 +173,7 @@ void begin(Books& books) {
                     {3, CreatorId("ben"), ProgramId("spring"), "BEN"}});
 }
 
-Applied take(const Step& step, Books& books) {
+Applied take(const TimedStep& step, Books& books) {
     books.receive_at(step.received.to_string());
     books.actor = step.actor;
     books.key = step.key;
@@ -184,12 +184,13 @@ class MoneyProperties : public testing::TestWithParam<LedgerKind> {};
 
 TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
-        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
-        Chance chance(seed() + i);
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(money_seed()) + " history " +
+                     std::to_string(i));
+        Draws draws(money_seed() + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books books(*ledger);
-        begin(books);
-        for (const Step& step : random_history(chance)) {
+        begin_money(books);
+        for (const TimedStep& step : drawn_history(draws)) {
             const Applied applied = take(step, books);
             ASSERT_EQ(books.broken_invariant(), "") << applied.text;
         }
@@ -201,13 +202,14 @@ TEST_P(MoneyProperties, SumsHoldAfterEveryInput) {
 /// is closed, the paid amount equals the accrued amount for every creator who is owed something.
 TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
-        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
-        Chance chance(seed() + 1000 + i);
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(money_seed()) + " history " +
+                     std::to_string(i));
+        Draws draws(money_seed() + 1000 + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books books(*ledger);
-        begin(books);
+        begin_money(books);
         Timestamp now;
-        for (const Step& step : random_history(chance)) {
+        for (const TimedStep& step : drawn_history(draws)) {
             take(step, books);
             now = step.received;
         }
@@ -230,15 +232,16 @@ TEST_P(MoneyProperties, EachAmountIsPaidOnce) {
 
 TEST_P(MoneyProperties, ARebuildGivesTheSameBytesAndARepeatedKeyChangesNothing) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
-        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
-        Chance chance(seed() + 2000 + i);
-        const std::vector<Step> steps = random_history(chance);
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(money_seed()) + " history " +
+                     std::to_string(i));
+        Draws draws(money_seed() + 2000 + i);
+        const std::vector<TimedStep> steps = drawn_history(draws);
         std::vector<CommandOutcome> outcomes;
         const auto play = [&](Ledger& ledger) {
             Books books(ledger);
-            begin(books);
+            begin_money(books);
             outcomes.clear();
-            for (const Step& step : steps) {
+            for (const TimedStep& step : steps) {
                 outcomes.push_back(take(step, books).outcome);
             }
             return books.dump();
@@ -477,21 +480,22 @@ void expect_balances(LedgerReader& reader, Timestamp now) {
 }
 
 /// Each step goes through one of two nodes on one ledger.
-void take_random_history(Chance& chance, Ledger& ledger, Books& one) {
+void take_drawn_history(Draws& draws, Ledger& ledger, Books& one) {
     Books other(ledger, "11111111-2222-3333-4444-666666666666");
-    begin(one);
-    for (const Step& step : random_history(chance)) {
-        take(step, chance.below(2) == 0 ? one : other);
+    begin_money(one);
+    for (const TimedStep& step : drawn_history(draws)) {
+        take(step, draws.below(2) == 0 ? one : other);
     }
 }
 
 TEST_P(MoneyProperties, Z4_BalancesFromSumsByHourEqualTheSumsOfEveryOpenAmount) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
-        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
-        Chance chance(seed() + 4000 + i);
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(money_seed()) + " history " +
+                     std::to_string(i));
+        Draws draws(money_seed() + 4000 + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books one(*ledger);
-        take_random_history(chance, *ledger, one);
+        take_drawn_history(draws, *ledger, one);
         // The clearing days end in an hour with sales, before it, behind it and at one of the
         // sales.
         for (const char* const sold :
@@ -536,11 +540,12 @@ void expect_late_posting(Ledger& ledger, Books& books, AccountNumber account, Ti
 
 TEST_P(MoneyProperties, Z10_SumsOfTwoNodesEqualJournalAndStatements) {
     for (std::size_t i = 0; i < histories(GetParam()); ++i) {
-        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(seed()) + " history " + std::to_string(i));
-        Chance chance(seed() + 3000 + i);
+        SCOPED_TRACE("SLUICE_SEED=" + std::to_string(money_seed()) + " history " +
+                     std::to_string(i));
+        Draws draws(money_seed() + 3000 + i);
         const std::unique_ptr<Ledger> ledger = GetParam().make();
         Books one(*ledger);
-        take_random_history(chance, *ledger, one);
+        take_drawn_history(draws, *ledger, one);
         EXPECT_EQ(one.broken_invariant(), "");
         EXPECT_EQ(one.wrong_views(), "");
         const auto reader = one.read();

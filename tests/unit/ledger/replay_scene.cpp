@@ -7,6 +7,7 @@
 #include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/seal.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/ssh_signer.hpp"
@@ -72,6 +73,8 @@ void live(Books& books) {
     books.creator("ann", "spring", "ANN");
     books.creator("ben", "spring", "BEN");
     books.click("device-1", "ben", "spring", "2025-12-31T00:00:00Z");
+    books.clicks({{anon_digest("device-3"), instant("2026-01-01T00:00:00Z"), LinkId("ann-mug"),
+                   ProgramId("spring"), CreatorId("ann")}});
     books.products(Topic::kProductUpsert,
                    R"([{"platform_product_id":"p","title":"T","brand":"B","tags":["t"],)"
                    R"("collections":["c"],"variants":[{"variant_sku":"v"}]}])");
@@ -93,6 +96,10 @@ void live(Books& books) {
     waiting.id = "waits";
     waiting.codes = {"NOBODY"};
     books.create(waiting, "device-2");
+    OrderText landed;
+    landed.id = "landed";
+    landed.ordered = "2026-01-01T12:00:00Z";
+    books.create(landed, "device-3");
     OrderText large;
     large.id = "large";
     large.amount = "1.00";  // less than its lines: an anomaly

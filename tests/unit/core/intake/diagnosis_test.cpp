@@ -19,7 +19,8 @@ constexpr std::string_view kSigned = "{\"a\": 1,\n \"b\": \"x y\"}\n";
 std::string_view diagnose(World& world, const std::string& signature,
                           std::string_view body = kSigned) {
     const ShopView* shop = world.registry.shops["shop-1"].get();
-    return diagnose_signature({signature, 1}, body, shop, world.registry.retired, kNow);
+    return diagnose_signature({signature, 1}, body, shop, world.registry.retired, kWriteOrders,
+                              kNow);
 }
 
 std::string_view diagnose(const std::string& signature, std::string_view body = kSigned) {
@@ -86,7 +87,7 @@ TEST(DiagnosisRules, AnUnreadableTokenNamesNoMistake) {
 
 TEST(DiagnosisRules, AnUnkeyedDigestOfAnUnknownShopIsNotNamed) {
     const std::string digest = to_hex(sha256(kSigned));
-    EXPECT_EQ(diagnose_signature({digest, 1}, kSigned, nullptr, {}, kNow), "");
+    EXPECT_EQ(diagnose_signature({digest, 1}, kSigned, nullptr, {}, kWriteOrders, kNow), "");
 }
 
 TEST(DiagnosisRules, NamesAnUnkeyedDigest) {
@@ -135,8 +136,8 @@ TEST(DiagnosisRules, SaysNothingWhenItDoesNotKnow) {
     EXPECT_EQ(diagnose(std::string(42, 'A') + "!="), "") << "no digit of base64";
     EXPECT_EQ(diagnose(signature_of(kSigned)), "") << "nothing is wrong with it";
     const std::string right = signature_of(kSigned);
-    EXPECT_EQ(diagnose_signature({right, 2}, kSigned, nullptr, {}, kNow), "");
-    EXPECT_EQ(diagnose_signature({right, 1}, kSigned, nullptr, {}, kNow), "");
+    EXPECT_EQ(diagnose_signature({right, 2}, kSigned, nullptr, {}, kWriteOrders, kNow), "");
+    EXPECT_EQ(diagnose_signature({right, 1}, kSigned, nullptr, {}, kWriteOrders, kNow), "");
 }
 
 TEST(DiagnosisRules, LargeBodiesAreHashedAsSentOnly) {

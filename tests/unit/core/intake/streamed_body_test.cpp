@@ -71,7 +71,7 @@ Sent send_streamed(
     const std::function<void()>& meanwhile = [] {}) {
     const RequestHead head = request.head();
     Opened opened = open_event(head, world.registry);
-    Streamed body(BodyDigests::of_event(opened.sender, kNow), request.body, gone);
+    Streamed body(BodyDigests::of_signed(opened.sender, kWriteOrders, kNow), request.body, gone);
     meanwhile();
     opened = open_event(head, world.registry);  // as when the last byte has come
     Accepting accepting =

@@ -20,7 +20,7 @@ using test::World;
 class PiecesBody final : public CheckedBody {
 public:
     PiecesBody(std::string_view text, const Sender& sender)
-        : text_(text), digests_(BodyDigests::of_event(sender, kNow)) {
+        : text_(text), digests_(BodyDigests::of_signed(sender, kWriteOrders, kNow)) {
         constexpr std::size_t kPiece = 1024;
         for (std::size_t at = 0; at < text_.size(); at += kPiece) {
             digests_.add(text_.substr(at, kPiece));
@@ -191,7 +191,8 @@ TEST_F(TimingRules, ADiagnosisCostsTheSameForUnknownAndKnownShops) {
     for (const std::string& signature : {zeros, unkeyed}) {
         const auto cost = [&](const ShopView* shop) {
             const auto diagnose = [&] {
-                return diagnose_signature({signature, 1}, test::kOrder, shop, {}, kNow);
+                return diagnose_signature({signature, 1}, test::kOrder, shop, {}, kWriteOrders,
+                                          kNow);
             };
             EXPECT_EQ(diagnose().empty(), shop == nullptr || signature == zeros);
             return instructions_of(diagnose);

@@ -50,6 +50,27 @@ TEST_F(QueueFullTest, AdmissionStopsAtTheMarkAndResumesAfterTheDrain) {
     EXPECT_EQ(queue_->closed_reason(), std::nullopt);
 }
 
+TEST_F(QueueFullTest, ItIsHalfFullFromHalfOfTheMarkUntilRecordsAreDeleted) {
+    open({.map_bytes = 8U << 20, .sync = false});
+    const std::string body(2000, 'x');
+    append({body});
+    EXPECT_FALSE(queue_->is_half_full());
+    std::uint64_t stored = 1;
+    while (!queue_->is_half_full() && queue_->closed_reason() == std::nullopt) {
+        stored = append({body})[0].seq.value;
+    }
+    EXPECT_EQ(queue_->closed_reason(), std::nullopt) << "orders are still taken";
+    const QueueFill fill = *queue_->fill();
+    EXPECT_GE(fill.bytes_used, fill.bytes_high_water / 10 * 4);
+    EXPECT_LE(fill.bytes_used, fill.bytes_high_water / 10 * 6);
+    trim_all(stored);
+    for (int tries = 0; tries < 1000 && queue_->is_half_full(); ++tries) {
+        append({body});  // free pages are counted at intervals
+        ::usleep(1000);
+    }
+    EXPECT_FALSE(queue_->is_half_full()) << "the file keeps its size";
+}
+
 TEST_F(QueueFullTest, WhileItIsFullNoWriteTransactionIsOpened) {
     open({.map_bytes = 2U << 20, .sync = false});
     append_until_closed(std::string(2000, 'x'));

@@ -99,7 +99,8 @@ protected:
         find("find_shop", [&] { (void)(*reader)->find_shop(shop_.view()); });
         find("find_bearer", [&] { (void)(*reader)->find_bearer(kSecret); });
         find("find_account", [&] { (void)(*reader)->find_account({0}); });
-        find("barred", [&] { EXPECT_LE((*reader)->find_barred_tokens({1}, 16).size(), 1U); });
+        find("barred",
+             [&] { EXPECT_LE((*reader)->find_barred_tokens({1}, kWriteOrders, 16).size(), 1U); });
     }
     std::vector<std::string> failing_with(const char* name, std::string_view key,
                                           std::string_view value) const {

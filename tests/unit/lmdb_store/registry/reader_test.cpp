@@ -40,7 +40,7 @@ protected:
     }
 
     static bool signed_by_barred(RegistryReader& reader, const std::string& secret) {
-        const auto tokens = reader.find_barred_tokens({1}, 16);
+        const auto tokens = reader.find_barred_tokens({1}, kWriteOrders, 16);
         const Digest256 signature = SigningKey(secret).sign("body");
         return std::any_of(tokens.begin(), tokens.end(), [&](const auto& token) {
             return token->signing_key && token->signing_key->verify("body", signature);
@@ -280,8 +280,8 @@ TEST_F(RegistryReaderTest, ABearerIsFollowedThroughChangesOfItsAccountAndItsToke
 }
 
 TEST_F(RegistryReaderTest, BarredTokensAreGivenForTheDiagnosisOnly) {
-    EXPECT_THAT(reader_->find_barred_tokens({1}, 16), SizeIs(0));
-    EXPECT_THAT(reader_->find_barred_tokens({77}, 16), SizeIs(0));
+    EXPECT_THAT(reader_->find_barred_tokens({1}, kWriteOrders, 16), SizeIs(0));
+    EXPECT_THAT(reader_->find_barred_tokens({77}, kWriteOrders, 16), SizeIs(0));
     const NewToken usable = token(kWriteOrders);
     const NewToken products = token(kWriteProducts);
     std::vector<NewToken> revoked;
@@ -293,8 +293,8 @@ TEST_F(RegistryReaderTest, BarredTokensAreGivenForTheDiagnosisOnly) {
     EXPECT_TRUE(signed_by_barred(*reader_, products.secret));
     EXPECT_TRUE(signed_by_barred(*reader_, revoked.back().secret));
     EXPECT_FALSE(signed_by_barred(*reader_, revoked.front().secret)) << "the last ones are kept";
-    EXPECT_THAT(reader_->find_barred_tokens({1}, 100), SizeIs(17));
-    EXPECT_THAT(reader_->find_barred_tokens({1}, 5), SizeIs(5));
+    EXPECT_THAT(reader_->find_barred_tokens({1}, kWriteOrders, 100), SizeIs(17));
+    EXPECT_THAT(reader_->find_barred_tokens({1}, kWriteOrders, 5), SizeIs(5));
     EXPECT_THAT(reader_->find_shop("s")->account->tokens, SizeIs(2)) << "requests look at these";
 }
 

@@ -94,12 +94,12 @@ TEST(SendPolicy, NamesThePossibleSourceOfA503WithoutRetryAfter) {
 }
 
 TEST(SendPolicy, AnErrorOfABatchOmitsItsPlaceInTheBatch) {
-    EXPECT_EQ(without_place("products[12].variants[0].price: REQUIRED"),
+    EXPECT_EQ(without_place("products[12].variants[0].price: REQUIRED", "products"),
               "variants[0].price: REQUIRED");
-    EXPECT_EQ(without_place("products[3]: INVALID_FORMAT: expected an object"),
+    EXPECT_EQ(without_place("products[3]: INVALID_FORMAT: expected an object", "products"),
               "INVALID_FORMAT: expected an object");
-    EXPECT_EQ(without_place("products: REQUIRED"), "products: REQUIRED");
-    EXPECT_EQ(without_place("products[3]"), "");
+    EXPECT_EQ(without_place("products: REQUIRED", "products"), "products: REQUIRED");
+    EXPECT_EQ(without_place("products[3]", "products"), "");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/ids.hpp"
+#include "core/protocol/personal_ids.hpp"
 #include "program/system/crash_point.hpp"
 #include "unit/ledger/ssh_signer.hpp"
 #include "unit/worker/drain/fixture.hpp"
@@ -99,7 +100,8 @@ void fill(DrainStore& store) {
     store.append_bulk(Topic::kOrderUpdate, order_body("large", 1) + std::string(300'000, ' '));
     store.append(Topic::kProductUpsert,
                  R"({"products":[{"platform_product_id":"p","title":"t"}]})");
-    store.command(ClickImport{{{2, AnonId("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
+    store.command(
+        ClickImport{{{2, anon_digest("device"), CreatorId("anna"), ProgramId("spring"), {}}}});
     close(store, 2);
     store.command(Adjust{OrderId("o1"), Decimal(-150, 2)});
     store.command(Forget{ForgetBy::kCustomer, "c-1", sha256("R")});

@@ -1,4 +1,4 @@
-#include "core/apply/code_book.hpp"
+#include "core/rules/code_book.hpp"
 
 #include <algorithm>
 #include <cstdint>

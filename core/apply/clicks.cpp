@@ -1,0 +1,94 @@
+#include "core/apply/clicks.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/apply/command.hpp"
+#include "core/apply/work.hpp"
+#include "core/orders/clicks.hpp"
+#include "core/orders/reply.hpp"
+
+namespace sluice {
+namespace {
+
+/// Effective date of clicks of an unknown program.
+constexpr std::int64_t kLateDays = 30;
+
+/// Returns the number of inputs that all nodes have applied, this one included. It orders inputs
+/// whichever node they came through, and is the sequence number as long as there is one node.
+SequenceNumber inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
+    std::uint64_t inputs = seq.value;
+    txn.scan_heads([&](const LedgerHead& head) {
+        inputs += head.node == txn.head().node ? 0 : head.applied_seq.value;
+    });
+    return {inputs};
+}
+
+const Program* find_program(const std::vector<ProgramRow>& rows, const ProgramId& id) {
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&id](const ProgramRow& row) { return row.program.id == id; });
+    return found == rows.end() ? nullptr : &found->program;
+}
+
+/// Returns the receipt before which clicks are deleted.
+Timestamp delete_before(const std::vector<ProgramRow>& programs, Timestamp received_at) {
+    std::int64_t days = kClickDaysMin;
+    for (const ProgramRow& row : programs) {
+        days = std::max(days, row.program.window_days + kClickDaysAfterWindow);
+    }
+    return received_at.plus_days(-days);
+}
+
+}  // namespace
+
+void apply_clicks(const ClickRecord& record, const CommandContext& context, ProgramCache& cache,
+                  LedgerTxn& txn) {
+    const std::vector<ProgramRow>& programs = cache.programs(txn, context.account);
+    const Timestamp received_at = context.source.received_at;
+    const SequenceNumber rank = inputs_up_to(context.source.seq, txn);
+    std::vector<WaitKey> keys;
+    std::uint32_t number = 0;
+    for (const RecordedClick& row : record.rows) {
+        const Program* const program = find_program(programs, row.program);
+        store_click({context.account, row.device, row.program, row.occurred_at,
+                     first_id(txn, context.account, row.creator), rank, number++,
+                     program != nullptr ? program->default_effective_from(received_at)
+                                        : received_at.plus_days(-kLateDays),
+                     record.source, row.link, received_at},
+                    txn);
+        keys.push_back({context.account, WaitKind::kAnon, row.device});
+    }
+    delete_clicks(context.account, delete_before(programs, received_at), 2 * record.rows.size(),
+                  txn);
+    leave_work(keys, context, txn);
+}
+
+Result<Reply> import_clicks(const ClickImport& command, const CommandContext& context,
+                            ProgramCache& /*programs*/, LedgerTxn& txn) {
+    ProgramsByName programs(txn);
+    for (const ClickImport::Row& row : command.rows) {
+        if (programs.find(row.program) == nullptr) {
+            return Error{ErrorCode::kConflict, "line " + std::to_string(row.line) +
+                                                   ": there is no program " + row.program.str()};
+        }
+    }
+    std::vector<WaitKey> keys;
+    const SequenceNumber rank = inputs_up_to(context.source.seq, txn);
+    const Timestamp received_at = context.source.received_at;
+    std::uint32_t number = 0;
+    for (const ClickImport::Row& row : command.rows) {
+        const Program& program = programs.find(row.program)->program;
+        import_click({program.account, row.device, program.id, row.occurred_at,
+                      first_id(txn, program.account, row.creator), rank, number++,
+                      command.effective_from.value_or(program.default_effective_from(received_at)),
+                      ClickSource::kImport, LinkId(), received_at},
+                     txn);
+        keys.push_back({program.account, WaitKind::kAnon, row.device});
+    }
+    leave_work(keys, context, txn);
+    return done(counted(command.rows.size(), "click", "clicks") + " imported");
+}
+
+}  // namespace sluice
