@@ -134,15 +134,10 @@ std::vector<OwnedInput> inputs_before() {
     policy.account_id = AccountId("acme");
     policy.account = {1};
     policy.approve_adjust_above = {{Money{*Currency::parse("USD"), Decimal(50'000, 2)}}};
-    ProgramApply apply;
-    apply.programs = {program};
-    apply.policies = {policy};
-    inputs.command(apply);
+    inputs.command(ProgramApply{{program}, {policy}});
     inputs.creator("SPRING");
-    ClickImport clicks;
-    clicks.rows = {
-        {2, sha256("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}};
-    inputs.command(clicks);
+    inputs.command(ClickImport{
+        {{2, sha256("device"), CreatorId("anna"), ProgramId("spring"), worker::kReceived}}});
     inputs.in_the_hour_before([&inputs] { inputs.order("a", 1); });
     inputs.order("b", 1);
     inputs.order("w", 1, "", "LATER");
@@ -226,14 +221,11 @@ void leave_rows(Ledger& ledger) {
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
     txn->put(DeletedOrder{{{1}, {1}, OrderId("x")}, {1}, 1, worker::kReceived, {}, {}});
     LinkDay earned;
-    earned.account = {1};
-    earned.day = 20'260'301;
-    earned.program = ProgramId("spring");
-    earned.creator = CreatorId("anna");
-    earned.link = LinkId("anna-mug");
     earned.currency = *Currency::parse("USD");
-    earned.node = 1;
     txn->put(earned);
+    Click posted;
+    posted.source = ClickSource::kPost;
+    txn->put_click(posted);
     txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
     txn->commit();
