@@ -231,12 +231,17 @@ void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& 
         if (listing.unmatched && is_matched(ledger, listing.account, key, programs)) {
             continue;
         }
-        const std::string period = spans_all
-                                       ? interval_text(listing)
-                                       : span_text(key.when, listing.by == ClicksBy::kDay);
+        const std::string period =
+            spans_all ? interval_text(listing) : span_text(key.when, listing.by == ClicksBy::kDay);
         const CreatorId shown = names.shown(listing.account, key.creator);
-        add_rows({period, key.program.view(), shown.view(), key.link.view(), &group.figures, nullptr,
-                  {}, {}},
+        add_rows({period,
+                  key.program.view(),
+                  shown.view(),
+                  key.link.view(),
+                  &group.figures,
+                  nullptr,
+                  {},
+                  {}},
                  group, out);
     }
 }

@@ -37,7 +37,7 @@ Status check_program(LedgerReader& ledger, AccountNumber account, const ClicksCo
 Status run_clicks(const Frame& frame, const ClicksCommand& command) {
     tell_standstill(frame);
     return list_account_rows(
-        frame, {*command.filter.account, command.list}, reports::click_columns(),
+        frame, {*command.filter.account, command.list}, reports::click_list().columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             ReportFilter named = command.filter;
             if (command.unmatched) {
