@@ -28,7 +28,7 @@ struct OrderOf {
 };
 [[nodiscard]] const List<OrderOf>& order_list();
 
-/// What one line of a position accrued.
+/// The accrual of one line of a position.
 struct PositionOf {
     const ShopRow& shop;
     const OrderState& order;
@@ -60,7 +60,7 @@ struct EntryOf {
     [[nodiscard]] bool is_memo() const { return sluice::is_memo(entry().reason); }
 };
 [[nodiscard]] const List<EntryOf>& journal_list();
-/// What an entry refers to.
+/// An entry that refers to another one.
 struct ReferenceOf {
     EntryOf of;
     const std::string& node;  ///< Or empty.

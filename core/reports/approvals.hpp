@@ -40,7 +40,7 @@ struct PendingTotals {
 [[nodiscard]] Json approval_object(LedgerReader& ledger, AccountNumber account,
                                    const AccountId& account_id, const ShownApproval& shown);
 
-/// What a dry run or a program preview changes, by program, creator and currency.
+/// The changes of a dry run or a program preview, by program, creator and currency.
 [[nodiscard]] const List<DryRunRow>& difference_list();
 
 }  // namespace sluice::reports

@@ -32,13 +32,13 @@ enum class Scope : std::uint8_t {
 /// Whether a table for people has the column. CSV and JSON have every column.
 enum class Shown : std::uint8_t { kInTable, kInFilesOnly };
 
-/// There is no column without a scope, so that nobody adds one without a decision.
+/// A column without a scope does not compile: each new one takes a decision.
 struct Column {
     std::string_view name;
     ColumnType type;
     Scope scope;
     Shown shown;
-    std::vector<Column> members;  ///< Of kObject, or of each of kObjects. Others are private.
+    std::vector<Column> members;  ///< Members of an object or of each object. Others are private.
 
     Column(std::string_view of_name, ColumnType of_type, Scope of_scope, Shown in = Shown::kInTable,
            std::vector<Column> of_members = {})

@@ -42,7 +42,6 @@ struct PayoutOf {
 
     [[nodiscard]] bool is_planned() const noexcept { return payout.payout_id.empty(); }
 };
-[[nodiscard]] const List<PayoutOf>& payout_list();
 [[nodiscard]] Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
                              const std::vector<PayoutPart>& parts);
 

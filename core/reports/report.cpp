@@ -1,7 +1,6 @@
 #include "core/reports/report.hpp"
 
 #include "core/protocol/product_fields.hpp"
-#include "core/reports/payouts.hpp"
 
 namespace sluice::reports {
 namespace {

@@ -178,7 +178,7 @@ struct BalanceOf {
     const BalanceAt& balance;
 };
 [[nodiscard]] const List<BalanceOf>& balance_list();
-/// What `report balances --negative` adds: since when, by accounting date, the creator owes.
+/// The columns that `report balances --negative` adds. A creator owes since an accounting date.
 struct NegativeOf {
     Timestamp since, now;
 
@@ -207,6 +207,8 @@ struct BalancePlace {
                                               Timestamp now,
                                               const std::optional<BalancePlace>& after,
                                               std::size_t max);
+struct PayoutOf;  // payouts.hpp
+[[nodiscard]] const List<PayoutOf>& payout_list();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
 
 /// Lists creators with their payees, or with `history` the changes of payees by time.

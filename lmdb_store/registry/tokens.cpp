@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<std::pair<Scope, const char*>, 7> kScopes{{
+constexpr std::array<std::pair<Scope, const char*>, 8> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},

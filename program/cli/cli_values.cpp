@@ -22,7 +22,7 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
 
-constexpr std::array<std::pair<Scope, std::string_view>, 7> kScopes{{
+constexpr std::array<std::pair<Scope, std::string_view>, 8> kScopes{{
     {kWriteOrders, "write_orders"},
     {kWriteProducts, "write_products"},
     {kReadOrders, "read_orders"},

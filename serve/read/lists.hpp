@@ -2,13 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 
 #include "core/reports/json.hpp"
-#include "core/reports/list.hpp"
-#include "core/reports/silence.hpp"
+#include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
@@ -206,49 +204,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 /// @param target  Path and parameters of the statement, for the link to the rest.
 [[nodiscard]] Answer statement_html(reports::Json statement, const std::string& target);
 
-/// A registered shop, and what it has sent.
-struct ShopOf {
-    const store::ShopRow& shop;
-    std::optional<reports::Silence> silence;  ///< Absent if it has sent nothing yet.
-    std::uint64_t dead_letters;               ///< Of the last 30 days.
-    Timestamp now;
-};
-[[nodiscard]] const reports::List<ShopOf>& shop_list();
-/// A payout run with the sums of its payouts.
-struct RunOf {
-    const AccountId& account_id;
-    const PayoutRun& run;
-    reports::Json sums;
-};
-[[nodiscard]] const reports::List<RunOf>& run_list();
-/// Unfinished payouts of one state and currency.
-struct PayoutAgeOf {
-    PayoutState state;
-    Currency currency;
-    std::uint64_t payouts;
-    Timestamp oldest;
-    std::array<Decimal, 4> amounts;  ///< By age.
-
-    [[nodiscard]] Decimal total() const;
-};
-[[nodiscard]] const reports::List<PayoutAgeOf>& payout_age_list();
 /// Returns rows of payout_list().
 [[nodiscard]] std::vector<reports::Row> payout_rows(Read& read, std::span<const Payout> payouts);
-struct NodeOf {
-    const LedgerHead& head;
-    const ChainHead& chain;  ///< Of the account.
-    bool is_behind;
-    const WorkerPage* worker;  ///< Of this node, or null.
-};
-[[nodiscard]] const reports::List<NodeOf>& node_list();
-/// What a search found.
-struct HitOf {
-    std::string_view kind, id;
-    reports::Json shop;
-    std::string_view sentence;
-    reports::Json creator;
-    std::string_view match;  ///< What of it the text is.
-};
-[[nodiscard]] const reports::List<HitOf>& search_list();
 
 }  // namespace sluice::serve

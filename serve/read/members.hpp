@@ -1,10 +1,18 @@
-// Members of the objects that the API returns, with who sees them. Lists have their columns in
+// Members of the objects that the API returns, and lists that the API alone has. Other lists are in
 // core/reports/.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
-#include "core/reports/column.hpp"
+#include "core/ledger/head.hpp"
+#include "core/ledger/payout_rows.hpp"
+#include "core/reports/list.hpp"
+#include "core/reports/silence.hpp"
+#include "serve/read/resource.hpp"
 
 namespace sluice::serve {
 
@@ -15,5 +23,49 @@ namespace sluice::serve {
 [[nodiscard]] const std::vector<reports::Column>& creator_link_members();
 [[nodiscard]] const std::vector<reports::Column>& approval_members();
 [[nodiscard]] const std::vector<reports::Column>& changes_members();
+
+/// A registered shop, and what it has sent.
+struct ShopOf {
+    const store::ShopRow& shop;
+    std::optional<reports::Silence> silence;  ///< Absent if it has sent nothing yet.
+    std::uint64_t dead_letters;               ///< In the last 30 days.
+    Timestamp now;
+};
+[[nodiscard]] const reports::List<ShopOf>& shop_list();
+/// A payout run with the sums of its payouts.
+struct RunOf {
+    const AccountId& account_id;
+    const PayoutRun& run;
+    reports::Json sums;
+};
+[[nodiscard]] const reports::List<RunOf>& run_list();
+/// Unfinished payouts of one state and currency.
+struct PayoutAgeOf {
+    PayoutState state;
+    Currency currency;
+    std::uint64_t payouts;
+    Timestamp oldest;
+    std::array<Decimal, 4> amounts;  ///< By age.
+
+    [[nodiscard]] Decimal total() const;
+};
+[[nodiscard]] const reports::List<PayoutAgeOf>& payout_age_list();
+/// A node of the fleet.
+struct NodeOf {
+    const LedgerHead& head;
+    const ChainHead& chain;  ///< The account's.
+    bool is_behind;
+    const WorkerPage* worker;  ///< This node's, or null.
+};
+[[nodiscard]] const reports::List<NodeOf>& node_list();
+/// A hit of a search.
+struct HitOf {
+    std::string_view kind, id;
+    reports::Json shop;
+    std::string_view sentence;
+    reports::Json creator;
+    std::string_view match;  ///< How it matches.
+};
+[[nodiscard]] const reports::List<HitOf>& search_list();
 
 }  // namespace sluice::serve

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/protocol/page_token.hpp"
 #include "core/reports/creators.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/programs.hpp"
@@ -12,6 +13,7 @@
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
+#include "os/random/random_bytes.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
@@ -305,6 +307,27 @@ Page list_program_versions(Read& read) {
         }
     }
     return std::move(page).take();
+}
+
+/// A platform's backend asks for it.
+Answer make_creator_link(Read& read) {
+    constexpr std::uint64_t kMinutes = 15, kSecondsPerMinute = 60;
+    constexpr std::size_t kRandomBytes = 8;
+    const CreatorId creator = creator_of(read).value();
+    const auto seconds =
+        static_cast<std::int64_t>(read.arguments.number("minutes", kMinutes) * kSecondsPerMinute);
+    const PageToken token{TokenId(read.caller.name), creator, read.now.seconds,
+                          read.now.seconds + seconds, random_hex(kRandomBytes)};
+    const std::string text = read.links->signer.sign(token);
+    Answer answer;
+    answer.body =
+        reports::Json{{"url", read.links->address + "#" + text},
+                      {"token", text},
+                      {"expires_at", Timestamp{token.expires, 0}.to_string()},
+                      {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
+            .compact();
+    answer.logged = creator.str() + "/" + token.random;
+    return answer;
 }
 
 }  // namespace sluice::serve

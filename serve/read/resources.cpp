@@ -72,7 +72,7 @@ std::vector<Column> with(std::vector<Column> columns, Column column) {
     return columns;
 }
 
-/// A member beside the rows of a list.
+/// A member that an answer has in addition to its rows.
 std::vector<Column> extra(std::string_view name, ColumnType type) {
     return {{name, type, Scope::kEveryone}};
 }

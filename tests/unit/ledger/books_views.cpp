@@ -13,8 +13,8 @@
 namespace sluice::test {
 namespace {
 
-using reports::ColumnType;
 using nlohmann::json;
+using reports::ColumnType;
 using TextRows = std::vector<std::string>;
 
 /// Takes the rows of every table of an export, as JSON objects.

@@ -350,7 +350,7 @@ TEST_P(CreatorLedgerTest, Example10HerOwnOrderIsFoundByDayAndTotal) {
 
 // ---- Random histories ---------------------------------------------------------------------------
 
-const std::vector<std::string> kOrders{"o1", "o2", "o3", "o4", "o5", "o6"};
+const std::vector<std::string> kOrdersOfBoth{"o1", "o2", "o3", "o4", "o5", "o6"};
 
 /// Random inputs of one creator's orders. Those of `creator` follow from `own` alone, those of the
 /// other one from `others`.
@@ -364,7 +364,7 @@ void play(Books& books, Chance& own, Chance& others) {
         const std::size_t which = chance.below(3), kind = chance.below(6);
         const std::size_t units = 10 + chance.below(90), refunded = chance.below(10);
         OrderText text;
-        text.id = kOrders[which + (is_hers ? 0 : 3)];
+        text.id = kOrdersOfBoth[which + (is_hers ? 0 : 3)];
         text.ordered = "2026-01-10T10:00:00Z";
         text.updated = now.to_string();
         text.codes = {is_hers ? "ANNA15" : "BEN10"};
@@ -395,10 +395,10 @@ TEST_P(CreatorLedgerTest, NoByteDependsOnTheRowsOfAnotherCreator) {
             play(books, own, others);
             books.close_account("2026-02-15T00:00:00Z");
             const auto reader = books.read();
-            hers.insert(all_of(*reader, kAcme, "ann", kOrders));
-            his.insert(all_of(*reader, kAcme, "ben", kOrders));
-            EXPECT_EQ(all_of(*reader, kOther, "ann", kOrders),
-                      all_of(*reader, kOther, "zoe", kOrders))
+            hers.insert(all_of(*reader, kAcme, "ann", kOrdersOfBoth));
+            his.insert(all_of(*reader, kAcme, "ben", kOrdersOfBoth));
+            EXPECT_EQ(all_of(*reader, kOther, "ann", kOrdersOfBoth),
+                      all_of(*reader, kOther, "zoe", kOrdersOfBoth))
                 << "of another account";
         }
         EXPECT_EQ(hers.size(), 1U);
@@ -412,7 +412,7 @@ TEST_P(CreatorLedgerTest, AnOrderOfAnotherCreatorAnswersItsNumberAloneAsAnUnknow
     play(books_, own, others);
     const std::string unknown = encode_json(of("ann").find(numbered("none"), instant(kNow)));
     std::size_t hers = 0;
-    for (const std::string& id : kOrders) {
+    for (const std::string& id : kOrdersOfBoth) {
         hers += encode_json(of("ann").find(numbered(id), instant(kNow))) != unknown ? 1U : 0U;
         EXPECT_EQ(encode_json(of("ann", kOther).find(numbered(id), instant(kNow))), unknown) << id;
     }

@@ -1,8 +1,13 @@
-// A statement as a page that prints on A4 and Letter.
+// A statement as JSON, as CSV, and as a page that prints on A4 and Letter.
+#include "core/reports/statement.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "core/reports/names.hpp"
+#include "program/cli/cli_values.hpp"
+#include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
 namespace sluice::serve {
@@ -137,6 +142,68 @@ Answer statement_html(Json statement, const std::string& target) {
     answer.with("Content-Security-Policy",
                 "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
                 "form-action 'none'; frame-ancestors 'none'");
+    return answer;
+}
+
+namespace {
+
+/// Returns path and parameters of this request, without the page's own.
+std::string target_of(const Read& read, std::string_view path) {
+    std::string target = "/v1/" + std::string(path);
+    for (char separator = '?'; const auto& [name, value] : read.arguments.all()) {
+        if (name != "after") {
+            target += separator + name + "=" + encoded(value);
+            separator = '&';
+        }
+    }
+    return target;
+}
+
+/// Writes the lines after the cursor's, as many as an answer has room for.
+Answer statement_csv(const Read& read, const reports::StatementPage& page) {
+    const std::uint64_t first = read.after ? key_number(*read.after) : 0;
+    std::uint64_t line = 0, next = 0;
+    Answer answer;
+    answer.type = "text/csv; charset=utf-8; header=present";
+    answer.body = csv_head(reports::statement_csv_columns());
+    EachRow lines([&](const reports::Row& row) {
+        if (line++ < first || next != 0) {
+            return;
+        }
+        if (answer.body.size() > kAnswerBytesMax / 2) {
+            next = line - 1;
+            return;
+        }
+        for (const Json& cell : row) {
+            answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
+        }
+        answer.body += '\n';
+    });
+    page.write_csv(lines);
+    if (next != 0) {
+        answer.with("Link", "<" + target_of(read, "statement") + "&after=" +
+                                read.cursor_of(std::to_string(next)) + ">; rel=\"next\"");
+    }
+    return answer;
+}
+
+}  // namespace
+
+Answer show_statement(Read& read) {
+    const auto month = cli::parse_month(read.arguments.required("month"));
+    const CreatorId creator = creator_of(read).value();
+    const reports::ShopNames shops = reports::shop_names(read.ledger);
+    const reports::StatementOf of{read.grant.account, read.grant.account_id, creator, *month};
+    const reports::StatementPage page(read.ledger, shops, of);
+    if (read.arguments.is("format", "csv")) {
+        return statement_csv(read, page);
+    }
+    std::string json = fitted(read, page.object().compact());
+    if (read.arguments.is("format", "html")) {
+        return statement_html(Json::from_text(json), target_of(read, "statement"));
+    }
+    Answer answer;
+    answer.body = std::move(json);
     return answer;
 }
 
