@@ -140,7 +140,7 @@ void print_reports(Books& books, const json& request) {
         std::printf(",");
     }
     std::printf("\"items\": ");
-    cli::Listing items(cli::Format::kJson, reports::payout_item_columns());
+    cli::Listing items(cli::Format::kJson, reports::payout_item_list().columns());
     std::vector<Payout> payouts;
     reader->scan_payouts([&payouts](const Payout& payout) {
         payouts.push_back(payout);

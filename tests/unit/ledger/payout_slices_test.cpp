@@ -150,9 +150,9 @@ protected:
 SLUICE_FOR_EVERY_LEDGER(PayoutSlices);
 
 TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre) {
-    constexpr std::uint64_t kOrders = kSliceRows + 100;
-    constexpr std::uint64_t kCreators = 50;
-    fill(*ledger, books, kOrders, kCreators);
+    constexpr std::uint64_t kOrdersOfScene = kSliceRows + 100;
+    constexpr std::uint64_t kCreatorsOfScene = 50;
+    fill(*ledger, books, kOrdersOfScene, kCreatorsOfScene);
     const auto reader = books.read();
     CountingReader counting(*reader);
     const PayoutClose close{instant(kLater)};
@@ -162,13 +162,13 @@ TEST_P(PayoutSlices, P1_TheIndexIsWalkedOnceHoweverManySlicesAndPayoutsThereAre)
     ASSERT_TRUE(plan.add_up().ok());
     std::uint64_t orders = 0;
     plan.visit([&orders](const PlannedPayout& payout) { orders += payout.orders_count; });
-    EXPECT_EQ(orders, kOrders);
-    EXPECT_EQ(counting.visited, kOrders);
+    EXPECT_EQ(orders, kOrdersOfScene);
+    EXPECT_EQ(counting.visited, kOrdersOfScene);
 }
 
 TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
-    constexpr std::uint64_t kOrders = kSliceRows + 200;
-    fill(*ledger, books, kOrders, 3);
+    constexpr std::uint64_t kOrdersOfScene = kSliceRows + 200;
+    fill(*ledger, books, kOrdersOfScene, 3);
     EXPECT_EQ(books.close_account(kClosed).text.substr(0, 9), "3 payouts");
     std::uint64_t open = 0;
     const auto count = [&open](const OpenAmount&) { return ++open != 0; };
@@ -176,14 +176,14 @@ TEST_P(PayoutSlices, P4_SlicesOfManyPayoutsAreAllocatedAndReleasedWhole) {
     EXPECT_EQ(open, 0U);
     EXPECT_EQ(move(books, PayoutVerb::kVoid, last_run(books)), "3 payouts voided");
     books.read()->scan(OpenAmount{}, {0, 0}, count);
-    EXPECT_EQ(open, kOrders);
+    EXPECT_EQ(open, kOrdersOfScene);
     EXPECT_EQ(books.close_account(kClosed).text.substr(0, 9), "3 payouts");
     std::uint64_t orders = 0;
     books.read()->scan_payouts([&orders](const Payout& payout) {
         orders += is_active(payout.state) ? payout.orders_count : 0;
         return true;
     });
-    EXPECT_EQ(orders, kOrders);
+    EXPECT_EQ(orders, kOrdersOfScene);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace sluice::serve {
 namespace {
 
 constexpr Timestamp kNow{1'772'355'600, 500'000'000};
-const AccountId kAcme("acme"), kBeta("beta");
+const AccountId kAcmeId("acme"), kBetaId("beta");
 
 class PageTokensTest : public testing::Test {
 protected:
@@ -19,9 +19,9 @@ protected:
         ASSERT_TRUE(opened.ok()) << opened.error().message;
         registry_ = std::move(*opened);
         key_ = *store::MasterKey::load(store_.paths().master_key);
-        ASSERT_TRUE(registry_->create_account(kAcme, std::nullopt, kNow).ok());
-        ASSERT_TRUE(registry_->create_account(kBeta, std::nullopt, kNow).ok());
-        made_ = create(kAcme, kCreatorPages);
+        ASSERT_TRUE(registry_->create_account(kAcmeId, std::nullopt, kNow).ok());
+        ASSERT_TRUE(registry_->create_account(kBetaId, std::nullopt, kNow).ok());
+        made_ = create(kAcmeId, kCreatorPages);
         ASSERT_TRUE(tokens_.open().ok());
     }
 
@@ -43,7 +43,7 @@ protected:
     [[nodiscard]] std::string header() const { return header(made_, for_ann(made_)); }
 
     /// Returns `ann of 1`, or why the token is refused.
-    std::string found(const std::optional<std::string>& header, const AccountId& account = kAcme,
+    std::string found(const std::optional<std::string>& header, const AccountId& account = kAcmeId,
                       Timestamp now = kNow) {
         const auto answer = tokens_.find(header, account, now);
         if (!answer.ok()) {
@@ -65,7 +65,7 @@ protected:
 
 TEST_F(PageTokensTest, ATokenNamesItsCreatorAndTheAccountOfItsRow) {
     EXPECT_EQ(found(header()), "ann of 1");
-    const auto answer = tokens_.find(header(), kAcme, kNow);
+    const auto answer = tokens_.find(header(), kAcmeId, kNow);
     EXPECT_EQ(std::get<PageCaller>(*answer).logged, "ann/9f3c21d0a4b7e655");
 }
 
@@ -78,14 +78,14 @@ TEST_F(PageTokensTest, AnyOtherTextIsRefused) {
 }
 
 TEST_F(PageTokensTest, OnlyTheSecretOfTheNamedTokenSigns) {
-    const store::NewToken other = create(kAcme, kCreatorPages);
+    const store::NewToken other = create(kAcmeId, kCreatorPages);
     EXPECT_EQ(found(header(other, for_ann(made_))), "signature");
     EXPECT_EQ(found(header(made_, for_ann(other))), "signature");
     EXPECT_EQ(found(header(other, for_ann(other))), "ann of 1");
 }
 
 TEST_F(PageTokensTest, ATokenWithoutTheScopeHasNoPages) {
-    const store::NewToken reader = create(kAcme, kReadOrders | kReadLedger);
+    const store::NewToken reader = create(kAcmeId, kReadOrders | kReadLedger);
     EXPECT_EQ(found(header(reader, for_ann(reader))), "unknown");
     store::NewToken nobodys = made_;
     nobodys.token_id = TokenId("tok_none");
@@ -93,11 +93,11 @@ TEST_F(PageTokensTest, ATokenWithoutTheScopeHasNoPages) {
 }
 
 TEST_F(PageTokensTest, Example1TheTokenOf15MinutesIsRefusedAfter16) {
-    EXPECT_EQ(found(header(), kAcme, kNow.plus_seconds(899)), "ann of 1");
-    EXPECT_EQ(found(header(), kAcme, kNow.plus_seconds(900)), "time");
-    EXPECT_EQ(found(header(), kAcme, kNow.plus_seconds(960)), "time");
-    EXPECT_EQ(found(header(), kAcme, kNow.plus_seconds(-60)), "ann of 1");
-    EXPECT_EQ(found(header(), kAcme, kNow.plus_seconds(-61)), "time");
+    EXPECT_EQ(found(header(), kAcmeId, kNow.plus_seconds(899)), "ann of 1");
+    EXPECT_EQ(found(header(), kAcmeId, kNow.plus_seconds(900)), "time");
+    EXPECT_EQ(found(header(), kAcmeId, kNow.plus_seconds(960)), "time");
+    EXPECT_EQ(found(header(), kAcmeId, kNow.plus_seconds(-60)), "ann of 1");
+    EXPECT_EQ(found(header(), kAcmeId, kNow.plus_seconds(-61)), "time");
 }
 
 TEST_F(PageTokensTest, ATokenForMoreThanAnHourIsRefusedWhoeverSignedIt) {
@@ -113,22 +113,22 @@ TEST_F(PageTokensTest, ARevokedTokenEndsItsPageTokensAtOnceAlsoRememberedOnes) {
 }
 
 TEST_F(PageTokensTest, AnExpiredTokenEndsItsPageTokens) {
-    const store::NewToken brief = create(kAcme, kCreatorPages, kNow.plus_seconds(60));
-    EXPECT_EQ(found(header(brief, for_ann(brief)), kAcme, kNow.plus_seconds(59)), "ann of 1");
-    EXPECT_EQ(found(header(brief, for_ann(brief)), kAcme, kNow.plus_seconds(60)), "inactive");
+    const store::NewToken brief = create(kAcmeId, kCreatorPages, kNow.plus_seconds(60));
+    EXPECT_EQ(found(header(brief, for_ann(brief)), kAcmeId, kNow.plus_seconds(59)), "ann of 1");
+    EXPECT_EQ(found(header(brief, for_ann(brief)), kAcmeId, kNow.plus_seconds(60)), "inactive");
 }
 
 TEST_F(PageTokensTest, ASuspendedAccountHasNoPages) {
-    ASSERT_TRUE(registry_->suspend_account(kAcme, true).ok());
+    ASSERT_TRUE(registry_->suspend_account(kAcmeId, true).ok());
     EXPECT_EQ(found(header()), "inactive");
-    ASSERT_TRUE(registry_->suspend_account(kAcme, false).ok());
+    ASSERT_TRUE(registry_->suspend_account(kAcmeId, false).ok());
     EXPECT_EQ(found(header()), "ann of 1");
 }
 
 TEST_F(PageTokensTest, ATokenOfBetaIsRefusedOnThePathOfAcme) {
-    const store::NewToken betas = create(kBeta, kCreatorPages);
-    EXPECT_EQ(found(header(betas, for_ann(betas)), kAcme), "account");
-    EXPECT_EQ(found(header(betas, for_ann(betas)), kBeta), "ann of 2");
+    const store::NewToken betas = create(kBetaId, kCreatorPages);
+    EXPECT_EQ(found(header(betas, for_ann(betas)), kAcmeId), "account");
+    EXPECT_EQ(found(header(betas, for_ann(betas)), kBetaId), "ann of 2");
 }
 
 TEST_F(PageTokensTest, MoreTokensThanItRemembersAreAllVerified) {
