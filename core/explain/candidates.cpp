@@ -189,7 +189,18 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
     }
 }
 
+bool was_candidate(const Attribution& attribution, const Click& click) {
+    return std::any_of(attribution.candidates.begin(), attribution.candidates.end(),
+                       [&click](const Candidate& candidate) {
+                           return candidate.type == AttributionType::kLanded &&
+                                  candidate.clicked_at == click.occurred_at &&
+                                  candidate.program == click.program &&
+                                  candidate.creator == click.creator;
+                       });
+}
+
 /// Adds clicks within the window that came after the order was attributed, which change nothing.
+/// One that was a candidate came before it, whatever a clock said.
 void add_later_clicks(std::vector<ExplainedCandidate>& out, const OrderState& order,
                       LedgerReader& ledger) {
     if (!order.device) {
@@ -203,7 +214,8 @@ void add_later_clicks(std::vector<ExplainedCandidate>& out, const OrderState& or
                 if (click.occurred_at < row.program.window_start(order.ordered_at)) {
                     return false;
                 }
-                if (click.received_at > order.position()->attribution.at) {
+                if (click.received_at > order.position()->attribution.at &&
+                    !was_candidate(order.position()->attribution, click)) {
                     clicks.push_back(click);
                 }
                 return clicks.size() < kClicksShownMax;

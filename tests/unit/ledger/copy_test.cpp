@@ -59,6 +59,10 @@ void put_lists(LedgerTxn& txn, RowView row) {
         txn.put(PayoutByCreator{payout.account, payout.creator, payout.payout_id});
     } else if (row.is<PayoutRun>()) {
         txn.put(RunByAccount{row.as<PayoutRun>().account, row.as<PayoutRun>().payout_run});
+    } else if (row.is<Click>() && row.as<Click>().source != ClickSource::kImport) {
+        const auto& click = row.as<Click>();
+        txn.put(ClickByReceipt{click.account, click.received_at, click.anon, click.program,
+                               click.occurred_at, click.creator});
     } else if (row.is<PendingApproval>()) {
         const auto& pending = row.as<PendingApproval>();
         txn.put(WaitingByState{pending.account, pending.state, pending.command_id});

@@ -236,7 +236,7 @@ TEST_F(RegistryTest, RevokingTwiceOrNothingIsSaid) {
 TEST_F(RegistryTest, BadTokenRequestsAreRefused) {
     ASSERT_TRUE(account("a").ok());
     EXPECT_EQ(token("a", 0).error().code, ErrorCode::kInvalid);
-    EXPECT_EQ(token("a", 64).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(token("a", kCreatorPages | kReadOrders).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(token("nobody", kWriteOrders).error().code, ErrorCode::kNotFound);
     EXPECT_TRUE(token("a", kWriteOrders, kMade).ok()) << "imported expired: listed, never usable";
     const auto foreign =
