@@ -108,7 +108,7 @@ double luminance_of(const Colour& colour) {
 }
 
 double contrast_of(const Colour& one, const Colour& other) {
-    const auto [low, high] = std::minmax(luminance_of(one), luminance_of(other));
+    const auto [low, high] = std::minmax({luminance_of(one), luminance_of(other)});
     return (high + 0.05) / (low + 0.05);
 }
 

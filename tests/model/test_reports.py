@@ -158,7 +158,7 @@ def test_queue_peek_and_export(three, tmp_path):
     assert (tmp_path / "export").stat().st_size > record["bytes"]
     stats = three.sluice.stats()
     assert set(stats) == {"first_seq", "last_seq", "depth", "in_lanes", "bytes", "applied_seq", "applied", "stale",
-                          "duplicate", "dead", "catalog", "commands", "attribution_left"}
+                          "duplicate", "dead", "catalog", "commands", "clicks", "attribution_left"}
     assert stats["depth"] == 1 and stats["last_seq"] == record["seq"] == stats["applied_seq"] + 1
 
 

@@ -189,7 +189,7 @@ def published():
     return sorted(pathlib.Path(folder).glob("*/*.json")) if folder else []
 
 
-@pytest.mark.parametrize("order", published(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("order", published(), ids=lambda path: getattr(path, "stem", "none"))
 def test_a_published_order_is_translated_as_by_the_model(driver, order):
     body = json.dumps(json.loads(order.read_text()))
     found = check(driver, order.parent.name, body, Settings(tests=True))
