@@ -49,6 +49,10 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
     bool half_full = file.bytes_to_last_page >= limit / 2;
     if (half_full) {  // unless the file has free pages
         const std::lock_guard lock(mutex_);
+        if (room == 0 && !counted_at_the_mark_) {
+            counted_at_ns_ = 0;  // at the mark, a count of some time ago lets too many records in
+        }
+        counted_at_the_mark_ = room == 0;
         const std::uint64_t counted = counted_room(env, limit);
         half_full = counted <= limit / 2;
         room = room == 0 ? counted : room;
