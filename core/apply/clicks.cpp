@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/apply/command.hpp"
@@ -78,13 +80,26 @@ Result<Reply> import_clicks(const ClickImport& command, const CommandContext& co
     const SequenceNumber rank = inputs_up_to(context.source.seq, txn);
     const Timestamp received_at = context.source.received_at;
     std::uint32_t number = 0;
+    std::map<std::pair<ProgramId, Digest256>, std::vector<Click>> clicks;
     for (const ClickImport::Row& row : command.rows) {
         const Program& program = programs.find(row.program)->program;
-        import_click({program.account, row.device, program.id, row.occurred_at,
-                      first_id(txn, program.account, row.creator), rank, number++,
-                      command.effective_from.value_or(program.default_effective_from(received_at)),
-                      ClickSource::kImport, LinkId(), received_at},
-                     txn);
+        const Click click{
+            program.account,
+            row.device,
+            program.id,
+            row.occurred_at,
+            first_id(txn, program.account, row.creator),
+            rank,
+            number++,
+            command.effective_from.value_or(program.default_effective_from(received_at)),
+            ClickSource::kImport,
+            LinkId(),
+            received_at};
+        const auto [stored, is_first] = clicks.try_emplace({program.id, row.device});
+        if (is_first) {
+            stored->second = clicks_beside(click, txn);
+        }
+        import_click(click, stored->second, txn);
         keys.push_back({program.account, WaitKind::kAnon, row.device});
     }
     leave_work(keys, context, txn);

@@ -10,17 +10,6 @@
 namespace sluice {
 namespace {
 
-/// Returns the stored clicks of the click's device and program, the oldest first.
-std::vector<Click> clicks_beside(const Click& click, LedgerTxn& txn) {
-    std::vector<Click> clicks;
-    txn.visit_clicks(click.account, click.anon, click.program, kEndOfTime,
-                     [&clicks](const Click& other) { clicks.push_back(other); });
-    std::sort(clicks.begin(), clicks.end(), [](const Click& a, const Click& b) {
-        return std::tie(a.occurred_at, a.creator) < std::tie(b.occurred_at, b.creator);
-    });
-    return clicks;
-}
-
 Click* find_same(std::vector<Click>& clicks, const Click& click) {
     const auto same = std::find_if(clicks.begin(), clicks.end(), [&click](const Click& other) {
         return other.occurred_at == click.occurred_at && other.creator == click.creator;
@@ -69,7 +58,7 @@ bool repeats(const Click* first, const Click& second) {
 
 /// Counts a new click, and takes back the count of the next one if that repeats it. So the order in
 /// which clicks arrive does not matter.
-/// @param others  As clicks_beside() returns them.
+/// @param others  The stored clicks of its device and program, in any order.
 void count_click(const Click& click, const std::vector<Click>& others, LedgerTxn& txn) {
     bool is_new_of_day = true, is_new_of_month = true;
     const Click* before = nullptr;
@@ -81,9 +70,10 @@ void count_click(const Click& click, const std::vector<Click>& others, LedgerTxn
         is_new_of_day = is_new_of_day && day_of(other.occurred_at) != day_of(click.occurred_at);
         is_new_of_month =
             is_new_of_month && month_of(other.occurred_at) != month_of(click.occurred_at);
-        if (other.occurred_at < click.occurred_at) {
+        const bool is_before = other.occurred_at < click.occurred_at;
+        if (is_before && (before == nullptr || before->occurred_at < other.occurred_at)) {
             before = &other;
-        } else if (after == nullptr) {
+        } else if (!is_before && (after == nullptr || other.occurred_at < after->occurred_at)) {
             after = &other;
         }
     }
@@ -93,7 +83,7 @@ void count_click(const Click& click, const std::vector<Click>& others, LedgerTxn
     }
 }
 
-/// @param clicks  As clicks_beside() returned them, and the new one.
+/// @param clicks  All of a device and program.
 void keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
     std::erase_if(clicks, [](const Click& click) { return click.source == ClickSource::kImport; });
     if (clicks.size() <= kClicksOfDeviceMax) {
@@ -110,6 +100,13 @@ void keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
 
 }  // namespace
 
+std::vector<Click> clicks_beside(const Click& click, LedgerTxn& txn) {
+    std::vector<Click> clicks;
+    txn.visit_clicks(click.account, click.anon, click.program, kEndOfTime,
+                     [&clicks](const Click& other) { clicks.push_back(other); });
+    return clicks;
+}
+
 void store_click(const Click& click, LedgerTxn& txn) {
     std::vector<Click> clicks = clicks_beside(click, txn);
     if (find_same(clicks, click) != nullptr) {
@@ -121,8 +118,7 @@ void store_click(const Click& click, LedgerTxn& txn) {
     keep_newest(std::move(clicks), txn);
 }
 
-void import_click(const Click& click, LedgerTxn& txn) {
-    std::vector<Click> clicks = clicks_beside(click, txn);
+void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn) {
     if (Click* const stored = find_same(clicks, click)) {
         stored->effective_from = std::min(stored->effective_from, click.effective_from);
         stored->imported = click.imported;
@@ -132,6 +128,7 @@ void import_click(const Click& click, LedgerTxn& txn) {
     }
     txn.put_click(click);
     count_click(click, clicks, txn);
+    clicks.push_back(click);
 }
 
 void delete_clicks(AccountNumber account, Timestamp before, std::size_t max, LedgerTxn& txn) {

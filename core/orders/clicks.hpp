@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "core/rules/attribution.hpp"
@@ -18,9 +19,13 @@ inline constexpr std::int64_t kClickDaysAfterWindow = 30;
 
 /// Stores a click that came in, unless it is stored already: then it changes nothing.
 void store_click(const Click& click, LedgerTxn& txn);
+/// Returns the stored clicks of the click's device and program.
+[[nodiscard]] std::vector<Click> clicks_beside(const Click& click, LedgerTxn& txn);
 /// Stores an imported click. One that is stored already, whatever brought it, gets its rank, and
 /// counts from its effective date on if that is earlier.
-void import_click(const Click& click, LedgerTxn& txn);
+/// @param clicks  As clicks_beside() returned them, and what was imported since: gets the click. An
+/// import may have many clicks of one device, which are read once.
+void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn);
 /// Deletes up to `max` clicks of the account, those that were received first, if they were received
 /// before `before`.
 void delete_clicks(AccountNumber account, Timestamp before, std::size_t max, LedgerTxn& txn);

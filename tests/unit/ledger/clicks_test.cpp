@@ -199,6 +199,30 @@ TEST_P(PostedClicks, ABodyThatIsNoRecordOfClicksIsADeadLetter) {
 
 // ---- Figures ------------------------------------------------------------------------------------
 
+/// An import reads a device's clicks once, however many of its rows are of the device.
+TEST_P(PostedClicks, TheFiguresOfAnImportDoNotDependOnTheOrderOfItsRows) {
+    books.clicks({clicked("d1", "anna", kNoon), clicked("d2", "anna", kNoon)});
+    ClickImport import;
+    std::uint32_t line = 2;
+    for (const char* const at : {"2026-03-01T12:00:25Z", "2026-03-01T12:00:05Z", kNoon,
+                                 "2026-02-28T08:00:00Z", "2026-03-01T12:00:16Z"}) {
+        import.rows.push_back(
+            {line++, anon_digest("d1"), CreatorId("anna"), ProgramId("spring"), instant(at)});
+    }
+    books.command(import);
+    std::reverse(import.rows.begin(), import.rows.end());
+    for (ClickImport::Row& row : import.rows) {
+        row.device = anon_digest("d2");
+    }
+    books.command(import);
+    // 12:00:05 and 12:00:25 repeat the clicks before them.
+    const auto twice = ElementsAre("20260228 anna : 2 clicks, 2 devices, 0 orders",
+                                   "20260301 anna : 4 clicks, 2 devices, 0 orders");
+    EXPECT_THAT(days(books), twice);
+    books.command(import);
+    EXPECT_THAT(days(books), twice) << "stored clicks change no figure";
+}
+
 TEST_P(PostedClicks, AClickWithinTenSecondsOfOneOfTheSameLinkIsNotCounted) {
     books.clicks({clicked("d1", "anna", kNoon, "a"), clicked("d1", "ben", "2026-03-01T12:00:02Z"),
                   clicked("d1", "anna", "2026-03-01T12:00:05Z", "a")});
