@@ -186,9 +186,17 @@ std::vector<CreatorLeftOut> CreatorLedger::left_out() {
         first.creator = scope_.creator();
         ledger_.scan(first, {2, 2}, [&](const Skipped& row) {
             check(run.account, row.creator);
+            const std::string_view reason = creator_skip_reason(row.skip_reason);
+            const auto same = std::ranges::find_if(list, [&](const CreatorLeftOut& left) {
+                return left.reason == reason && left.currency == row.currency.code();
+            });
+            if (same != list.end()) {  // two rows would show that there are two kinds
+                same->amount += row.amount;
+                return true;
+            }
             const Decimal* const minimum = amount_in(policy.min_payout, row.currency);
-            list.push_back({day_of_creator(run.closed_at), std::string(row.currency.code()),
-                            creator_skip_reason(row.skip_reason), row.amount,
+            list.push_back({day_of_creator(run.closed_at), std::string(row.currency.code()), reason,
+                            row.amount,
                             minimum == nullptr ? std::nullopt : std::optional(*minimum)});
             return true;
         });

@@ -87,6 +87,12 @@ def test_a_creator_sees_her_orders_and_payments(world):
     assert all(row["payee"] in ("", "••••3000") for row in payments)
 
 
+def test_what_is_checked_for_two_causes_has_one_sum(world):
+    """A hold and an anomaly of two orders: how many kinds there are is nothing that a page says."""
+    left = world.page("acme", "ann").object("payments")["left_out"]
+    assert [(row["reason"], row["amount"]) for row in left if row["reason"] == "CHECKED"] == [("CHECKED", "16.00")]
+
+
 def test_every_id_of_another_is_an_unknown_id_byte_for_byte(world):
     tried = 0
     for account in scene.ACCOUNTS:
