@@ -1,4 +1,5 @@
 // CreatorLedger: payments, and what a payout run left out.
+#include <algorithm>
 #include <set>
 
 #include "core/creators/creator_ledger.hpp"
