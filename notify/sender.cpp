@@ -50,10 +50,10 @@ struct UnderWay {
     Notice notice;
 };
 
-class Sender {
+class SendLoop {
 public:
-    Sender(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
-           SenderOptions options)
+    SendLoop(store::DestinationStore& store, const store::MasterKey& key, worker::LedgerOpener open,
+             SenderOptions options)
         : store_(store),
           key_(key),
           options_(std::move(options)),
@@ -342,7 +342,7 @@ private:
 Status send_notifications(store::DestinationStore& store, const store::MasterKey& key,
                           worker::LedgerOpener open, SenderOptions options,
                           const std::atomic<bool>& stop) {
-    Sender sender(store, key, std::move(open), std::move(options));
+    SendLoop sender(store, key, std::move(open), std::move(options));
     cli::notify_service("READY=1");
     Status ended = sender.run(stop);
     cli::notify_service("STOPPING=1");

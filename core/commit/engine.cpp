@@ -51,7 +51,7 @@ void CommitEngine::iteration_ended(Now now, bool quitting, Actions& actions) noe
 /// Announces a commit, unless all batches are in use. The next batch that ends then does it.
 void CommitEngine::announce(std::uint64_t now_ms, Actions& actions) noexcept {
     const auto free = std::find_if(batches_.begin(), batches_.end(),
-                                   [](const Batch& batch) { return !batch.in_use; });
+                                   [](const Slot& slot) { return !slot.in_use; });
     if (free == batches_.end()) {
         return;
     }

@@ -70,7 +70,7 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
 
 private:
-    struct Batch {
+    struct Slot {
         std::size_t requests = 0;
         bool in_use = false;
     };
@@ -78,7 +78,7 @@ private:
     void schedule(std::uint64_t now_ms, Actions& actions) noexcept;
     void announce(std::uint64_t now_ms, Actions& actions) noexcept;
 
-    std::array<Batch, kBatches> batches_{};
+    std::array<Slot, kBatches> batches_{};
     CommitPace pace_;
     std::size_t in_flight_ = 0;
     std::size_t parked_ = 0;  ///< Requests that arrived and are not answered.

@@ -96,6 +96,8 @@ struct PositionPayout {
     Currency currency;
     Decimal amount;      ///< Sum of its items of the position.
     Decimal commission;  ///< The part of `amount` in items of kind COMMISSION.
+    /// One of the items is of kind COMMISSION, so that the payout decides the order's status, also
+    /// if they add up to 0.
     bool has_commission = false;
     bool active = true;  ///< Not VOID, FAILED, RETURNED.
 };

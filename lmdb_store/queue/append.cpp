@@ -182,7 +182,7 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
             continue;
         }
         AppendOutcome why = AppendOutcome::kFull;
-        Batch attempt{.items = part, .now_second = now.seconds, .cut_ns = cut_ns};
+        AppendTxn attempt{.items = part, .now_second = now.seconds, .cut_ns = cut_ns};
         const int rc = store_part(attempt, now, why);
         if (rc == 0) {
             at += part.size();
@@ -204,7 +204,7 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
 
 /// Stores the items in one transaction. On error, returns LMDB's code, leaves the items pending,
 /// and sets `why` to the outcome that they should get.
-int LmdbQueue::store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept {
+int LmdbQueue::store_part(AppendTxn& batch, Timestamp now, AppendOutcome& why) noexcept {
     int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? fill_transaction(batch) : rc;
     batch.records.close();
@@ -291,7 +291,7 @@ AppendOutcome LmdbQueue::environment_failed(int failure, bool committing) noexce
 
 // -- Under the writer lock ------------------------------------------------------------------------
 
-int LmdbQueue::read_next_seq(Batch& batch) noexcept {
+int LmdbQueue::read_next_seq(AppendTxn& batch) noexcept {
     MDB_val key = to_val(kNextSeqKey);
     MDB_val value{};
     const int rc = mdb_get(batch.txn.get(), kMainTable, &key, &value);
@@ -302,7 +302,7 @@ int LmdbQueue::read_next_seq(Batch& batch) noexcept {
     return batch.records.open(batch.txn, records_);
 }
 
-int LmdbQueue::fill_transaction(Batch& batch) noexcept {
+int LmdbQueue::fill_transaction(AppendTxn& batch) noexcept {
     int rc = read_next_seq(batch);
     rc = rc == 0 ? move_lanes_first(batch) : rc;
     rc = rc == 0 ? idempotency(batch.txn).count(batch.rows) : rc;
@@ -315,7 +315,7 @@ int LmdbQueue::fill_transaction(Batch& batch) noexcept {
 }
 
 /// Deletes old rows and writes the next sequence number, if anything was stored.
-int LmdbQueue::finish_transaction(Batch& batch) noexcept {
+int LmdbQueue::finish_transaction(AppendTxn& batch) noexcept {
     if (batch.next_seq == batch.first_seq) {
         return 0;
     }
@@ -325,7 +325,7 @@ int LmdbQueue::finish_transaction(Batch& batch) noexcept {
     return put_main(batch.txn.get(), kNextSeqKey, to_view(seq_key(batch.next_seq)));
 }
 
-int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
+int LmdbQueue::store_item(AppendTxn& batch, AppendItem& item) noexcept {
     IdempotencyKey key{};
     if (item.claim) {
         const int rc = decide_claim(batch, item, key);
@@ -361,7 +361,7 @@ int LmdbQueue::store_item(Batch& batch, AppendItem& item) noexcept {
 
 /// Compares the claim with the stored rows, those of this batch included. Leaves the item pending
 /// if it must be stored, and sets `key` to its row's key.
-int LmdbQueue::decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept {
+int LmdbQueue::decide_claim(AppendTxn& batch, AppendItem& item, IdempotencyKey& key) noexcept {
     key = IdempotencyTable::key_of(*item.claim);
     IdempotencyTable table = idempotency(batch.txn);
     IdempotencyRow row;
@@ -387,7 +387,8 @@ int LmdbQueue::decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key)
     return rc;
 }
 
-int LmdbQueue::put_record(Batch& batch, std::string_view front, std::string_view back) noexcept {
+int LmdbQueue::put_record(AppendTxn& batch, std::string_view front,
+                          std::string_view back) noexcept {
     KeyBytes<8> key = seq_key(batch.next_seq);
     MDB_val key_val = to_val(key);
     MDB_val value{front.size() + back.size(), nullptr};
@@ -400,7 +401,7 @@ int LmdbQueue::put_record(Batch& batch, std::string_view front, std::string_view
     return rc;
 }
 
-int LmdbQueue::delete_old_rows(Batch& batch) noexcept {
+int LmdbQueue::delete_old_rows(AppendTxn& batch) noexcept {
     // Read under the writer lock; see begin_drain(). Limited to records before this batch, because
     // the checkpoint is only a hint.
     const SequenceNumber applied{std::min(page_.applied().value, batch.first_seq - 1)};

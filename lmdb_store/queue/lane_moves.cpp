@@ -77,7 +77,7 @@ const Error& LmdbQueue::lane_failure(const Error& error, int rc) noexcept {
 
 // -- Moving ---------------------------------------------------------------------------------------
 
-LaneMover LmdbQueue::mover_for(Batch& batch, LaneSources& sources, std::uint64_t cut_ns) {
+LaneMover LmdbQueue::mover_for(AppendTxn& batch, LaneSources& sources, std::uint64_t cut_ns) {
     return {*lanes_, sources, batch.txn, cut_ns,
             [this, &batch](std::string_view record, const Receipt& receipt) {
                 const auto bytes = encode_receipt(receipt);
@@ -89,7 +89,7 @@ LaneMover LmdbQueue::mover_for(Batch& batch, LaneSources& sources, std::uint64_t
             }};
 }
 
-int LmdbQueue::move_lanes_first(Batch& batch) noexcept {
+int LmdbQueue::move_lanes_first(AppendTxn& batch) noexcept {
     try {
         batch.sources.emplace(*lanes_);
         batch.mover.emplace(mover_for(batch, *batch.sources, batch.cut_ns));
@@ -146,7 +146,7 @@ void LmdbQueue::publish_lane_backlog(const Moved& moved) noexcept {
 /// Moves about `bytes_max` bytes in one transaction. Returns true if more is left.
 Result<bool> LmdbQueue::move_once(LaneSources& sources, std::uint64_t cut_ns,
                                   std::uint64_t bytes_max) {
-    Batch batch{.items = {}, .now_second = now().seconds};
+    AppendTxn batch{.items = {}, .now_second = now().seconds};
     int rc = batch.txn.begin(*env_);
     rc = rc == 0 ? read_next_seq(batch) : rc;
     if (rc != 0) {

@@ -68,7 +68,7 @@ private:
     static constexpr std::uint64_t kMoveBytes = 512U << 10;
 
     /// A write transaction that stores records.
-    struct Batch {
+    struct AppendTxn {
         static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
         std::span<AppendItem> items = {};
@@ -101,21 +101,22 @@ private:
     void answer_claim(const Txn& snapshot, AppendItem& item, std::int64_t now_second) noexcept;
     void reject_oversized_items(std::span<AppendItem> batch, std::uint64_t room) noexcept;
     void store_in_parts(std::span<AppendItem> batch, Timestamp now, std::uint64_t cut_ns) noexcept;
-    [[nodiscard]] int store_part(Batch& batch, Timestamp now, AppendOutcome& why) noexcept;
+    [[nodiscard]] int store_part(AppendTxn& batch, Timestamp now, AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
     [[nodiscard]] AppendOutcome environment_failed(int failure, bool committing) noexcept;
     void stored(std::uint64_t cost, Timestamp now) noexcept;
     void latch_commit(Latch latch, int rc) noexcept;
 
     // under the writer lock; these return 0 or LMDB's code
-    [[nodiscard]] int fill_transaction(Batch& batch) noexcept;
-    [[nodiscard]] int read_next_seq(Batch& batch) noexcept;
-    [[nodiscard]] int finish_transaction(Batch& batch) noexcept;
-    [[nodiscard]] int store_item(Batch& batch, AppendItem& item) noexcept;
-    [[nodiscard]] int decide_claim(Batch& batch, AppendItem& item, IdempotencyKey& key) noexcept;
-    [[nodiscard]] int put_record(Batch& batch, std::string_view front,
+    [[nodiscard]] int fill_transaction(AppendTxn& batch) noexcept;
+    [[nodiscard]] int read_next_seq(AppendTxn& batch) noexcept;
+    [[nodiscard]] int finish_transaction(AppendTxn& batch) noexcept;
+    [[nodiscard]] int store_item(AppendTxn& batch, AppendItem& item) noexcept;
+    [[nodiscard]] int decide_claim(AppendTxn& batch, AppendItem& item,
+                                   IdempotencyKey& key) noexcept;
+    [[nodiscard]] int put_record(AppendTxn& batch, std::string_view front,
                                  std::string_view back) noexcept;
-    [[nodiscard]] int delete_old_rows(Batch& batch) noexcept;
+    [[nodiscard]] int delete_old_rows(AppendTxn& batch) noexcept;
     [[nodiscard]] int delete_applied(const Txn& txn, SequenceNumber upto, std::uint64_t rows_max,
                                      std::uint64_t& deleted) noexcept;
     [[nodiscard]] IdempotencyTable idempotency(const Txn& txn) noexcept {
@@ -126,11 +127,11 @@ private:
     [[nodiscard]] Status open_lanes();
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
     [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
-    [[nodiscard]] LaneMover mover_for(Batch& batch, LaneSources& sources, std::uint64_t cut_ns);
+    [[nodiscard]] LaneMover mover_for(AppendTxn& batch, LaneSources& sources, std::uint64_t cut_ns);
     void publish_lane_backlog(const Moved& moved) noexcept;
     /// Moves the records that were stamped up to the batch's cut before those of the batch. Returns
     /// 0 or LMDB's code.
-    [[nodiscard]] int move_lanes_first(Batch& batch) noexcept;
+    [[nodiscard]] int move_lanes_first(AppendTxn& batch) noexcept;
     /// Leaves little to move_lanes_first(). Returns false if the lanes cannot be moved.
     [[nodiscard]] bool prepare_lanes(std::uint64_t cut_ns) noexcept;
     [[nodiscard]] Result<std::uint64_t> lanes_backlog();

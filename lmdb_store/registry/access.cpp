@@ -114,30 +114,32 @@ void RegistryAccess::commit(WriteTxn& txn) {
     }
 }
 
-std::optional<AccountRow> RegistryAccess::load_account(const Txn& txn, const AccountId& id) const {
+std::optional<RegisteredAccount> RegistryAccess::load_account(const Txn& txn,
+                                                              const AccountId& id) const {
     return load_row(tables_, txn, tables_.accounts, "account", id.view(), decode_account);
 }
 
-std::optional<ShopRow> RegistryAccess::load_shop(const Txn& txn, const ShopId& id) const {
+std::optional<RegisteredShop> RegistryAccess::load_shop(const Txn& txn, const ShopId& id) const {
     return load_row(tables_, txn, tables_.shops, "shop", id.view(), decode_shop);
 }
 
-AccountRow RegistryAccess::known_account(const Txn& txn, const AccountId& id) const {
-    std::optional<AccountRow> row = load_account(txn, id);
+RegisteredAccount RegistryAccess::known_account(const Txn& txn, const AccountId& id) const {
+    std::optional<RegisteredAccount> row = load_account(txn, id);
     if (!row) {
         throw StoreFailure({ErrorCode::kNotFound, "there is no account \"" + id.str() + "\""});
     }
     return *std::move(row);
 }
 
-std::vector<AccountRow> RegistryAccess::accounts(const Txn& txn) const {
+std::vector<RegisteredAccount> RegistryAccess::accounts(const Txn& txn) const {
     return load_rows(tables_, txn, tables_.accounts, "account", decode_account, kAll);
 }
 
-std::vector<ShopRow> RegistryAccess::shops(const Txn& txn,
-                                           const std::optional<AccountId>& account) const {
-    return load_rows(tables_, txn, tables_.shops, "shop", decode_shop,
-                     [&](const ShopRow& row) { return !account || row.account_id == *account; });
+std::vector<RegisteredShop> RegistryAccess::shops(const Txn& txn,
+                                                  const std::optional<AccountId>& account) const {
+    return load_rows(
+        tables_, txn, tables_.shops, "shop", decode_shop,
+        [&](const RegisteredShop& row) { return !account || row.account_id == *account; });
 }
 
 std::vector<StoredToken> RegistryAccess::tokens(const Txn& txn) const {
@@ -149,8 +151,8 @@ StoredToken RegistryAccess::load_token(const Txn& txn, std::string_view id) cons
     return tables_.sound(bytes ? decode_token(id, *bytes) : std::nullopt, "token");
 }
 
-void RegistryAccess::store_shop(const WriteTxn& txn, const ShopRow& row) const {
-    const std::optional<ShopRow> before = load_shop(txn, row.shop_id);
+void RegistryAccess::store_shop(const WriteTxn& txn, const RegisteredShop& row) const {
+    const std::optional<RegisteredShop> before = load_shop(txn, row.shop_id);
     if (before && !before->source.domain.empty()) {
         const std::string key = domain_key(before->source.platform, before->source.domain);
         if (find(txn, tables_.main, key) == row.shop_id.view()) {  // a merge may have moved it

@@ -71,10 +71,11 @@ public:
     [[nodiscard]] Status publish() const { return publish_registry(paths_, tables_); }
 
     /// Return nullopt if there is no such row.
-    [[nodiscard]] std::optional<AccountRow> load_account(const Txn& txn, const AccountId& id) const;
-    [[nodiscard]] std::optional<ShopRow> load_shop(const Txn& txn, const ShopId& id) const;
+    [[nodiscard]] std::optional<RegisteredAccount> load_account(const Txn& txn,
+                                                                const AccountId& id) const;
+    [[nodiscard]] std::optional<RegisteredShop> load_shop(const Txn& txn, const ShopId& id) const;
     /// Throws kNotFound, with the sentence for people, if there is no such row.
-    [[nodiscard]] AccountRow known_account(const Txn& txn, const AccountId& id) const;
+    [[nodiscard]] RegisteredAccount known_account(const Txn& txn, const AccountId& id) const;
     /// The same, of an account that a listing is limited to, if any.
     void check_account(const Txn& txn, const std::optional<AccountId>& id) const {
         if (id) {
@@ -82,13 +83,13 @@ public:
         }
     }
     /// Return all rows by id, or those of an account.
-    [[nodiscard]] std::vector<AccountRow> accounts(const Txn& txn) const;
-    [[nodiscard]] std::vector<ShopRow> shops(const Txn& txn,
-                                             const std::optional<AccountId>& account = {}) const;
+    [[nodiscard]] std::vector<RegisteredAccount> accounts(const Txn& txn) const;
+    [[nodiscard]] std::vector<RegisteredShop> shops(
+        const Txn& txn, const std::optional<AccountId>& account = {}) const;
     [[nodiscard]] std::vector<StoredToken> tokens(const Txn& txn) const;
     [[nodiscard]] StoredToken load_token(const Txn& txn, std::string_view id) const;
     /// Stores the row, and its domain. Throws kConflict if another shop has the domain.
-    void store_shop(const WriteTxn& txn, const ShopRow& row) const;
+    void store_shop(const WriteTxn& txn, const RegisteredShop& row) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
     /// Visits the users whose name and account begin so, by name and account, removed ones as well.
     void scan_users(const Txn& txn, std::string_view prefix,

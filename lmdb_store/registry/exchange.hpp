@@ -27,9 +27,9 @@ struct RegistrySnapshot {
     RegistryRevision revision;
     std::vector<PastRevision> history;  ///< By number, `revision` last.
     Timestamp exported_at;
-    std::string key_check;             ///< Tells which master key encrypted the secrets.
-    std::vector<AccountRow> accounts;  ///< Sorted by id, as are shops and tokens.
-    std::vector<ShopRow> shops;
+    std::string key_check;                    ///< Tells which master key encrypted the secrets.
+    std::vector<RegisteredAccount> accounts;  ///< Sorted by id, as are shops and tokens.
+    std::vector<RegisteredShop> shops;
     std::vector<SealedToken> tokens;
     std::vector<UserRow> users;      ///< By name and account; removed ones as well.
     std::vector<ChangeRow> changes;  ///< The log, by store and number.

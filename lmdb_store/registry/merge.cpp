@@ -77,8 +77,8 @@ private:
     void note(std::string_view kind, const std::string& id, std::string change) {
         changes_.push_back({kind, id, std::move(change)});
     }
-    void add_account(const AccountRow& row, std::uint32_t accounts_max);
-    void add_token(const SealedToken& token, const AccountRow& account);
+    void add_account(const RegisteredAccount& row, std::uint32_t accounts_max);
+    void add_token(const SealedToken& token, const RegisteredAccount& account);
     void update_token(const SealedToken& token);
 
     const RegistryAccess& access_;
@@ -144,7 +144,7 @@ void RegistryMerge::adopt_key() {
     key_adopted_ = true;
 }
 
-void RegistryMerge::add_account(const AccountRow& row, std::uint32_t accounts_max) {
+void RegistryMerge::add_account(const RegisteredAccount& row, std::uint32_t accounts_max) {
     if (const auto taken = find(txn_, tables_.account_ids, account_number_key(row.number))) {
         throw StoreFailure(
             {ErrorCode::kConflict, "account \"" + row.account_id.str() + "\" has the number " +
@@ -167,8 +167,8 @@ void RegistryMerge::add_account(const AccountRow& row, std::uint32_t accounts_ma
 }
 
 void RegistryMerge::merge_accounts(std::uint32_t accounts_max) {
-    for (const AccountRow& row : from_.accounts) {
-        std::optional<AccountRow> here = access_.load_account(txn_, row.account_id);
+    for (const RegisteredAccount& row : from_.accounts) {
+        std::optional<RegisteredAccount> here = access_.load_account(txn_, row.account_id);
         if (!here) {
             add_account(row, accounts_max);
             continue;
@@ -198,14 +198,14 @@ void RegistryMerge::merge_shops() {
         }
         return true;
     });
-    for (const ShopRow& row : from_.shops) {  // two shops may have exchanged their domains
-        const std::optional<ShopRow> here = access_.load_shop(txn_, row.shop_id);
+    for (const RegisteredShop& row : from_.shops) {  // two shops may have exchanged their domains
+        const std::optional<RegisteredShop> here = access_.load_shop(txn_, row.shop_id);
         if (here && here->source != row.source && !here->source.domain.empty()) {
             erase(txn_, tables_.main, domain_key(here->source.platform, here->source.domain));
         }
     }
-    for (const ShopRow& row : from_.shops) {
-        const std::optional<ShopRow> here = access_.load_shop(txn_, row.shop_id);
+    for (const RegisteredShop& row : from_.shops) {
+        const std::optional<RegisteredShop> here = access_.load_shop(txn_, row.shop_id);
         const auto taken = numbers.find(row.number.value);
         if (here && here->number.value != row.number.value) {
             throw StoreFailure(number_conflict("shop \"" + row.shop_id.str() + "\"",
@@ -240,7 +240,7 @@ void RegistryMerge::merge_shops() {
     }
 }
 
-void RegistryMerge::add_token(const SealedToken& token, const AccountRow& account) {
+void RegistryMerge::add_token(const SealedToken& token, const RegisteredAccount& account) {
     Result<std::string> secret = key_.open(token.sealed_secret, token.row.token_id.view());
     if (!secret) {
         throw StoreFailure(secret.error());

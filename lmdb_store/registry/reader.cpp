@@ -74,12 +74,12 @@ struct Decoy {
 Decoy make_decoy(const MasterKey& key) {
     Decoy decoy;
     decoy.id = "no-shop-has-this-id";
-    ShopRow shop;
+    RegisteredShop shop;
     shop.shop_id = ShopId(decoy.id);
     shop.number = {1};
     shop.account_id = AccountId(decoy.id);
     decoy.shop = encode_shop(shop);
-    AccountRow account;
+    RegisteredAccount account;
     account.account_id = AccountId(decoy.id);
     account.number = {1};
     decoy.account = encode_account(account);
@@ -194,7 +194,7 @@ public:
         const Snapshot snapshot = take_snapshot();
         const auto id = find(txn_, tables_.account_ids, account_number_key(number_of(slot)));
         const auto bytes = id ? find(txn_, tables_.accounts, *id) : std::nullopt;
-        const std::optional<AccountRow> row = bytes ? decode_account(*id, *bytes) : std::nullopt;
+        const auto row = bytes ? decode_account(*id, *bytes) : std::nullopt;
         if (id && !row) {
             throw StoreFailure(tables_.damaged("account"));
         }
@@ -260,8 +260,8 @@ private:
         static_cast<void>(find(txn_, tables_.accounts, shop_id));
         scan(txn_, tables_.account_tokens, prefix,
              [](std::string_view, std::string_view) { return false; });
-        const std::optional<ShopRow> row = decode_shop(decoy_.id, decoy_.shop);
-        const std::optional<AccountRow> account = decode_account(decoy_.id, decoy_.account);
+        const std::optional<RegisteredShop> row = decode_shop(decoy_.id, decoy_.shop);
+        const std::optional<RegisteredAccount> account = decode_account(decoy_.id, decoy_.account);
         if (!row || !account) {
             return;
         }
@@ -300,7 +300,7 @@ private:
             unknown_shops_.put(shop_id, now());
             return nullptr;
         }
-        const ShopRow row = tables_.sound(decode_shop(shop_id, *bytes), "shop");
+        const RegisteredShop row = tables_.sound(decode_shop(shop_id, *bytes), "shop");
         AccountPtr account = current_account(row.account_id.view());
         const std::uint64_t opened = keys_opened_ - before;
         if (opened < tables_.signing_tokens_max) {
@@ -326,7 +326,7 @@ private:
             return cached->view;
         }
         const auto bytes = find(txn_, tables_.accounts, account_id);
-        const AccountRow row =
+        const RegisteredAccount row =
             tables_.sound(bytes ? decode_account(account_id, *bytes) : std::nullopt, "account");
         std::vector<TokenEntry> tokens = current_tokens(row.number, cached);
         if (cached != nullptr && cached->bytes == *bytes && same_views(cached->tokens, tokens)) {

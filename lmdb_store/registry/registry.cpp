@@ -34,9 +34,9 @@ Status check_limit(const std::optional<RateLimit>& limit) {
 }
 
 Status change_account(RegistryAccess& access, const AccountId& id, const std::string& what,
-                      const std::function<void(AccountRow&)>& change) {
+                      const std::function<void(RegisteredAccount&)>& change) {
     return access.write_own("account " + what, [&](WriteTxn& txn) {
-        AccountRow row = access.known_account(txn, id);
+        RegisteredAccount row = access.known_account(txn, id);
         change(row);
         put(txn, access.tables().accounts, id.view(), encode_account(row));
     });
@@ -58,10 +58,10 @@ Result<std::unique_ptr<RegistryAccess>> open_registry_copy(const StorePaths& pat
 
 /// Logs what `change` returns, behind `shop `.
 Status change_shop(RegistryAccess& access, const ShopId& id,
-                   const std::function<std::string(ShopRow&)>& change) {
+                   const std::function<std::string(RegisteredShop&)>& change) {
     return access.write([&](WriteTxn& txn) {
         access.check_independent(txn);
-        std::optional<ShopRow> row = access.load_shop(txn, id);
+        std::optional<RegisteredShop> row = access.load_shop(txn, id);
         if (!row) {
             throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
         }
@@ -181,7 +181,8 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
                 {ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"});
         }
         const StoreFormat format = access_->format();
-        AccountRow row{id, {access_->take_number(txn, kNextAccountKey)}, {}, limit, false, now};
+        RegisteredAccount row{id, {access_->take_number(txn, kNextAccountKey)}, {}, limit, false,
+                              now};
         row.slot = slot_of(row.number);
         if (row.slot.value >= format.max_accounts) {
             throw StoreFailure(
@@ -200,12 +201,12 @@ Status Registry::set_rate_limit(const AccountId& id, std::optional<RateLimit> li
         return ok;
     }
     return change_account(*access_, id, "set " + id.str() + ": rate limit " + limit_text(limit),
-                          [&](AccountRow& row) { row.rate_limit = limit; });
+                          [&](RegisteredAccount& row) { row.rate_limit = limit; });
 }
 
 Status Registry::suspend_account(const AccountId& id, bool suspended) {
     return change_account(*access_, id, (suspended ? "suspend " : "resume ") + id.str(),
-                          [&](AccountRow& row) { row.suspended = suspended; });
+                          [&](RegisteredAccount& row) { row.suspended = suspended; });
 }
 
 Status Registry::create_shop(const ShopId& id, const AccountId& account, Timestamp now) {
@@ -214,27 +215,27 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
     }
     return access_->write_own(
         "shop create " + id.str() + " of " + account.str(), [&](WriteTxn& txn) {
-            const AccountRow owner = access_->known_account(txn, account);
-            if (const std::optional<ShopRow> taken = access_->load_shop(txn, id)) {
+            const RegisteredAccount owner = access_->known_account(txn, account);
+            if (const std::optional<RegisteredShop> taken = access_->load_shop(txn, id)) {
                 throw StoreFailure({ErrorCode::kConflict, "there is a shop \"" + id.str() +
                                                               "\" already, of account \"" +
                                                               taken->account_id.str() + "\""});
             }
-            const ShopRow row{
+            const RegisteredShop row{
                 id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};
             access_->store_shop(txn, row);
         });
 }
 
 Status Registry::suspend_shop(const ShopId& id, bool suspended) {
-    return change_shop(*access_, id, [&](ShopRow& row) {
+    return change_shop(*access_, id, [&](RegisteredShop& row) {
         row.suspended = suspended;
         return (suspended ? "suspend " : "resume ") + id.str();
     });
 }
 
 Status Registry::set_shop_source(const ShopId& id, const std::function<void(ShopSource&)>& change) {
-    return change_shop(*access_, id, [&](ShopRow& row) {
+    return change_shop(*access_, id, [&](RegisteredShop& row) {
         const ShopSource before = row.source;
         change(row.source);
         check_source(row.source);
@@ -242,22 +243,22 @@ Status Registry::set_shop_source(const ShopId& id, const std::function<void(Shop
     });
 }
 
-Result<std::vector<AccountRow>> Registry::accounts() {
+Result<std::vector<RegisteredAccount>> Registry::accounts() {
     return access_->read([&](const Txn& txn) { return access_->accounts(txn); });
 }
 
-Result<std::vector<ShopRow>> Registry::shops(std::optional<AccountId> account) {
+Result<std::vector<RegisteredShop>> Registry::shops(std::optional<AccountId> account) {
     return access_->read([&](const Txn& txn) {
         access_->check_account(txn, account);
         return access_->shops(txn, account);
     });
 }
 
-Result<std::optional<AccountRow>> Registry::account(const AccountId& id) {
+Result<std::optional<RegisteredAccount>> Registry::account(const AccountId& id) {
     return access_->read([&](const Txn& txn) { return access_->load_account(txn, id); });
 }
 
-Result<std::optional<ShopRow>> Registry::shop(const ShopId& id) {
+Result<std::optional<RegisteredShop>> Registry::shop(const ShopId& id) {
     return access_->read([&](const Txn& txn) { return access_->load_shop(txn, id); });
 }
 

@@ -46,13 +46,13 @@ struct TokenRequest {
 /// A bearer token with its account.
 struct Bearer {
     TokenRow token;
-    AccountRow account;
+    RegisteredAccount account;
     std::optional<PageKey> page_key{};
 };
 
 /// An account that a person may read.
 struct UserAccount {
-    AccountRow account;
+    RegisteredAccount account;
     Role role = Role::kViewer;
 };
 
@@ -128,13 +128,13 @@ public:
     /// Ends following, so that changes are allowed again.
     [[nodiscard]] Status detach();
 
-    [[nodiscard]] Result<std::vector<AccountRow>> accounts();  ///< Sorted by id.
-    [[nodiscard]] Result<std::vector<ShopRow>> shops(std::optional<AccountId> account);
+    [[nodiscard]] Result<std::vector<RegisteredAccount>> accounts();  ///< Sorted by id.
+    [[nodiscard]] Result<std::vector<RegisteredShop>> shops(std::optional<AccountId> account);
     [[nodiscard]] Result<std::vector<TokenRow>> tokens(std::optional<AccountId> account);
     /// Returns the users that were not removed, by name and account.
     [[nodiscard]] Result<std::vector<UserRow>> users(const std::optional<AccountId>& account);
-    [[nodiscard]] Result<std::optional<AccountRow>> account(const AccountId& id);
-    [[nodiscard]] Result<std::optional<ShopRow>> shop(const ShopId& id);
+    [[nodiscard]] Result<std::optional<RegisteredAccount>> account(const AccountId& id);
+    [[nodiscard]] Result<std::optional<RegisteredShop>> shop(const ShopId& id);
     /// Finds the token with this secret, which may be revoked or expired.
     [[nodiscard]] Result<std::optional<Bearer>> bearer(std::string_view secret);
     /// Finds the token with this id, which may be revoked or expired.

@@ -92,7 +92,7 @@ flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> add_bytes(
 
 }  // namespace
 
-std::string encode_account(const AccountRow& row) {
+std::string encode_account(const RegisteredAccount& row) {
     flatbuffers::FlatBufferBuilder builder(128);
     const fbs::Instant created = to_instant(row.created_at);
     const RateLimit limit = row.rate_limit.value_or(RateLimit{0, 0});
@@ -101,7 +101,7 @@ std::string encode_account(const AccountRow& row) {
                                      limit.window_seconds, row.suspended, &created));
 }
 
-std::string encode_shop(const ShopRow& row) {
+std::string encode_shop(const RegisteredShop& row) {
     flatbuffers::FlatBufferBuilder builder(256);
     const auto account_id = builder.CreateString(row.account_id.str());
     const ShopSource& source = row.source;
@@ -137,12 +137,12 @@ std::string encode_token(const StoredToken& token) {
                          secret_sha256, sealed, shop_id, label, made_by, page_key));
 }
 
-std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes) {
+std::optional<RegisteredAccount> decode_account(std::string_view id, std::string_view bytes) {
     const Row<fbs::Account> stored(bytes);
     if (!stored.ok() || stored->number() == 0) {
         return std::nullopt;
     }
-    AccountRow row;
+    RegisteredAccount row;
     row.account_id = AccountId(id);
     row.number = {stored->number()};
     row.slot = {stored->slot()};
@@ -154,13 +154,13 @@ std::optional<AccountRow> decode_account(std::string_view id, std::string_view b
     return row;
 }
 
-std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes) {
+std::optional<RegisteredShop> decode_shop(std::string_view id, std::string_view bytes) {
     const Row<fbs::Shop> stored(bytes);
     if (!stored.ok() || stored->number() == 0 ||
         stored->platform() > static_cast<std::uint8_t>(Platform::kWooCommerce)) {
         return std::nullopt;
     }
-    ShopRow row;
+    RegisteredShop row;
     row.shop_id = ShopId(id);
     row.number = {stored->number()};
     row.account_id = AccountId(view_of(*stored->account_id()));

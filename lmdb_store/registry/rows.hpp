@@ -17,7 +17,7 @@
 
 namespace sluice::store {
 
-struct AccountRow {
+struct RegisteredAccount {
     AccountId account_id;
     AccountNumber number;
     AccountSlot slot;
@@ -26,7 +26,7 @@ struct AccountRow {
     Timestamp created_at;
 };
 
-struct ShopRow {
+struct RegisteredShop {
     ShopId shop_id;
     ShopNumber number;
     AccountId account_id;
@@ -87,15 +87,17 @@ struct StoredToken {
     std::optional<PageKey> page_key{};  ///< Set for creator_pages; follows from the secret.
 };
 
-[[nodiscard]] std::string encode_account(const AccountRow& row);
-[[nodiscard]] std::string encode_shop(const ShopRow& row);
+[[nodiscard]] std::string encode_account(const RegisteredAccount& row);
+[[nodiscard]] std::string encode_shop(const RegisteredShop& row);
 [[nodiscard]] std::string encode_token(const StoredToken& token);
 [[nodiscard]] std::string encode_user(const UserRow& row);
 [[nodiscard]] std::string encode_change(const ChangeRow& row);
 
 // Decoders return nullopt for damaged bytes.
-[[nodiscard]] std::optional<AccountRow> decode_account(std::string_view id, std::string_view bytes);
-[[nodiscard]] std::optional<ShopRow> decode_shop(std::string_view id, std::string_view bytes);
+[[nodiscard]] std::optional<RegisteredAccount> decode_account(std::string_view id,
+                                                              std::string_view bytes);
+[[nodiscard]] std::optional<RegisteredShop> decode_shop(std::string_view id,
+                                                        std::string_view bytes);
 [[nodiscard]] std::optional<StoredToken> decode_token(std::string_view id, std::string_view bytes);
 [[nodiscard]] std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes);
 /// @param key  Store, `/`, and the number as u64 BE.

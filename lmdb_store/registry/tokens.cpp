@@ -115,8 +115,9 @@ std::size_t count_active(const std::vector<StoredToken>& tokens, Scope scope, co
     return of_account + most;
 }
 
-void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const AccountRow& account,
-                       const TokenRequest& request, Timestamp now) {
+void check_token_count(const RegistryAccess& access, const WriteTxn& txn,
+                       const RegisteredAccount& account, const TokenRequest& request,
+                       Timestamp now) {
     const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
     for (const auto& [scope, name] : kScopes) {
         const std::size_t count = count_active(tokens, scope, request.shop_id, now);
@@ -137,7 +138,8 @@ void check_token_count(const RegistryAccess& access, const WriteTxn& txn, const 
 /// A second token with the secret of an active one would keep it valid when one is revoked. Tokens
 /// for webhooks of other accounts may have it: one secret of an app signs for all of its shops.
 void check_webhook_secret(const RegistryAccess& access, const WriteTxn& txn,
-                          const AccountRow& account, const StoredToken& token, Timestamp now) {
+                          const RegisteredAccount& account, const StoredToken& token,
+                          Timestamp now) {
     for (const StoredToken& other : access.open_tokens(txn, account.number)) {
         if (other.row.scopes == token.row.scopes && other.row.shop_id == token.row.shop_id &&
             other.secret_sha256 == token.secret_sha256 && is_active(other.row, now)) {
@@ -151,7 +153,7 @@ void check_shop(const RegistryAccess& access, const Txn& txn, const TokenRequest
     if (request.shop_id.empty()) {
         return;
     }
-    const std::optional<ShopRow> shop = access.load_shop(txn, request.shop_id);
+    const std::optional<RegisteredShop> shop = access.load_shop(txn, request.shop_id);
     if (!shop || shop->account_id != request.account_id) {
         throw StoreFailure({ErrorCode::kNotFound, "account \"" + request.account_id.str() +
                                                       "\" has no shop \"" + request.shop_id.str() +
@@ -182,7 +184,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
                              (request.shop_id.empty() ? "" : " for shop " + request.shop_id.str()) +
                              (request.label.empty() ? "" : ", " + request.label);
     const Status stored = access_->write(what, [&](WriteTxn& txn) {
-        const AccountRow account = access_->known_account(txn, request.account_id);
+        const RegisteredAccount account = access_->known_account(txn, request.account_id);
         access_->check_independent(txn);
         const MasterKey in_force = checked(access_->tables().key_in_force(txn, key));
         check_shop(*access_, txn, request);

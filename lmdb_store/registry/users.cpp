@@ -29,7 +29,7 @@ std::optional<UserRow> load_user(const RegistryAccess& access, const Txn& txn,
 
 Bearer bearer_of(const RegistryAccess& access, const Txn& txn, std::string_view id) {
     StoredToken token = access.load_token(txn, id);
-    AccountRow account =
+    RegisteredAccount account =
         access.tables().sound(access.load_account(txn, token.row.account_id), "account");
     return {std::move(token.row), std::move(account), token.page_key};
 }
@@ -45,7 +45,7 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
     const std::string what = "user add " + *name + " of " + account.str() + ": " +
                              (role == Role::kManager ? "manager" : "viewer");
     return access_->write_own(what, [&](WriteTxn& txn) {
-        const AccountRow owner = access_->known_account(txn, account);
+        const RegisteredAccount owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);
         if (before && !before->removed_at && before->role == role) {
             throw StoreFailure({ErrorCode::kConflict, "the user has this role in account \"" +

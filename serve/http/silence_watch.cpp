@@ -15,11 +15,11 @@ namespace {
 constexpr std::chrono::minutes kPace{1};
 
 /// Returns the names of the shops that may send, by number.
-std::map<ShopNumber, store::ShopRow> active_shops(const store::StorePaths& paths) {
+std::map<ShopNumber, store::RegisteredShop> active_shops(const store::StorePaths& paths) {
     auto registry = store::Registry::open(paths, store::Registry::Mode::kPublished);
     auto rows = registry.ok() ? (*registry)->shops({}) : registry.error();
-    std::map<ShopNumber, store::ShopRow> shops;
-    for (store::ShopRow& row : rows.ok() ? *rows : std::vector<store::ShopRow>()) {
+    std::map<ShopNumber, store::RegisteredShop> shops;
+    for (store::RegisteredShop& row : rows.ok() ? *rows : std::vector<store::RegisteredShop>()) {
         if (!row.suspended) {
             shops.emplace(row.number, std::move(row));
         }
@@ -59,7 +59,7 @@ void SilenceWatch::run(const std::stop_token& stop) {
 /// Opens the ledger for each reading, so that a restored one is found, and none is held for long.
 SilenceWatch::Found SilenceWatch::read() {
     Found found;
-    const std::map<ShopNumber, store::ShopRow> shops = active_shops(paths_);
+    const std::map<ShopNumber, store::RegisteredShop> shops = active_shops(paths_);
     auto opened = open_();
     if (!opened.ok()) {
         return found;

@@ -17,7 +17,7 @@ inline constexpr std::size_t kRowsReadMax = 10'000;
 inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 
 /// Returns the account's shops, by id, those that sent nothing yet as well.
-[[nodiscard]] std::vector<store::ShopRow> registered_shops(const Read& read);
+[[nodiscard]] std::vector<store::RegisteredShop> registered_shops(const Read& read);
 /// Returns the shops of the caller's account that have sent something, by shop id: all, or the one
 /// that the parameter `shop` names. A shop that the account does not have is not_found.
 [[nodiscard]] std::vector<ShopRow> shops_of(Read& read);

@@ -26,7 +26,7 @@ namespace sluice::serve {
 
 /// A registered shop, and what it has sent.
 struct ShopOf {
-    const store::ShopRow& shop;
+    const store::RegisteredShop& shop;
     std::optional<reports::Silence> silence;  ///< Absent if it has sent nothing yet.
     std::uint64_t dead_letters;               ///< In the last 30 days.
     Timestamp now;

@@ -12,13 +12,13 @@ namespace {
 
 /// Returns whether the account has a shop that sent nothing yet.
 bool is_registered(const Read& read, const ShopId& shop) {
-    const std::vector<store::ShopRow> shops = registered_shops(read);
-    return std::ranges::find(shops, shop, &store::ShopRow::shop_id) != shops.end();
+    const std::vector<store::RegisteredShop> shops = registered_shops(read);
+    return std::ranges::find(shops, shop, &store::RegisteredShop::shop_id) != shops.end();
 }
 
 }  // namespace
 
-std::vector<store::ShopRow> registered_shops(const Read& read) {
+std::vector<store::RegisteredShop> registered_shops(const Read& read) {
     auto shops = read.worker.shops(read.grant.account_id);
     if (!shops.ok()) {
         throw LedgerFailure(shops.error());

@@ -95,7 +95,7 @@ struct WorkerPage {
     std::uint64_t waiting = 0;  ///< Inputs that are not applied.
     bool is_behind = false;     ///< Inputs wait for over five minutes, or the worker is silent.
     /// Returns the shops that an account has in the registry, by id. May be called on any thread.
-    std::function<Result<std::vector<store::ShopRow>>(const AccountId& account)> shops{};
+    std::function<Result<std::vector<store::RegisteredShop>>(const AccountId& account)> shops{};
     std::string rate_limit;  ///< The limit of this server, `600/60`.
 };
 

@@ -287,7 +287,7 @@ void find_shops_and_programs(Read& read, const std::string& text, const Part& pa
                : part.is_long_enough() && part.is_in(id) ? kPart
                                                          : nullptr;
     };
-    for (const store::ShopRow& shop : registered_shops(read)) {
+    for (const store::RegisteredShop& shop : registered_shops(read)) {
         if (const char* const how = match(shop.shop_id.view())) {
             hits.add(how, "shop", shop.shop_id.str(), shop.shop_id.str(),
                      shop.suspended ? "shop, suspended" : "shop");

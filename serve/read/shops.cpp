@@ -116,7 +116,7 @@ Page list_shops(Read& read) {
     PageOfAll page(read, {0});
     const auto only = read.arguments.id<ShopId>("shop");
     bool found = false;
-    for (const store::ShopRow& shop : registered_shops(read)) {
+    for (const store::RegisteredShop& shop : registered_shops(read)) {
         if (!only || *only == shop.shop_id) {
             page.add(shop_list().row({shop, activity.silence(shop.shop_id),
                                       activity.dead_letters(shop.shop_id), read.now}));

@@ -178,7 +178,7 @@ private:
             waiting_["privacy_requests"].add({}, {}, letters.privacy_requests);
         }
         const auto silences = reports::silences_of(read_.ledger, read_.grant.account);
-        for (const store::ShopRow& shop : registered_shops(read_)) {
+        for (const store::RegisteredShop& shop : registered_shops(read_)) {
             const auto silence = silences.find(shop.number);
             if (!shop.suspended && silence != silences.end() &&
                 shop_silence(silence->second.last_event, silence->second.usual, read_.now) ==

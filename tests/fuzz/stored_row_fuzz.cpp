@@ -163,10 +163,11 @@ constexpr std::array<CheckKind, 14> kKinds{
     check_row<ChainHead>,
     check_row<store::NodeHead>,
     [](std::string_view bytes) {
-        check_registry<store::AccountRow>(bytes, store::encode_account, store::decode_account);
+        check_registry<store::RegisteredAccount>(bytes, store::encode_account,
+                                                 store::decode_account);
     },
     [](std::string_view bytes) {
-        check_registry<store::ShopRow>(bytes, store::encode_shop, store::decode_shop);
+        check_registry<store::RegisteredShop>(bytes, store::encode_shop, store::decode_shop);
     },
     [](std::string_view bytes) {
         check_registry<store::StoredToken>(bytes, store::encode_token, store::decode_token);

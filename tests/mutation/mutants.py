@@ -533,7 +533,7 @@ LIFE = [
           "        wait_timer_set_ = false;\n        const WaiterChain late", "        const WaiterChain late",
           "core:CommitEngineSimulation.*"),
     fault("a batch is announced while it is in use", "core/commit/engine.cpp",
-          "return !batch.in_use; });", "return batch.requests == 0; });",
+          "return !slot.in_use; });", "return slot.requests == 0; });",
           "core:CommitEngineSimulation.*"),
     fault("a quitting worker does not wait for its commit", "ngx_module/commit/group_commit.cpp",
           "        ngx_add_timer(&batch.task.event, kHangMs);\n", "",

@@ -193,7 +193,7 @@ Status list_accounts(const Frame& frame, const Format& format) {
     return list_registry(
         frame, format, {{"account_id"}, {"rate_limit"}, {"suspended"}, {"created_at"}},
         [](Registry& registry) { return registry.accounts(); },
-        [](const store::AccountRow& row) -> Row {
+        [](const store::RegisteredAccount& row) -> Row {
             return {row.account_id.str(),
                     row.rate_limit ? Json(to_string(*row.rate_limit)) : Json(), row.suspended,
                     row.created_at.to_string()};
@@ -211,7 +211,7 @@ Status list_shops(const Frame& frame, const RegistryListOptions& command) {
          {"domain"},
          {"orders_from"}},
         [&](Registry& registry) { return registry.shops(command.account); },
-        [](const store::ShopRow& row) -> Row {
+        [](const store::RegisteredShop& row) -> Row {
             const ShopSource& source = row.source;
             return {row.shop_id.str(),
                     row.account_id.str(),
@@ -231,7 +231,7 @@ struct SilenceCommand {
     bool check = false;
 };
 
-Status list_silences(const SilenceCommand& command, const std::vector<store::ShopRow>& shops,
+Status list_silences(const SilenceCommand& command, const std::vector<store::RegisteredShop>& shops,
                      LedgerReader& ledger) {
     const Timestamp at = now();
     Listing listing(command.list.format, {{"shop_id"},
@@ -243,7 +243,7 @@ Status list_silences(const SilenceCommand& command, const std::vector<store::Sho
                                           {"limit", Align::kRight},
                                           {"sentence"}});
     std::size_t silent = 0;
-    for (const store::ShopRow& shop : shops) {
+    for (const store::RegisteredShop& shop : shops) {
         const auto silence = reports::silence_of(ledger, shop.account_number, shop.number);
         Json row = reports::silence_json(shop.shop_id, silence, at);
         silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
@@ -267,7 +267,7 @@ Status show_silence(const Frame& frame, const SilenceCommand& command) {
     if (!rows.ok()) {
         return rows.error();
     }
-    std::erase_if(*rows, [](const store::ShopRow& shop) { return shop.suspended; });
+    std::erase_if(*rows, [](const store::RegisteredShop& shop) { return shop.suspended; });
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
         return list_silences(command, *rows, ledger);
     });

@@ -131,7 +131,7 @@ void line_members(auto& members, Is<HistoryLine> auto& line) {
     members("history", line.history, HistoryText());
 }
 
-void line_members(auto& members, Is<store::AccountRow> auto& row) {
+void line_members(auto& members, Is<store::RegisteredAccount> auto& row) {
     members("account", row.account_id, parse_admin_id);
     members("number", row.number.value);
     members.or_null("rate_limit", row.rate_limit, LimitText());
@@ -139,7 +139,7 @@ void line_members(auto& members, Is<store::AccountRow> auto& row) {
     members("created_at", row.created_at);
 }
 
-void line_members(auto& members, Is<store::ShopRow> auto& row) {
+void line_members(auto& members, Is<store::RegisteredShop> auto& row) {
     members("shop", row.shop_id, parse_admin_id);
     members("number", row.number.value);
     members("account", row.account_id, parse_admin_id);
@@ -305,13 +305,13 @@ Result<RegistrySnapshot> decode(std::string_view text, const store::MasterKey& k
     all.history = lines.next<HistoryLine>().history;
     AccountNumbers accounts;
     for (std::uint64_t i = 0; i < head.accounts; ++i) {
-        auto& row = all.accounts.emplace_back(lines.next<store::AccountRow>());
+        auto& row = all.accounts.emplace_back(lines.next<store::RegisteredAccount>());
         expect_number(row.number.value);
         row.slot = {row.number.value - 1};
         accounts.emplace(row.account_id.str(), row.number);
     }
     for (std::uint64_t i = 0; i < head.shops; ++i) {
-        auto& row = all.shops.emplace_back(lines.next<store::ShopRow>());
+        auto& row = all.shops.emplace_back(lines.next<store::RegisteredShop>());
         expect_number(row.number.value);
         row.account_number = owner_of(accounts, row.account_id);
     }

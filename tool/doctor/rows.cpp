@@ -281,7 +281,7 @@ void check_registry(const store::StorePaths& paths, Findings& findings) {
     }
     check_changes(paths, *registry.value(), findings);
     std::uint64_t slots = 0;
-    for (const store::AccountRow& account : accounts.value()) {
+    for (const store::RegisteredAccount& account : accounts.value()) {
         slots = std::max<std::uint64_t>(slots, account.slot.value + 1u);
     }
     const std::uint64_t max_accounts = format.ok() ? format->max_accounts : 0;

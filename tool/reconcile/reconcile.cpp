@@ -64,8 +64,8 @@ Result<unsigned> parse_classes(std::string_view text) {
 
 class Comparison {
 public:
-    Comparison(const ReconcileCommand& command, const store::ShopRow& shop, LedgerReader& ledger,
-               OrderList& list, std::optional<OutputFile>& events)
+    Comparison(const ReconcileCommand& command, const store::RegisteredShop& shop,
+               LedgerReader& ledger, OrderList& list, std::optional<OutputFile>& events)
         : command_(command),
           shop_(shop),
           ledger_(ledger),
@@ -308,7 +308,7 @@ private:
     }
 
     const ReconcileCommand& command_;
-    const store::ShopRow& shop_;
+    const store::RegisteredShop& shop_;
     LedgerReader& ledger_;
     OrderList& list_;
     std::optional<OutputFile>& events_;
@@ -360,7 +360,7 @@ Status report(const ReconcileCommand& command, const OrderList& list,
 
 /// @param left_out  Counts the orders of a platform's file that are not compared.
 Result<std::unique_ptr<OrderList>> open_list(const ReconcileCommand& command,
-                                             const store::ShopRow& shop, LeftOut& left_out) {
+                                             const store::RegisteredShop& shop, LeftOut& left_out) {
     if (command.source.platform == Platform::kNone) {
         return open_order_list(command.file, command.map, command.separator);
     }

@@ -24,11 +24,11 @@ Result<AccountNumber> account_number(const Frame& frame, const AccountId& accoun
     return row.ok() ? Result<AccountNumber>(row->number) : Result<AccountNumber>(row.error());
 }
 
-Result<store::AccountRow> find_account(store::Registry& registry, const AccountId& id) {
+Result<store::RegisteredAccount> find_account(store::Registry& registry, const AccountId& id) {
     return existing(registry.account(id), "account " + id.str());
 }
 
-Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id) {
+Result<store::RegisteredShop> find_shop(store::Registry& registry, const ShopId& id) {
     return existing(registry.shop(id), "shop " + id.str());
 }
 

@@ -70,8 +70,8 @@ struct RegistryListOptions {
 [[nodiscard]] Result<AccountNumber> account_number(const Frame& frame, const AccountId& account);
 
 /// Looks up a row; kNotFound names the account or shop.
-[[nodiscard]] Result<store::AccountRow> find_account(store::Registry& registry,
-                                                     const AccountId& id);
-[[nodiscard]] Result<store::ShopRow> find_shop(store::Registry& registry, const ShopId& id);
+[[nodiscard]] Result<store::RegisteredAccount> find_account(store::Registry& registry,
+                                                            const AccountId& id);
+[[nodiscard]] Result<store::RegisteredShop> find_shop(store::Registry& registry, const ShopId& id);
 
 }  // namespace sluice::cli

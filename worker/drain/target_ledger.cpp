@@ -45,7 +45,7 @@ Status check_shops(store::Registry& registry, LedgerReader& ledger) {
         by_id.emplace(row.shop_id, row.shop);
         return true;
     });
-    for (const store::ShopRow& shop : *own) {
+    for (const store::RegisteredShop& shop : *own) {
         auto theirs = by_number.find(shop.number.value);
         if (const auto renumbered = by_id.find(shop.shop_id);
             theirs == by_number.end() && renumbered != by_id.end()) {

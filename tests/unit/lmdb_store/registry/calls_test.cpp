@@ -39,11 +39,11 @@ std::string picture(Registry& registry) {
     const auto shops = registry.shops(std::nullopt);
     const auto tokens = registry.tokens(std::nullopt);
     EXPECT_TRUE(accounts.ok() && shops.ok() && tokens.ok());
-    for (const AccountRow& row : *accounts) {
+    for (const RegisteredAccount& row : *accounts) {
         text << row.account_id.str() << row.number.value << row.suspended
              << (row.rate_limit ? row.rate_limit->requests : 0) << '\n';
     }
-    for (const ShopRow& row : *shops) {
+    for (const RegisteredShop& row : *shops) {
         text << row.shop_id.str() << row.number.value << row.suspended << '\n';
     }
     for (const TokenRow& row : *tokens) {

@@ -350,7 +350,7 @@ TEST_F(RegistryReaderTest, MoreShopsThanTheCacheHoldsAreAllFound) {
     auto more = registry_->snapshot(kNow);
     ASSERT_TRUE(more.ok());
     more->revision.source = "another";
-    ShopRow row = more->shops.front();
+    RegisteredShop row = more->shops.front();
     for (int i = 0; i < count; ++i) {
         row.shop_id = ShopId("n" + std::to_string(i));
         ++row.number.value;

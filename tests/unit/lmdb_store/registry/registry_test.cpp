@@ -134,9 +134,9 @@ TEST_F(RegistryTest, ShopsAreListedSortedAndByAccount) {
     ASSERT_TRUE(shop("z", "a").ok());
     ASSERT_TRUE(shop("m", "b").ok());
     ASSERT_TRUE(shop("c", "a").ok());
-    const auto ids = [](const Result<std::vector<ShopRow>>& rows) {
+    const auto ids = [](const Result<std::vector<RegisteredShop>>& rows) {
         std::vector<std::string> found;
-        for (const ShopRow& row : *rows) {
+        for (const RegisteredShop& row : *rows) {
             found.push_back(row.shop_id.str());
         }
         return found;

@@ -29,8 +29,8 @@ RowKind registry_kind(const char* name, const Row& sample, std::string (*encode)
 }
 
 std::vector<RowKind> registry_kinds() {
-    const AccountRow account{AccountId("acme"), {1}, {0}, RateLimit{5, 60}, true, kAt};
-    const ShopRow shop{ShopId("shop-1"), {1}, AccountId("acme"), {1}, false, kAt};
+    const RegisteredAccount account{AccountId("acme"), {1}, {0}, RateLimit{5, 60}, true, kAt};
+    const RegisteredShop shop{ShopId("shop-1"), {1}, AccountId("acme"), {1}, false, kAt};
     const StoredToken token{
         {TokenId("t"), AccountId("acme"), kWriteOrders, kAt, kAt, kAt}, {1}, {}, "sealed"};
     const StoredToken page_token{{TokenId("p"), AccountId("acme"), kCreatorPages, kAt, kAt, kAt},
@@ -39,8 +39,8 @@ std::vector<RowKind> registry_kinds() {
                                  "sealed",
                                  PageKey{7, 8}};
     return {
-        registry_kind<AccountRow>("account", account, encode_account, decode_account),
-        registry_kind<ShopRow>("shop", shop, encode_shop, decode_shop),
+        registry_kind<RegisteredAccount>("account", account, encode_account, decode_account),
+        registry_kind<RegisteredShop>("shop", shop, encode_shop, decode_shop),
         registry_kind<StoredToken>("token", token, encode_token, decode_token),
         registry_kind<StoredToken>("page token", page_token, encode_token, decode_token),
     };
