@@ -97,6 +97,7 @@ inline constexpr unsigned kInBulk = 4;
 inline constexpr unsigned kIndexInSql = 8;
 inline constexpr unsigned kAddsHours = 16;
 inline constexpr unsigned kKeepsLatest = 32;
+inline constexpr unsigned kJoinsBits = 64;
 
 class Description {
 public:
@@ -110,6 +111,7 @@ public:
         table_.index_in_sql = (traits & kIndexInSql) != 0;
         table_.adds_hours = (traits & kAddsHours) != 0;
         table_.keeps_latest = (traits & kKeepsLatest) != 0;
+        table_.joins_bits = (traits & kJoinsBits) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
     void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
@@ -144,6 +146,7 @@ void describe(Description& table, struct OrderDay& row);
 void describe(Description& table, struct MonthlySum& row);
 void describe(Description& table, struct OpenHours& row);
 void describe(Description& table, struct ShopMinutes& row);
+void describe(Description& table, struct ShopDay& row);
 void describe(Description& table, struct DeletedOrder& row);
 void describe(Description& table, struct ClickByReceipt& row);
 void describe(Description& table, struct ClickDay& row);

@@ -182,13 +182,20 @@ void describe(Description& table, ShopMinutes& row) {
                                        "hour06", "hour07", "hour08", "hour09", "hour10", "hour11",
                                        "hour12", "hour13", "hour14", "hour15", "hour16", "hour17",
                                        "hour18", "hour19", "hour20", "hour21", "hour22", "hour23"};
-    table.named("shop_minutes", kKeepsLatest);
+    table.named("shop_minutes", kKeepsLatest | kJoinsBits);
     table.key(
         {{"account", row.account}, {"shop", row.shop}, {"slot", row.slot}, {"node", row.node}});
     table.rest({{"day", row.day}});
     for (std::size_t i = 0; i < kHours.size(); ++i) {
         table.rest({{kHours[i], row.hours[i]}});
     }
+}
+
+void describe(Description& table, ShopDay& row) {
+    table.named("shop_days", kKeepsLatest);
+    table.key(
+        {{"account", row.account}, {"shop", row.shop}, {"slot", row.slot}, {"node", row.node}});
+    table.rest({{"day", row.day}, {"orders", row.orders}, {"with_device", row.with_device}});
 }
 
 void describe(Description& table, DeletedOrder& row) {

@@ -177,4 +177,15 @@ struct ShopMinutes {
 };
 inline constexpr std::int64_t kShopDays = 35;
 
+/// Orders of a shop whose first event came on one UTC day, and those of them whose event stated a
+/// device id. Days share rows as in ShopMinutes.
+struct ShopDay {
+    AccountNumber account;
+    ShopNumber shop;
+    std::uint32_t slot = 0;  ///< Days since 1970, modulo kShopDays.
+    std::uint32_t node = 0;  ///< LedgerHead::number
+    std::uint32_t day = 0;   ///< 20260131.
+    std::uint64_t orders = 0, with_device = 0;
+};
+
 }  // namespace sluice

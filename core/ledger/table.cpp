@@ -154,8 +154,9 @@ void keep_latest(RowRef row, RowView change) {
         return;
     }
     std::for_each(columns.begin() + 1, columns.end(), [&](const Column& column) {
-        *static_cast<std::uint64_t*>(column.find(row.get())) |=
-            *static_cast<const std::uint64_t*>(column.find(change.get()));
+        auto& value = *static_cast<std::uint64_t*>(column.find(row.get()));
+        const auto added = *static_cast<const std::uint64_t*>(column.find(change.get()));
+        value = row.table().joins_bits ? value | added : value + added;
     });
 }
 

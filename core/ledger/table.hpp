@@ -42,8 +42,8 @@ using DescribedRows = RowTypes<
     struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
     struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
     struct Attention, struct AttentionCount, struct DailySum, struct OrderDay, struct MonthlySum,
-    struct OpenHours, struct ShopMinutes, struct DeletedOrder, struct ClickByReceipt,
-    struct ClickDay, struct ClickMonth, struct LinkDay>;
+    struct OpenHours, struct ShopMinutes, struct ShopDay, struct DeletedOrder,
+    struct ClickByReceipt, struct ClickDay, struct ClickMonth, struct LinkDay>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>
@@ -73,8 +73,10 @@ struct DescribedTable {
     /// LedgerTxn::add_row().
     bool adds_hours = false;
     /// The first column that is not key is a day. Of two rows that are added, the later day's
-    /// stays, and those of one day are joined by OR.
+    /// stays, and the numbers of one day are added.
     bool keeps_latest = false;
+    /// The numbers of one day are joined by OR instead.
+    bool joins_bits = false;
     std::vector<Column> key, rest;
 
     void* (*make)() = nullptr;
@@ -201,8 +203,8 @@ struct KeyRange {
 [[nodiscard]] std::optional<OrderKey> order_of(RowView row);
 
 /// Adds the numbers and amounts of `change` to those of `row`: its columns that are not key. See
-/// DescribedTable::keeps_latest and adds_hours. Throws DamagedRow if hour sums are not as written.
-/// Requires: both are rows of one table, which has no other columns.
+/// DescribedTable::keeps_latest, joins_bits and adds_hours. Throws DamagedRow if hour sums are not
+/// as written. Requires: both are rows of one table, which has no other columns.
 void add_columns(RowRef row, RowView change);
 /// Returns whether the table has hour sums and the row has none.
 [[nodiscard]] bool is_dropped(RowView row);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/orders/anomaly.hpp"
+#include "core/orders/sums.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"
@@ -131,6 +132,8 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
                   arrival.arrival.traceparent});
     if (step.created) {
         ++txn.mutable_head().totals.orders;
+        note_new_order(txn, arrival.account, arrival.shop, arrival.arrival.received_at,
+                       arrival.arrival.device.has_value());
     }
     txn.put_order(state_);
 }

@@ -58,18 +58,41 @@ std::int64_t minute_of(Timestamp at) noexcept {
     return (at.seconds - (at.seconds % kSeconds + kSeconds) % kSeconds) / kSeconds;
 }
 
-void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at) {
-    constexpr std::int64_t kHour = 60, kDay = 24 * kHour;
+namespace {
+
+constexpr std::int64_t kMinutesOfHour = 60, kMinutesOfDay = 24 * kMinutesOfHour;
+
+/// Returns a row of the day, without what it counts.
+template <class Row>
+Row row_of_day(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at) {
     const std::int64_t minute = minute_of(received_at);
-    const std::int64_t of_day = (minute % kDay + kDay) % kDay;
-    const std::int64_t days = (minute - of_day) / kDay;
-    ShopMinutes row;
+    const std::int64_t of_day = (minute % kMinutesOfDay + kMinutesOfDay) % kMinutesOfDay;
+    const std::int64_t days = (minute - of_day) / kMinutesOfDay;
+    Row row;
     row.account = account;
     row.shop = shop;
     row.slot = static_cast<std::uint32_t>((days % kShopDays + kShopDays) % kShopDays);
     row.node = txn.head().number;
     row.day = day_of(received_at);
-    row.hours[static_cast<std::size_t>(of_day / kHour)] = std::uint64_t{1} << (of_day % kHour);
+    return row;
+}
+
+}  // namespace
+
+void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at) {
+    auto row = row_of_day<ShopMinutes>(txn, account, shop, received_at);
+    const std::int64_t of_day =
+        (minute_of(received_at) % kMinutesOfDay + kMinutesOfDay) % kMinutesOfDay;
+    row.hours[static_cast<std::size_t>(of_day / kMinutesOfHour)] = std::uint64_t{1}
+                                                                   << (of_day % kMinutesOfHour);
+    txn.add_row(row);
+}
+
+void note_new_order(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at,
+                    bool has_device) {
+    auto row = row_of_day<ShopDay>(txn, account, shop, received_at);
+    row.orders = 1;
+    row.with_device = has_device ? 1 : 0;
     txn.add_row(row);
 }
 

@@ -20,6 +20,9 @@ void count_order(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, int s
 [[nodiscard]] std::int64_t minute_of(Timestamp at) noexcept;
 /// Notes that an event of the shop came in this minute.
 void note_minute(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at);
+/// Counts an order by the day on which its first event came.
+void note_new_order(LedgerTxn& txn, AccountNumber account, ShopNumber shop, Timestamp received_at,
+                    bool has_device);
 
 /// Adds the group's postings to the sums.
 void add_to_sums(LedgerTxn& txn, const JournalGroup& group);

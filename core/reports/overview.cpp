@@ -75,6 +75,29 @@ OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint
     return {count(sum.orders), count(sum.attributed)};
 }
 
+ClickFigures clicks_of_day(LedgerReader& ledger, AccountNumber account, std::uint32_t day) {
+    ClickDay sum;
+    sum.account = account;
+    sum.day = day;
+    ledger.scan(ClickDay(sum), {2, 2}, [&sum](const ClickDay& part) { sum += part; });
+    return sum;
+}
+
+std::map<ShopNumber, DeviceCount> device_counts(LedgerReader& ledger, AccountNumber account,
+                                                std::uint32_t first, std::uint32_t last) {
+    std::map<ShopNumber, DeviceCount> counts;
+    ShopDay begin;
+    begin.account = account;
+    ledger.scan(begin, {1, 1}, [&](const ShopDay& row) {
+        if (first <= row.day && row.day <= last) {
+            DeviceCount& count = counts[row.shop];
+            count.orders += row.orders;
+            count.with_device += row.with_device;
+        }
+    });
+    return counts;
+}
+
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit) {
     Joined<DailySum> sums(

@@ -23,6 +23,21 @@ struct OrdersOfDay {
 [[nodiscard]] OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account,
                                         std::uint32_t day);
 
+/// Returns the figures of all clicks of the account on the UTC day.
+[[nodiscard]] ClickFigures clicks_of_day(LedgerReader& ledger, AccountNumber account,
+                                         std::uint32_t day);
+
+/// New orders, by their receipt, and those of them that stated a device id.
+struct DeviceCount {
+    std::uint64_t orders = 0, with_device = 0;
+};
+/// Returns the counts of the account's shops with new orders on the UTC days from `first` to
+/// `last`, both included. Days kShopDays ago and earlier are not kept.
+[[nodiscard]] std::map<ShopNumber, DeviceCount> device_counts(LedgerReader& ledger,
+                                                              AccountNumber account,
+                                                              std::uint32_t first,
+                                                              std::uint32_t last);
+
 /// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program
 /// and currency. A visited row has node 0.
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,

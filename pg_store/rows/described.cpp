@@ -32,15 +32,18 @@ Type type_of(ColumnKind kind) {
 }
 
 /// Returns the columns of SQL for described ones.
-std::vector<SqlColumn> sql_columns(const std::vector<Column>& columns) {
+std::vector<SqlColumn> sql_columns(const std::vector<Column>& columns, bool are_key) {
     std::vector<SqlColumn> all;
     for (unsigned i = 0; i < columns.size(); ++i) {
         const std::string name = columns[i].name;
+        const bool optional = columns[i].optional != nullptr;
         if (columns[i].kind == ColumnKind::kInstant) {
-            all.push_back({name + "_s", Type::kInt8, i});
-            all.push_back({name + "_ns", Type::kInt4, i});
+            all.push_back({name + "_s", Type::kInt8, i, optional});
+            all.push_back({name + "_ns", Type::kInt4, i, optional});
         } else {
-            all.push_back({name, type_of(columns[i].kind), i});
+            const Type type = type_of(columns[i].kind);
+            const bool is_id = are_key || columns[i].kind == ColumnKind::kId;
+            all.push_back({name, type, i, optional, type == Type::kText && is_id});
         }
     }
     return all;
@@ -226,10 +229,11 @@ std::string unnested(const std::vector<SqlColumn>& columns, std::size_t first) {
 
 TableSql::TableSql(const DescribedTable& table)
     : table_(std::string("sluice_ledger.") + table.name),
-      key_(sql_columns(table.key)),
-      rest_(sql_columns(table.rest)),
+      key_(sql_columns(table.key, true)),
+      rest_(sql_columns(table.rest, false)),
       page_rows_(table.in_bulk ? 8192 : 500),
-      keeps_latest_(table.keeps_latest) {
+      keeps_latest_(table.keeps_latest),
+      joins_bits_(table.joins_bits) {
     if (table.per_node) {
         key_.insert(key_.begin(), {"node", Type::kInt4, kNodeColumn});
     }
@@ -254,6 +258,14 @@ TableSql::TableSql(const DescribedTable& table)
 const TableSql& sql_of(const DescribedTable& table) {
     static const std::vector<TableSql> all(described_tables().begin(), described_tables().end());
     return all[table.number];
+}
+
+std::string TableSql::create() const {
+    const std::string columns = joined(all_, ", ", [](const SqlColumn& column, std::size_t) {
+        return column.name + " " + type_name(column.type) +
+               (column.by_bytes ? " COLLATE \"C\"" : "") + (column.optional ? "" : " NOT NULL");
+    });
+    return "CREATE TABLE " + table_ + " (" + columns + ", PRIMARY KEY (" + names(key_) + "));\n";
 }
 
 std::string TableSql::columns(const char* prefix) const {
@@ -300,10 +312,11 @@ std::string TableSql::add_many() const {
             return column.name + " = " + stored + " + " + given;
         }
         const std::string& day = rest_.front().name;
-        return column.name + (at == 0 ? " = greatest(" + stored + ", " + given + ")"
-                                      : " = CASE sign(t." + day + " - EXCLUDED." + day +
-                                            ") WHEN 0 THEN " + stored + " | " + given +
-                                            " WHEN 1 THEN " + stored + " ELSE " + given + " END");
+        return column.name +
+               (at == 0 ? " = greatest(" + stored + ", " + given + ")"
+                        : " = CASE sign(t." + day + " - EXCLUDED." + day + ") WHEN 0 THEN " +
+                              stored + (joins_bits_ ? " | " : " + ") + given + " WHEN 1 THEN " +
+                              stored + " ELSE " + given + " END");
     });
     return "INSERT INTO " + table_ + " AS t (" + names(all_) + ") SELECT * FROM " + unnested(all_) +
            " ON CONFLICT (" + names(key_) + ") DO UPDATE SET " + added;

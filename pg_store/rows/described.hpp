@@ -19,6 +19,8 @@ struct SqlColumn {
     std::string name;
     Type type = Type::kText;
     unsigned described = 0;  ///< Its place among the described columns of key or rest.
+    bool optional = false;   ///< May be null.
+    bool by_bytes = false;   ///< A text that is compared by its bytes: an id, or part of the key.
 };
 /// Returns `a, b, c`
 [[nodiscard]] std::string names(const std::vector<SqlColumn>& columns);
@@ -31,6 +33,8 @@ class TableSql {
 public:
     explicit TableSql(const DescribedTable& table);
 
+    /// Creates the table. Requires: its rows do not follow from another table.
+    [[nodiscard]] std::string create() const;
     /// Returns the columns that read_row() reads: all but the node.
     [[nodiscard]] std::string columns(const char* prefix = "") const;
     [[nodiscard]] const std::string& select_one() const noexcept { return select_one_; }
@@ -63,7 +67,7 @@ private:
     std::string table_;
     std::vector<SqlColumn> key_, rest_, all_;
     int page_rows_;
-    bool keeps_latest_;
+    bool keeps_latest_, joins_bits_;
     std::string select_one_, insert_many_, erase_many_, copy_in_;
 };
 /// Valid for ever.

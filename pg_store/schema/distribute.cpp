@@ -80,6 +80,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "period_sums",
           "periods",
           "refunds",
+          "shop_days",
           "shop_minutes",
           "tier_volumes",
           "clicks",

@@ -6,17 +6,19 @@
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/ledger/table.hpp"
 #include "core/ledger/valid.hpp"
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/connection/session.hpp"
+#include "pg_store/rows/described.hpp"
 #include "pg_store/schema/migration_table.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
 namespace sluice::pg {
 namespace {
 
-// ---- Names in views ----------------------------------------------------------------------------
+// ---- What migrations leave out ------------------------------------------------------------------
 
 /// Returns `CREATE OR REPLACE FUNCTION sluice_ledger.NAME(PARAMETERS)` with an expression as its
 /// body.
@@ -87,12 +89,21 @@ std::string name_functions() {
            function("attribution_name", "type integer", names_of<AttributionType>("type"));
 }
 
-/// Returns `sql` with the functions that name kinds, reasons, accounts and states in place of
-/// `@names@`.
-std::string with_view_names(std::string sql) {
-    constexpr std::string_view kPlace = "@names@";
-    if (const std::size_t at = sql.find(kPlace); at != std::string::npos) {
-        sql.replace(at, kPlace.size(), name_functions());
+/// Creates the described tables whose rows do not follow from another table.
+std::string described() {
+    std::string text;
+    for (const DescribedTable& table : described_tables()) {
+        if (!table.index_in_sql) {
+            text += sql_of(table).create();
+        }
+    }
+    return text;
+}
+
+/// Returns `sql` with `text` in place of `mark`.
+std::string with(std::string sql, std::string_view mark, const std::string& text) {
+    if (const std::size_t at = sql.find(mark); at != std::string::npos) {
+        sql.replace(at, mark.size(), text);
     }
     return sql;
 }
@@ -129,7 +140,8 @@ Result<Migrated> migrate(Connection& session) {
         if (migration.number <= result.before) {
             continue;
         }
-        session.script(with_view_names(migration.sql));
+        session.script(
+            with(with(migration.sql, "@tables@", described()), "@names@", name_functions()));
         RowWriter row;
         row.i4(migration.number).text(migration.name);
         session.send_text("INSERT INTO sluice_ledger.migrations (number, name) VALUES ($1, $2)",

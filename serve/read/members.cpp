@@ -91,7 +91,7 @@ const std::vector<Column>& today_members() {
         {"currency", kText, kLedger},
         {"currencies", kObjects, kLedger},
         {"yesterday", kObject, kEveryone,
-         with(all(kInteger, kEveryone, "orders attributed"),
+         with(all(kInteger, kEveryone, "orders attributed clicks devices"),
               all(kAmount, kLedger, "earned usual"))},
         {"payable", kAmount, kLedger},
         {"pending", kAmount, kLedger},

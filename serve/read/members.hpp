@@ -11,6 +11,7 @@
 #include "core/ledger/head.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/list.hpp"
+#include "core/reports/overview.hpp"
 #include "core/reports/silence.hpp"
 #include "serve/read/resource.hpp"
 
@@ -29,6 +30,7 @@ struct ShopOf {
     const store::RegisteredShop& shop;
     std::optional<reports::Silence> silence;  ///< Absent if it has sent nothing yet.
     std::uint64_t dead_letters;               ///< In the last 30 days.
+    reports::DeviceCount devices;             ///< New orders of the last 7 days.
     Timestamp now;
 };
 [[nodiscard]] const reports::List<ShopOf>& shop_list();

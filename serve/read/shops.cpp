@@ -29,17 +29,20 @@ public:
         : dead_(
               paged(read.ledger)
                   .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime)),
-          silences_(reports::silences_of(read.ledger, read.grant.account)) {
+          silences_(reports::silences_of(read.ledger, read.grant.account)),
+          devices_(reports::device_counts(read.ledger, read.grant.account,
+                                          day_of(read.now.plus_days(1 - kDeviceDays)),
+                                          day_of(read.now))) {
         for (const ShopRow& shop : shops_of(read)) {
             numbers_.emplace(shop.shop_id, shop.shop);
         }
     }
 
     [[nodiscard]] std::optional<reports::Silence> silence(const ShopId& shop) const {
-        const auto number = numbers_.find(shop);
-        const auto known =
-            number == numbers_.end() ? silences_.end() : silences_.find(number->second);
-        return known == silences_.end() ? std::nullopt : std::optional(known->second);
+        return of(shop, silences_);
+    }
+    [[nodiscard]] reports::DeviceCount devices(const ShopId& shop) const {
+        return of(shop, devices_).value_or(reports::DeviceCount());
     }
     [[nodiscard]] std::uint64_t dead_letters(const ShopId& shop) const {
         const auto found = dead_.find(shop.str());
@@ -48,11 +51,38 @@ public:
 
 private:
     static constexpr std::int64_t kRecentDays = 30;
+    static constexpr std::int64_t kDeviceDays = 7;
+
+    template <class Value>
+    [[nodiscard]] std::optional<Value> of(const ShopId& shop,
+                                          const std::map<ShopNumber, Value>& values) const {
+        const auto number = numbers_.find(shop);
+        const auto known = number == numbers_.end() ? values.end() : values.find(number->second);
+        return known == values.end() ? std::nullopt : std::optional(known->second);
+    }
 
     std::map<ShopId, ShopNumber> numbers_;
     std::map<std::string, DeadCount> dead_;
-    decltype(reports::silences_of(std::declval<LedgerReader&>(), {})) silences_;
+    std::map<ShopNumber, reports::Silence> silences_;
+    std::map<ShopNumber, reports::DeviceCount> devices_;
 };
+
+/// Null without a new order.
+Json devices_json(const ShopId& shop, const reports::DeviceCount& count) {
+    if (count.orders == 0) {
+        return {};
+    }
+    const std::string orders = count.orders == 1 ? "order" : "orders";
+    const std::string carry = count.with_device == 1 ? "carries" : "carry";
+    const std::string sentence = count.with_device == 0
+                                     ? "no order of the last 7 days carries a device id."
+                                     : std::to_string(count.with_device) + " of " +
+                                           std::to_string(count.orders) + " " + orders +
+                                           " of the last 7 days " + carry + " a device id.";
+    return {{"orders", count.orders},
+            {"with_device", count.with_device},
+            {"sentence", shop.str() + ": " + sentence}};
+}
 
 reports::ClicksBy by_of(const Arguments& arguments) {
     return arguments.is("by", "month")     ? reports::ClicksBy::kMonth
@@ -107,7 +137,14 @@ const List<ShopOf>& shop_list() {
           {"usual", kText, kEveryone},
           {"limit", kText, kEveryone}},
          [](Of of) -> Value { return reports::silence_json(of.shop.shop_id, of.silence, of.now); }},
-        {"dead_letters", kInteger, kEveryone, [](Of of) -> Value { return of.dead_letters; }}};
+        {"dead_letters", kInteger, kEveryone, [](Of of) -> Value { return of.dead_letters; }},
+        {"devices",
+         kObject,
+         kEveryone,
+         {{"orders", kInteger, kEveryone},
+          {"with_device", kInteger, kEveryone},
+          {"sentence", kText, kEveryone}},
+         [](Of of) -> Value { return devices_json(of.shop.shop_id, of.devices); }}};
     return list;
 }
 
@@ -119,7 +156,8 @@ Page list_shops(Read& read) {
     for (const store::RegisteredShop& shop : registered_shops(read)) {
         if (!only || *only == shop.shop_id) {
             page.add(shop_list().row({shop, activity.silence(shop.shop_id),
-                                      activity.dead_letters(shop.shop_id), read.now}));
+                                      activity.dead_letters(shop.shop_id),
+                                      activity.devices(shop.shop_id), read.now}));
             found = true;
         }
     }

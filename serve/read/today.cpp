@@ -103,6 +103,7 @@ public:
 
     Json object() {
         read_orders();
+        read_clicks();
         read_anomalies();
         read_others();
         if (!read_.sees_ledger()) {
@@ -152,6 +153,27 @@ private:
                                      {"shop_id", read_.ledger.shop_id(order.key.shop).str()},
                                      {"ordered_at", order.ordered_at.to_string()},
                                      {"codes", order.codes}});
+        }
+    }
+
+    /// A shop whose orders carry no device id shows only while visitors come by links.
+    void read_clicks() {
+        const std::uint32_t yesterday = day_of(days_.yesterday);
+        const ClickFigures figures =
+            reports::clicks_of_day(read_.ledger, read_.grant.account, yesterday);
+        const auto count = [](const Decimal& whole) {
+            return static_cast<std::uint64_t>(std::max<Int128>(whole.unscaled(), 0));
+        };
+        clicks_ = count(figures.clicks);
+        devices_ = count(figures.devices);
+        if (devices_ == 0) {
+            return;
+        }
+        for (const auto& [shop, orders] :
+             reports::device_counts(read_.ledger, read_.grant.account, yesterday, yesterday)) {
+            if (orders.orders != 0 && orders.with_device == 0) {
+                waiting_["shops_without_devices"].add({}, {});
+            }
         }
     }
 
@@ -299,9 +321,10 @@ private:
     }
 
     [[nodiscard]] Json waiting_json() const {
-        constexpr std::array<std::string_view, 10> kOrder{
-            "approvals", "payouts_failed", "payouts_sent", "blocked_orders",   "creator_holds",
-            "anomalies", "silent_shops",   "dead_letters", "privacy_requests", "nodes_behind"};
+        constexpr std::array<std::string_view, 11> kOrder{
+            "approvals",     "payouts_failed",   "payouts_sent", "blocked_orders",
+            "creator_holds", "anomalies",        "silent_shops", "shops_without_devices",
+            "dead_letters",  "privacy_requests", "nodes_behind"};
         Json list = Json::array();
         for (const std::string_view kind : kOrder) {
             const auto found = waiting_.find(kind);
@@ -374,6 +397,8 @@ private:
         };
         Json yesterday{{"orders", orders_},
                        {"attributed", attributed_},
+                       {"clicks", clicks_},
+                       {"devices", devices_},
                        {"earned", sums == nullptr ? Json() : Json(sums->earned.back().to_string())},
                        {"usual", sums == nullptr ? Json() : usual(*sums, *currency)}};
         return {{"account_id", read_.grant.account_id.str()},
@@ -429,7 +454,8 @@ private:
     Read& read_;
     const Calendar days_;
     const AccountSettings settings_;
-    std::uint64_t orders_ = 0, attributed_ = 0;
+    std::uint64_t orders_ = 0, attributed_ = 0;  ///< Yesterday's, as those of clicks.
+    std::uint64_t clicks_ = 0, devices_ = 0;
     Json unattributed_ = Json::array();  ///< The newest of yesterday first.
     std::map<Currency, Figures> figures_;
     std::map<std::string_view, Waiting> waiting_;

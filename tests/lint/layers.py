@@ -22,7 +22,7 @@ FOLDERS = {
     "core": ["values", "json", "protocol", "shops", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "creators", "exports", "audit"],
     "os": ["files", "random", "libraries", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
-    "pg_store": ["connection", "schema", "registry", "rows", "ledger"],
+    "pg_store": ["connection", "rows", "schema", "registry", "ledger"],
     "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
     "program": ["system", "cli", "toml"],
     "worker": ["drain", "access", "copy", "replay"],

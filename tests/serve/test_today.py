@@ -164,6 +164,30 @@ def test_the_first_currency_has_the_most_owed_in_minor_units(live):
     assert today["currency"] == "USD"
 
 
+def test_a_shop_without_device_ids_waits_if_visitors_clicked_yesterday(clocked):
+    live, clock = clocked
+    path = live.edge.folder / "clicks.csv"
+    path.write_text("svc_anon_id,creator_id,program_id,occurred_at\n" + "".join(
+        f"{device},ann,spring,2026-03-02T0{hour}:00:00Z\n" for hour, device in enumerate(("device-1", "device-2", "device-1"))))
+    live.edge.sluice("click", "import", path, *MINE, "--reason", "as agreed")
+    live.send("ORDER_CREATE", sold("o1"))
+    shown, = (row for row in live.reader.rows("shops") if row["shop_id"] == "shop-1")
+    assert shown["devices"] == {"orders": 1, "with_device": 0, "sentence": "shop-1: no order of the last 7 days carries a device id."}
+    clock.set("2026-03-03T09:00:00Z")
+    today = live.reader.object("today")
+    day, = live.reader.rows("clicks", by="day", **{"from": "2026-03-02T00:00:00Z", "to": "2026-03-03T00:00:00Z"})
+    assert (today["yesterday"]["clicks"], today["yesterday"]["devices"]) == (3, 2) == (day["clicks"], day["devices"])
+    assert waiting_lines(live.reader)["shops_without_devices"] == (1, [])
+    live.send("ORDER_CREATE", {**sold("o2"), "svc_anon_id": "device-1"})
+    clock.set("2026-03-04T09:00:00Z")
+    assert "shops_without_devices" not in waiting_lines(live.reader), "no visitor clicked on 3 March"
+    shown, = (row for row in live.reader.rows("shops") if row["shop_id"] == "shop-1")
+    assert shown["devices"]["sentence"] == "shop-1: 1 of 2 orders of the last 7 days carries a device id."
+    clock.set("2026-03-10T00:00:00Z")
+    shown, = (row for row in live.reader.rows("shops") if row["shop_id"] == "shop-1")
+    assert shown["devices"] is None
+
+
 # Work that waits, on a clock (G4) ------------------------------------------------------------------------------------
 
 MINE = ("--account", "acme")

@@ -10,6 +10,10 @@ function shopTable(shops) {
   if (shops.some((shop) => shop.dead_letters)) {
     columns.push({ name: "Dead letters, 30 days", n: true, cell: (shop) => (shop.dead_letters ? count(shop.dead_letters) : "–") });
   }
+  if (shops.some((shop) => shop.devices)) {
+    columns.push({ name: "Orders with a device id, 7 days", n: true,
+      cell: ({ devices }) => (devices ? count(devices.with_device) + " of " + count(devices.orders) : "–") });
+  }
   columns.push({ name: "Since", cell: (shop) => time(shop.created_at, false) },
     { name: "State", cell: (shop) => (shop.suspended ? element("span", { class: "state bad" }, "suspended") : "active") },
     { name: "See", cell: (shop) => link("orders", { shop: shop.shop_id }, "orders") });

@@ -13,6 +13,7 @@ const WORK = {
   creator_holds: ["creator held", "creators held", "anomalies", { tab: "blocks" }],
   anomalies: ["new anomaly", "new anomalies", "anomalies", { tab: "open" }],
   silent_shops: ["shop silent", "shops silent", "shops", {}],
+  shops_without_devices: ["shop whose orders carry no device id", "shops whose orders carry no device id", "shops", {}],
   dead_letters: ["dead letter", "dead letters", "shops", {}],
   privacy_requests: ["request about a person", "requests about persons", "shops", {}],
   nodes_behind: ["node behind", "nodes behind", "shops", {}],
@@ -33,6 +34,7 @@ function sentence(data) {
   const parts = [yesterday.orders ? "Yesterday: " + plural(yesterday.orders, "order") + ", " + count(yesterday.attributed) + " with a creator"
     : "Yesterday: no order"];
   if (data.currency) parts.push(", ", money(yesterday.earned, data.currency), " earned");
+  if (yesterday.clicks) parts.push(", " + plural(yesterday.clicks, "click") + " of " + plural(yesterday.devices, "device"));
   return [...parts, "."];
 }
 
