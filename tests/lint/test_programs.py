@@ -21,7 +21,7 @@ WORDS = {
     "GET", "HEAD", "POST", "apt", "as", "clang-format", "column", "file", "free", "gold", "init", "kill", "look", "nodejs", "open",
     "passwd", "pytest", "red", "size", "systemd", "time", "view", "w",
 }
-STARTS = {"run", "Popen", "call", "check_call", "check_output", "which", "execvp", "exec"}
+STARTS = {"run", "Popen", "call", "check_call", "check_output", "which", "execvp", "exec", "spawn"}
 WORD = re.compile(r"(?<![\w./$@-])([a-z][a-z0-9_.+-]*)(?![\w./=(-])")
 
 
