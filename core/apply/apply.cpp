@@ -245,6 +245,7 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     arrival.device = prepared.device;
     arrival.customer = prepared.customer;
     arrival.traceparent = meta.traceparent;
+    arrival.source = event_source(meta.source);
     OrderArrival arrived{*prepared.event, meta.account_number, meta.shop_number, meta.shop_id,
                          arrival};
     if (meta.source) {
@@ -273,6 +274,7 @@ Applied Applier::apply_deletion(const Decoded& decoded, LedgerTxn& txn) {
     event.cancelled_at = Timestamp::parse(meta.source->triggered_at).value_or(meta.received_at);
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}, meta.traceparent};
     arrival.digest = first_half(decoded.prepared.body_sha256);
+    arrival.source = event_source(meta.source);
     std::optional<Timestamp> version = deletion->updated_at;
     if (!version && meta.source->platform == Platform::kShopify) {
         version = Timestamp{meta.received_at.seconds, kNanosMax};

@@ -19,6 +19,12 @@ void text_or_null(MemberWriter& out, const char* name, std::string_view text) {
 
 // MemberWriter finds these by their argument, which an unnamed namespace would prevent.
 
+/// How an event came, and what its stored input says of that if the caller could read it.
+struct EventSourceView {
+    EventSource kind;
+    const ExplainedSource* input;
+};
+
 static void each_member(MemberWriter& out, const OrderAnswer& answer) {
     out("status", answer.status);
     out("sentence", answer.sentence);
@@ -36,7 +42,12 @@ static void each_member(MemberWriter& out, const SourceRow& row) {
     text_or_null(out, "rule", row.rule);
 }
 
-static void each_member(MemberWriter& out, const ExplainedSource& source) {
+static void each_member(MemberWriter& out, const EventSourceView& event) {
+    out("kind", event.kind);
+    if (event.input == nullptr) {
+        return;
+    }
+    const ExplainedSource& source = *event.input;
     out("platform", source.platform);
     out("mapping", source.mapping);
     out("signed", source.is_signed);
@@ -59,9 +70,7 @@ static void each_member(MemberWriter& out, const ExplainedEvent& event) {
     text_or_null(out, "trace", trace.traceparent ? to_traceparent(*trace.traceparent) : "");
     out("explanation", event.words);
     out("anomalies", event.anomalies);
-    if (event.source) {
-        out("source", *event.source);
-    }
+    out("source", EventSourceView{trace.source, event.source ? &*event.source : nullptr});
 }
 
 static void each_member(MemberWriter& out, const ExplainedRefund& refund) {

@@ -76,6 +76,10 @@ void write_events(Page& page, const Explanation& e) {
         page.detail(event.words);
         if (event.source) {
             page.detail(source_words(*event.source));
+        } else if (trace.source != EventSource::kSignedPost) {
+            page.detail(trace.source == EventSource::kImport
+                            ? "sent as an order of the shop's platform"
+                            : "from " + std::string(to_string(trace.source)));
         }
         if (trace.traceparent) {
             page.detail("trace " + to_traceparent(*trace.traceparent));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/ledger/position.hpp"
+#include "core/protocol/platform.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/protocol/traceparent.hpp"
@@ -71,6 +72,7 @@ struct EventTrace {
     std::uint64_t first_entry = 0;  ///< Its journal group, or 0 if it changed no commission.
     std::uint32_t node = 0;         ///< LedgerHead::number of the queue that it came through.
     std::optional<TraceParent> traceparent{};  ///< The trace that the request stated.
+    EventSource source = EventSource::kSignedPost;
 };
 
 /// Bits of OrderState::flags.

@@ -12,6 +12,9 @@ namespace sluice {
     return is_of_order(topic) || topic == Topic::kPrivacyRequest || is_catalog(topic) ||
            is_clicks(topic) || (is_command(topic) && topic <= Topic::kDeadDiscard);
 }
+[[nodiscard]] constexpr bool is_valid(EventSource source) noexcept {
+    return source <= EventSource::kImport;
+}
 [[nodiscard]] constexpr bool is_valid(AnomalyKind kind) noexcept {
     return kind >= AnomalyKind::kVersionInFuture && kind <= AnomalyKind::kQuantityRounded;
 }

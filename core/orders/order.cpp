@@ -129,7 +129,7 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
                  {arrival.arrival.seq, arrival.event.topic, step.decision, arrival.arrival.digest,
                   arrival.event.updated_at, arrival.arrival.received_at,
                   arrival.event.cancelled_at.has_value(), anomalies, first_entry, txn.head().number,
-                  arrival.arrival.traceparent});
+                  arrival.arrival.traceparent, arrival.arrival.source});
     if (step.created) {
         ++txn.mutable_head().totals.orders;
         note_new_order(txn, arrival.account, arrival.shop, arrival.arrival.received_at,
@@ -222,6 +222,7 @@ InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& t
 }
 
 /// Applies a deletion that came before the order's first event to the order that this event made.
+/// Only those of Shopify are kept.
 void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
     DeletedOrder row;
     row.order = state_.key;
@@ -251,7 +252,8 @@ void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, LedgerTxn
                   0,
                   0,
                   row.node,
-                  {}});
+                  {},
+                  EventSource::kShopify});
 }
 
 /// Attributes, posts, judges and writes the order after an event.

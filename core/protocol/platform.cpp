@@ -11,6 +11,13 @@ constexpr NameTable<Platform, 3> kPlatforms{{
     {Platform::kWooCommerce, "woocommerce"},
 }};
 
+constexpr NameTable<EventSource, 4> kEventSources{{
+    {EventSource::kSignedPost, "signed_post"},
+    {EventSource::kShopify, "shopify"},
+    {EventSource::kWooCommerce, "woocommerce"},
+    {EventSource::kImport, "import"},
+}};
+
 }  // namespace
 
 std::string_view to_string(Platform platform) noexcept {
@@ -19,6 +26,10 @@ std::string_view to_string(Platform platform) noexcept {
 
 Parsed<Platform> parse_platform(std::string_view text) noexcept {
     return value_in(kPlatforms, text);
+}
+
+std::string_view to_string(EventSource source) noexcept {
+    return name_in(kEventSources, source, "unknown");
 }
 
 }  // namespace sluice

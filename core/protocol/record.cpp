@@ -306,6 +306,17 @@ void RecordEnvelope::encode(const RecordMeta& meta, std::string_view body) {
     state_->prefix.append(metadata);
 }
 
+EventSource event_source(const std::optional<RecordSource>& source) noexcept {
+    if (!source) {
+        return EventSource::kSignedPost;
+    }
+    if (!source->signature) {
+        return EventSource::kImport;
+    }
+    return source->platform == Platform::kShopify ? EventSource::kShopify
+                                                  : EventSource::kWooCommerce;
+}
+
 bool claims_bulk(std::string_view bytes) noexcept {
     Head head;
     if (bytes.size() < sizeof(head)) {

@@ -52,6 +52,8 @@ struct RecordSource {
     /// endpoint.
     std::optional<Digest256> signature{};
 };
+/// @param source  RecordMeta::source.
+[[nodiscard]] EventSource event_source(const std::optional<RecordSource>& source) noexcept;
 
 /// Metadata as views. The bytes must outlive it.
 struct RecordMeta {

@@ -55,6 +55,7 @@ struct EventArrival {
     std::optional<Digest256> device{};    ///< SHA-256 of the device id, if the payload states one.
     std::optional<Digest256> customer{};  ///< See OrderState::customer.
     std::optional<TraceParent> traceparent{};
+    EventSource source = EventSource::kSignedPost;
 };
 
 /// Refunded amounts of an order's lines. Of several rows of a line one is effective (rule R2).

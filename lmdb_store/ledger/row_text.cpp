@@ -209,7 +209,8 @@ std::string event_text(const EventTrace& event) {
            " version " + text_of(event.version) + " received " + text_of(event.received_at) +
            (event.cancelled ? " cancelled" : "") + " anomalies " + text_of(event.anomalies) +
            " entry " + text_of(event.first_entry) +
-           (event.traceparent ? " trace " + text_of(*event.traceparent) : "");
+           (event.traceparent ? " trace " + text_of(*event.traceparent) : "") + " source " +
+           text_of(event.source);
 }
 
 std::string candidate_text(const Candidate& candidate) {

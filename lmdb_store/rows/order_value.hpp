@@ -115,6 +115,7 @@ void event_fields(auto& fields, auto& event) {
     fields(event.first_entry);
     fields(event.node);
     fields(event.traceparent);
+    fields(event.source);
 }
 
 /// Reusable; keeps its buffers. One per transaction.

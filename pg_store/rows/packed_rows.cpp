@@ -55,6 +55,7 @@ std::string pack_events(const EventTrace* events, std::size_t count) {
             .number(event->node);
         const TraceParent trace = event->traceparent.value_or(kNoTrace);
         packer.bytes({reinterpret_cast<const char*>(trace.data()), trace.size()});
+        packer.number(static_cast<std::uint8_t>(event->source));
     }
     return std::move(packer).take();
 }
@@ -79,6 +80,7 @@ void unpack_events(std::string_view bytes, std::vector<EventTrace>& events) {
         event.node = in.number<std::uint32_t>();
         const auto trace = to_digest<TraceParent>(in.bytes(kNoTrace.size()));
         event.traceparent = trace == kNoTrace ? std::nullopt : std::optional(trace);
+        event.source = checked<EventSource>(in.number<std::uint8_t>());
     }
 }
 

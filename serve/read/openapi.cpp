@@ -89,6 +89,24 @@ Json type_of(const reports::Column& column) {
     return Json::array({type_name(column.type), "null"});
 }
 
+/// With the members of objects, as far as they are declared.
+Json column_schema(const reports::Column& column) {
+    Json schema{{"type", type_of(column)}};
+    if (column.members.empty()) {
+        return schema;
+    }
+    Json properties = Json::object();
+    for (const reports::Column& member : column.members) {
+        properties[member.name] = column_schema(member);
+    }
+    if (column.type == reports::ColumnType::kObjects) {
+        schema["items"] = {{"type", "object"}, {"properties", std::move(properties)}};
+    } else {
+        schema["properties"] = std::move(properties);
+    }
+    return schema;
+}
+
 /// The members of a product are those that the shop sent.
 Json row_schema(const Resource& resource) {
     if (resource.path == "products") {
@@ -99,7 +117,7 @@ Json row_schema(const Resource& resource) {
     Json properties = Json::object();
     Json required = Json::array();
     for (const reports::Column& column : resource.columns) {
-        properties[column.name] = {{"type", type_of(column)}};
+        properties[column.name] = column_schema(column);
         if (resource.path != "payees" ||
             (column.name == "account_id" || column.name == "creator_id")) {  // two kinds of rows
             required.push_back(column.name);

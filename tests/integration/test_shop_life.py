@@ -364,6 +364,42 @@ def test_explain_shows_the_platforms_values(world):
     assert "Norman" not in json.dumps([first, second])
 
 
+def test_each_event_says_how_it_came(world, edge):
+    """As the ledger has it, whatever happens to the stored inputs: a post of a sender before the shop had a platform, a
+    webhook, an order of a file, and a deletion before the order."""
+    world.sluice("account", "set", world.account, "--rate-limit", "100/60")
+    document = mapped_otherwise(world, amount="65.00")
+    world.sluice("shop", "set", world.shop, "--platform", "none")
+
+    def post(hour):
+        version = {"platform_updated_at": f"2026-03-01T{hour}:00:00Z"}
+        assert world.edge.post_event(world.shop, world.secret, "ORDER_UPDATE", document | version).status == 200
+        world.sluice.drain()
+
+    post("09")
+    world.sluice("shop", "set", world.shop, "--platform", "shopify", "--domain", world.domain, "--from", "2026-01-01T00:00:00Z")
+    accepted(world.shopify.send(payload("shopify", "order")))
+    world.sluice.drain()
+    post("11")
+    accepted(world.shopify.send('{"id":77}', topic="orders/delete", triggered_at="2026-03-01T10:00:09Z"))
+    world.sluice.drain()
+    deliver(world, "orders/updated", with_own_lines(order(77, [A])))
+    accepted(world.woocommerce.send(payload("woocommerce", "order")))
+    world.sluice.drain()
+    _, reader = world.sluice.token(world.account, "read_orders")
+    folder = edge.folder / f"{world.account}-sources"
+    folder.mkdir()
+    with Serve(edge.store, folder) as serve:
+        caller = Reader(serve, token=reader)
+        for shop, name, expected in ((world.shop, 450789469508, ["signed_post", "shopify", "import"]),
+                                     (world.shop, 77, ["shopify", "shopify"]), (world.woo_shop, 727, ["woocommerce"])):
+            read = caller.object("order", shop=shop, order=name)["events"]
+            assert [event["source"] for event in read] == [{"kind": kind} for kind in expected]
+            told = world.sluice.json("explain", name, "--shop", shop)["events"]
+            assert [event["source"]["kind"] for event in told] == expected
+            assert [event["source"].get("platform") is None for event in told] == [kind == "signed_post" for kind in expected]
+
+
 # No person on any disk --------------------------------------------------------------------------------------------------
 
 OTHER_TOPICS = ("customers/redact", "customers/data_request", "shop/redact", "refunds/create", "orders/delete")

@@ -72,6 +72,19 @@ def test_today_lists_the_outcome_of_the_next_close(site, visit):
         assert shown == next(row["count"] for row in read(site, "today")["waiting"] if row["kind"] == "blocked_orders")
 
 
+def test_events_say_how_they_came_if_the_shop_has_a_platform(site, visit):
+    order = read(site, "order?shop=shop-1&order=o1")
+    first = order["events"][0]
+    kinds = {"shopify": "From Shopify", "woocommerce": "From WooCommerce", "import": "Imported from a file"}
+    with visit("?view=shops") as page:
+        for events, said in (([first], []), ([first, *({**first, "source": {"kind": kind}, "received_at": f"2026-03-0{day}T00:00:00Z"}
+                                                       for day, kind in enumerate(kinds, 3))], ["Signed post", *kinds.values()])):
+            shown = json.dumps({**order, "events": events})
+            page.run(f"import('./views/order.js').then((view) => document.querySelector('main').replaceChildren(...view.default.show({shown})))")
+            lines = page.run("[...document.querySelectorAll('.timeline .muted')].map((line) => line.innerText)")
+            assert sorted(line for line in lines if line in ("Signed post", *kinds.values())) == sorted(said), lines
+
+
 def test_an_order_of_a_sender_that_creates_it_again_has_its_refund_called_so(site, visit):
     order = read(site, "order?shop=shop-1&order=o1")
     again = {**order["events"][0], "version": "2026-03-03T00:00:00Z", "received_at": "2026-03-03T00:05:00Z", "anomalies": []}

@@ -22,15 +22,19 @@ const POSTINGS = {
 
 const words = (name) => !name ? "Entry" : name.charAt(0) + name.slice(1).toLowerCase().replaceAll("_", " ");
 
+/** Said only of orders of a shop with a platform: every other event is a signed post. */
+const SOURCES = { signed_post: "Signed post", shopify: "From Shopify", woocommerce: "From WooCommerce", import: "Imported from a file" };
+
 /** Steps of one instant are shown in this order. */
 const RANKS = { event: 0, refund: 1, memo: 2, money: 3, payout: 4 };
 
 function eventSteps(order) {
+  const hasPlatform = order.events.some((event) => event.source.kind !== "signed_post");
   return order.events.map((event, i) => ({
     at: event.received_at, rank: RANKS.event, kind: event.anomalies.length ? "warn" : "",
     title: eventTitle(order, event, i),
     more: [i || order.ordered_at.slice(0, 16) === event.received_at.slice(0, 16) ? "" : ["Placed in the shop: ", time(order.ordered_at)], i && !event.explanation.startsWith("applied: its payload replaced the order") ? event.explanation : "",
-      ...event.anomalies.map((kind) => "Anomaly " + kind), ...(event.trace ? ["Trace " + event.trace] : [])],
+      hasPlatform ? SOURCES[event.source.kind] : "", ...event.anomalies.map((kind) => "Anomaly " + kind), ...(event.trace ? ["Trace " + event.trace] : [])],
   }));
 }
 

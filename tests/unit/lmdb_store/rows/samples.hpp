@@ -91,6 +91,7 @@ public:
         made.anomalies = static_cast<std::uint32_t>(any_number());
         made.first_entry = any_number();
         made.node = static_cast<std::uint32_t>(any_number());
+        made.source = static_cast<EventSource>(number(4));
         return made;
     }
     Attribution attribution() {

@@ -35,7 +35,8 @@ auto fields(const RefundRow& row) {
 }
 auto fields(const EventTrace& event) {
     return std::tuple(event.seq, event.topic, event.decision, event.digest, event.version,
-                      event.received_at, event.cancelled, event.anomalies, event.first_entry);
+                      event.received_at, event.cancelled, event.anomalies, event.first_entry,
+                      event.source);
 }
 auto fields(const Candidate& candidate) {
     return std::tuple(candidate.type, candidate.program, candidate.creator, candidate.code,
