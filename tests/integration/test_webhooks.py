@@ -250,6 +250,11 @@ def test_address_and_header_must_name_the_same_shop(world):
     refused(world.woocommerce.send(body, target=f"/hooks/woocommerce/{world.woo_shop}",
                                    changed=[("X-WC-Webhook-Source", "https://other.example/")]))
     world.logs("shop_differs")
+    eighth = world.sluice.shop(f"{world.account}-8", world.account)
+    world.sluice("shop", "set", eighth, "--platform", "woocommerce", "--domain", f"https://{world.account}-8.example/")
+    refused(world.woocommerce.send(body, target=f"/hooks/woocommerce/{world.woo_shop}",
+                                   changed=[("X-WC-Webhook-Source", f"https://{world.account}-8.example/")]))
+    world.logs("shop_differs")
 
 
 def test_an_empty_signature_is_401(world):
@@ -377,6 +382,16 @@ def test_tests_and_earlier_orders_and_drafts_are_ignored(world):
     world.sluice("shop", "set", world.shop, "--from", "2026-03-01T10:00:01Z")
     accepted(world.shopify.send(payload("shopify", "order")))
     world.logs("ignored before_start")
+    assert not world.rows("orders")
+
+
+def test_the_test_notification_of_the_admin_is_ignored(world):
+    """Its order is made up: the lines do not sum up to its total, and its id is the same in every shop."""
+    order = json.loads(payload("shopify", "order"))
+    made_up = {"id": 820982911946154508, "name": "#9999", "test": True, "confirmed": False, "total_price": "404.95",
+               "cancelled_at": "2026-03-01T10:00:00+01:00", "cancel_reason": "customer"}
+    accepted(world.shopify.send(json.dumps(order | made_up), topic="orders/updated"))
+    world.logs(f"200 ignored test_order shopify orders/updated {world.shop}")
     assert not world.rows("orders")
 
 
