@@ -181,7 +181,7 @@ CREATE TABLE sluice_ledger.events (
     received_ns         integer NOT NULL,
     topic               smallint NOT NULL,
     digest              bytea NOT NULL,
-    event               bytea NOT NULL,
+    event               bytea NOT NULL,     -- packed; the last byte: 0 signed post, 1 shopify, 2 woocommerce, 3 import
     PRIMARY KEY (account, shop, order_id, seq, received_s, received_ns, topic)
 );
 CREATE INDEX events_by_digest ON sluice_ledger.events (account, shop, order_id, digest);
