@@ -14,8 +14,9 @@ CONFIG = """
         ssl_certificate @DIR@/shop.pem;
         ssl_certificate_key @DIR@/shop.key;
         root @DIR@/shop;
-        add_header Content-Security-Policy "default-src 'self'; script-src 'self'";
+        add_header Content-Security-Policy "default-src 'self'; img-src data:; script-src 'self'";
         location = /event/ecomm { sluice_ingest events; client_max_body_size 1m; }
+        location = /order { default_type text/html; return 200 'ordered'; }
         location = /redirect {
             add_header Set-Cookie "svc_anon_id=$arg_id; Max-Age=8640000; Path=/; Secure; SameSite=Lax; Domain=shop.localhost";
             return 302 /granted.html?svc_anon_id=$arg_id;
@@ -65,4 +66,4 @@ def test_the_script_carries_the_id_as_in_chromium(shop, engine):
     engine.run(f"localStorage.setItem('svc_anon_id', '{ID} ' + (Date.now() - 2 * {DAY})), 0")
     assert opened("week.html") == ID and days_left(engine) == {ID: 5}
     engine.run("document.querySelector('button').click(), 0")
-    engine.wait(f"location.search === '?svc_anon_id={ID}'")
+    engine.wait(f"new URLSearchParams(location.search).get('svc_anon_id') === '{ID}' && location.pathname === '/order'")

@@ -33,9 +33,9 @@ def _pipe():
 class Browser:
     """Use as a context manager: it stops by pid."""
 
-    def __init__(self, profile, home=None, policies=None):
+    def __init__(self, profile, home=None, policies=None, arguments=()):
         """home: of the user, instead of this one's; policies: a folder in place of /etc/chromium/policies."""
-        self.profile, self.home, self.policies = profile, home, policies
+        self.profile, self.home, self.policies, self.arguments = profile, home, policies, arguments
 
     def __enter__(self):
         child_reads, self.writes = _pipe()
@@ -44,7 +44,7 @@ class Browser:
         program = ["chromium", "--headless=new"] if self.policies else [CHROMIUM]
         arguments = [
             *program, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-            "--hide-scrollbars", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank",
+            "--hide-scrollbars", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", *self.arguments, "about:blank",
         ]
         redirected = f'exec "$0" "$@" 3<&{child_reads} 4>&{child_writes} {child_reads}<&- {child_writes}>&-'
         prefix, environment = [], dict(os.environ)
@@ -116,6 +116,29 @@ class Browser:
         page = self.pages[session] = Page(self, session, target)
         page.open(width, height, scheme, headers or {})
         return page
+
+    def tab(self):
+        """A page, and a list in which pages appear that it renders ahead. Chromium renders none ahead of a page that a
+        program attached to by itself."""
+        target = self.call("Target.createTarget", url="about:blank", forTab=True)["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        found = self.pages[session] = Attached(self)
+        self.call("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        page = found.pages.pop()
+        page.open(1280, 900, "light", {})
+        return page, found.pages
+
+
+class Attached:
+    """The pages of a tab."""
+
+    def __init__(self, browser):
+        self.browser, self.pages = browser, []
+
+    def on_event(self, method, event):
+        if method == "Target.attachedToTarget":
+            page = self.browser.pages[event["sessionId"]] = Page(self.browser, event["sessionId"], event["targetInfo"]["targetId"])
+            self.pages.append(page)
 
 
 class Frame:

@@ -13,6 +13,9 @@ import urllib.request
 from harness import paths
 
 WEBKIT = next(pathlib.Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), None)
+# Requests of Firefox to its maker.
+UNASKED = ("app.update.enabled", "datareporting.policy.dataSubmissionEnabled", "network.captive-portal-service.enabled",
+           "browser.shell.checkDefaultBrowser", "network.connectivity-service.enabled", "extensions.getAddons.cache.enabled")
 CAPABILITIES = {"acceptInsecureCerts": True, "timeouts": {"script": 30_000, "pageLoad": 60_000}}
 
 
@@ -21,8 +24,9 @@ class Engine:
 
     name = ""
 
-    def __init__(self, folder):
-        self.folder, self.processes = pathlib.Path(folder), []
+    def __init__(self, folder, preferences=None):
+        """preferences: of Firefox, name and value."""
+        self.folder, self.processes, self.preferences = pathlib.Path(folder), [], preferences or {}
 
     def spawn(self, *command, **environment):
         with open(self.folder / f"{pathlib.Path(command[0]).name}.log", "ab") as log:
@@ -66,10 +70,8 @@ class Firefox(Engine):
         port = paths.free_port()
         profile = self.folder / "profile"
         profile.mkdir()
-        (profile / "user.js").write_text(f'user_pref("marionette.port", {port});\n' + "".join(
-            f'user_pref("{name}", false);\n' for name in ("app.update.enabled", "datareporting.policy.dataSubmissionEnabled",
-                                                        "network.captive-portal-service.enabled", "browser.shell.checkDefaultBrowser",
-                                                        "network.connectivity-service.enabled", "extensions.getAddons.cache.enabled")))
+        preferences = {**dict.fromkeys(UNASKED, False), "marionette.port": port, **self.preferences}
+        (profile / "user.js").write_text("".join(f'user_pref("{name}", {json.dumps(value)});\n' for name, value in preferences.items()))
         self.spawn("firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile, MOZ_DISABLE_CONTENT_SANDBOX="1")
         paths.wait_until(lambda: self._connect(port), "Firefox")
         self.number, self.buffer = 0, b""
