@@ -48,3 +48,11 @@ sluice_small_tests(serve sluice_serve)
 sluice_small_tests(notify sluice_notify)
 sluice_small_tests(tool sluice_tool)
 sluice_small_tests(ngx_module sluice_core)
+
+# Programs of tests, as in tests/CMakeLists.txt.
+add_executable(tables_dump EXCLUDE_FROM_ALL tools/tables_dump.cpp)
+target_link_libraries(tables_dump PRIVATE sluice_warnings sluice_core)
+add_executable(translate_driver EXCLUDE_FROM_ALL tools/translate_driver.cpp)
+target_link_libraries(translate_driver PRIVATE sluice_warnings sluice_core)
+add_executable(ledger_driver EXCLUDE_FROM_ALL tools/ledger_driver.cpp)
+target_link_libraries(ledger_driver PRIVATE ledger_helpers sluice_warnings sluice_tool)

@@ -231,6 +231,17 @@ std::optional<std::string> Applier::find_event_shop(const Decoded& decoded, Ledg
     return std::nullopt;
 }
 
+/// Applies an event of an order, and does the first of the work that it leaves.
+template <class Apply>
+Applied Applier::with_work(LedgerTxn& txn, Apply apply) {
+    const std::uint64_t next_work = txn.head().next_work;
+    const InputClass input_class = apply();
+    if (txn.head().next_work != next_work) {
+        do_work(order_applier_, txn, kWorkInline);
+    }
+    return {input_class, false, {}};
+}
+
 Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     const RecordMeta& meta = decoded.meta;
     const PreparedInput& prepared = decoded.prepared;
@@ -251,7 +262,7 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     if (meta.source) {
         arrived.source = {meta.source->platform, read_source_notes(decoded.body)};
     }
-    return {order_applier_.apply_order(arrived, txn), false, {}};
+    return with_work(txn, [&] { return order_applier_.apply_order(arrived, txn); });
 }
 
 /// A platform states no version of a deletion, or that of the last second of the order.
@@ -282,7 +293,7 @@ Applied Applier::apply_deletion(const Decoded& decoded, LedgerTxn& txn) {
     const OrderArrival arrived{
         event,   meta.account_number,          meta.shop_number, meta.shop_id,
         arrival, {{meta.source->platform, {}}}};
-    return {order_applier_.delete_order(arrived, version, txn), false, {}};
+    return with_work(txn, [&] { return order_applier_.delete_order(arrived, version, txn); });
 }
 
 /// Sets a platform's request about a person's data aside until a person has answered it.

@@ -51,7 +51,7 @@ public:
     /// @param ahead  The input as an InputPreparer prepared it; nullptr to do so here.
     Applied apply(const Input& input, LedgerTxn& txn, const PreparedInput* ahead = nullptr);
 
-    /// Does up to `orders_max` orders of the work that imports and program files left behind. The
+    /// Does up to `orders_max` orders of the work that inputs left behind (core/apply/work). The
     /// caller finishes it, over as many transactions as it takes, before it applies the next input.
     /// Returns true if some is left.
     bool work(LedgerTxn& txn, std::size_t orders_max);
@@ -79,6 +79,8 @@ private:
     /// Applies an input without totals, checkpoint and dead letter.
     Applied apply_input(const Input& input, std::optional<Timestamp> replayed_at,
                         const PreparedInput& prepared, LedgerTxn& txn);
+    template <class Apply>
+    Applied with_work(LedgerTxn& txn, Apply apply);
     Applied apply_order(const Decoded& decoded, LedgerTxn& txn);
     Applied apply_deletion(const Decoded& decoded, LedgerTxn& txn);
     Applied refuse_privacy_request(const Decoded& decoded, LedgerTxn& txn);

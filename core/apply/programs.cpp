@@ -221,6 +221,9 @@ bool store_program(const Program& program, const ProgramApply& command,
     if (program.has_tiers() && !(stored && stored->program.has_tiers())) {
         count_volumes(program, txn);
     }
+    if (program.rates_by_month() != (stored && stored->program.rates_by_month())) {
+        list_tier_orders(program, txn);
+    }
     txn.put_program({program, stored ? stored->version + 1 : 1, context.source.seq,
                      context.source.received_at,
                      stored ? stored->first_effective_from : effective_from,

@@ -7,30 +7,14 @@
 
 #include "core/apply/command.hpp"
 #include "core/forget/edit.hpp"
+#include "core/ledger/account_rows.hpp"
+#include "core/orders/left_work.hpp"
+#include "core/orders/month_rating.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kOrdersAtOnce = 64;
-
-Work new_work(WorkKind kind, const WaitKey& key, const CommandContext& context, LedgerTxn& txn) {
-    Work work;
-    work.key = key;
-    work.number = txn.mutable_head().next_work++;
-    work.kind = kind;
-    work.cause = context.source.seq;
-    work.cause_topic = context.source.topic;
-    work.command_id = context.source.command_id;
-    work.actor = context.source.actor;
-    work.reason = context.source.note;
-    work.received_at = context.source.received_at;
-    return work;
-}
-
-Source source_of(const Work& work) {
-    return {work.cause,      work.cause_topic, work.received_at,
-            work.command_id, work.reason,      work.actor};
-}
 
 /// Returns the key after `key` in the order of keys of its account, or nullopt after the last.
 std::optional<WaitKey> successor(WaitKey key) {
@@ -89,6 +73,8 @@ public:
             case WorkKind::kDetach:
             case WorkKind::kRetry:
                 return detach_orders(work);
+            case WorkKind::kTiers:
+                return rate_month(work);
         }
         return true;
     }
@@ -255,6 +241,36 @@ private:
         });
     }
 
+    // ---- Tiers that apply to the month ----------------------------------------------------------
+
+    bool rate_month(Work& work) {
+        constexpr unsigned kMonth = 4, kOrder = 7;  // columns of the key
+        const auto read = [&](std::size_t wanted) {
+            std::vector<TierOrder> orders;
+            const TierOrder first{work.key.account,
+                                  work.program,
+                                  work.creator,
+                                  work.month,
+                                  work.after_ordered.value_or(Timestamp{}),
+                                  work.after_shop.value_or(ShopNumber{}),
+                                  work.after_order.value_or(OrderId())};
+            txn_.scan(first, {kMonth, work.after_ordered ? kOrder : kMonth},
+                      [&](const TierOrder& row) {
+                          if (!work.after_ordered || !(row == first)) {
+                              orders.push_back(row);
+                          }
+                          return orders.size() < wanted;
+                      });
+            expect(orders);
+            return orders;
+        };
+        MonthRating month(work, orders_.programs(), txn_);
+        return for_each_order(read, [&](const TierOrder& row) {
+            month.rate(key_of(row));
+            note_done(work, row.ordered_at, row.shop, row.order_id);
+        });
+    }
+
     OrderApplier& orders_;
     LedgerTxn& txn_;
     std::size_t steps_;
@@ -266,25 +282,26 @@ void leave_work(const std::vector<WaitKey>& keys, const CommandContext& context,
     std::set<WaitKey> seen;
     for (const WaitKey& key : keys) {
         if (seen.insert(key).second && !txn.waiting_orders(key, std::nullopt, 1).empty()) {
-            txn.put(new_work(WorkKind::kTryKey, key, context, txn));
+            txn.put(new_work(WorkKind::kTryKey, key, context.source, txn));
         }
     }
 }
 
 void leave_account_work(AccountNumber account, const CommandContext& context, LedgerTxn& txn) {
-    txn.put(new_work(WorkKind::kCollect, {account, WaitKind::kAnon, {}}, context, txn));
+    txn.put(new_work(WorkKind::kCollect, {account, WaitKind::kAnon, {}}, context.source, txn));
 }
 
 void leave_detach_work(const std::string& cause, bool retry, const CommandContext& context,
                        LedgerTxn& txn) {
     Work work = new_work(retry ? WorkKind::kRetry : WorkKind::kDetach,
-                         {context.account, WaitKind::kAnon, {}}, context, txn);
+                         {context.account, WaitKind::kAnon, {}}, context.source, txn);
     work.subject = cause;
     txn.put(work);
 }
 
 std::uint64_t leave_forget_work(const CommandContext& context, LedgerTxn& txn) {
-    Work work = new_work(WorkKind::kForget, {context.account, WaitKind::kAnon, {}}, context, txn);
+    Work work =
+        new_work(WorkKind::kForget, {context.account, WaitKind::kAnon, {}}, context.source, txn);
     work.subject = context.source.command_id;
     work.reason.clear();  // it may name the person
     txn.put(work);
@@ -319,9 +336,10 @@ WorkLeft work_left(LedgerReader& ledger) {
 }
 
 std::string work_text(std::uint64_t pieces) {
-    return "waiting orders of " + std::to_string(pieces) +
-           (pieces == 1 ? " code, device or program are" : " codes, devices or programs are") +
-           " still to be tried again";
+    return "orders of " + std::to_string(pieces) +
+           (pieces == 1 ? " code, device, program or month are"
+                        : " codes, devices, programs or months are") +
+           " still to be tried or rated again";
 }
 
 }  // namespace sluice

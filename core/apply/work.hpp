@@ -1,5 +1,5 @@
-// Work: what an import, a program file, a `detach --cause` or a FORGET leaves to be done to many
-// orders, in slices (rules A2, A3, F2).
+// Work: what an import, a program file, a `detach --cause`, a FORGET or a volume that reaches a
+// tier leaves to be done to many orders, in slices (rules A2, A3, F2, M4).
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ bool do_work(OrderApplier& orders, LedgerTxn& txn, std::size_t steps_max);
 
 /// The queued work of this node.
 struct WorkLeft {
-    std::uint64_t pieces = 0;  ///< Codes, devices and whole programs.
+    std::uint64_t pieces = 0;  ///< Codes, devices, whole programs, months of a creator.
     SequenceNumber cause;      ///< The input that left the first of them.
 };
 [[nodiscard]] WorkLeft work_left(LedgerReader& ledger);
-/// Returns `waiting orders of 3 codes, devices or programs are still to be tried again`
+/// Returns `orders of 3 codes, devices, programs or months are still to be tried or rated again`
 [[nodiscard]] std::string work_text(std::uint64_t pieces);
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 //      payouts. Every entry and item has an order.
 //   e  The index of open amounts is accrued - allocated.
 //   f  Sums of closed periods are the sums of their entries.
-//   g  Tier volumes are the sums of the orders.
+//   g  Tier volumes are the sums of the orders, and the orders that they rate are listed.
 //   h  Every command that waits is the one that its memo entry PENDING proves.
 //   i  What counts against limits is the sum of payouts and adjustments that needed no approval.
 #pragma once

@@ -293,22 +293,37 @@ private:
 
     // ---- Tier volumes ---------------------------------------------------------------------------
 
-    bool has_tiers(const ProgramId& program) {
-        const auto [found, added] = has_tiers_.try_emplace(program, false);
+    struct Tiers {
+        bool has_some = false, by_month = false;
+    };
+    Tiers tiers_of(const ProgramId& program) {
+        const auto [found, added] = tiers_.try_emplace(program);
         if (added) {
-            const std::optional<ProgramRow> row = ledger_.program(program);
-            found->second = row && row->program.has_tiers();
+            if (const std::optional<ProgramRow> row = ledger_.program(program)) {
+                found->second = {row->program.has_tiers(), row->program.rates_by_month()};
+            }
         }
         return found->second;
     }
 
     void count_volume(const OrderState& state) {
         const Position* position = state.position();
-        if (position == nullptr || !has_tiers(position->attribution.program)) {
+        const Tiers tiers = position == nullptr ? Tiers() : tiers_of(position->attribution.program);
+        if (!tiers.has_some) {
             return;
         }
-        volumes_[{state.key.account, position->attribution.program, position->attribution.creator,
-                  month_of(state.ordered_at), state.currency}] += net_sales(state);
+        const Attribution& attribution = position->attribution;
+        const std::uint32_t month = month_of(state.ordered_at);
+        volumes_[{state.key.account, attribution.program, attribution.creator, month,
+                  state.currency}] += net_sales(state);
+        if (tiers.by_month) {
+            TierOrder row{state.key.account, attribution.program, attribution.creator, month,
+                          state.ordered_at,  state.key.shop,      state.key.order_id};
+            if (!ledger_.load(row)) {
+                findings_.add('g', row_name(row), "it is missing");
+            }
+            ++tier_orders_count_;
+        }
     }
 
     void check_days() {
@@ -338,7 +353,7 @@ private:
 
     void check_volumes() {
         ledger_.scan(TierVolume{}, {}, [this](const TierVolume& row) {
-            if (has_tiers(row.program)) {
+            if (tiers_of(row.program).has_some) {
                 const VolumeKey key{row.account, row.program, row.creator, row.month, row.currency};
                 findings_.compare('g', row_name(row), "its volume", row.amount, "the orders",
                                   volumes_[key]);
@@ -352,14 +367,18 @@ private:
                               row_name(TierVolume{account, program, creator, month, currency, {}}),
                               "its volume", Decimal(), "the orders", sum);
         }
+        std::uint64_t listed = 0;
+        ledger_.scan(TierOrder{}, {}, [&listed](const TierOrder& /*row*/) { ++listed; });
+        findings_.compare('g', "table tier_orders", "its number of rows", listed, "the orders",
+                          tier_orders_count_);
     }
 
     LedgerReader& ledger_;
     const JournalFacts& facts_;
     const ItemFacts& items_;
     Findings& findings_;
-    std::uint64_t order_groups_ = 0, items_count_ = 0, open_count_ = 0;
-    std::map<ProgramId, bool> has_tiers_;
+    std::uint64_t order_groups_ = 0, items_count_ = 0, open_count_ = 0, tier_orders_count_ = 0;
+    std::map<ProgramId, Tiers> tiers_;
     std::map<VolumeKey, Decimal> volumes_;
     std::map<std::pair<AccountNumber, std::uint32_t>, Day> days_;  ///< By day of the sale.
 };

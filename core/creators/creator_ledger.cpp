@@ -22,11 +22,6 @@ namespace {
 
 constexpr std::size_t kDates = 5;
 
-std::string month_text(std::uint32_t month) {
-    const std::string digits = std::to_string(month);
-    return digits.substr(0, 4) + "-" + digits.substr(4);
-}
-
 }  // namespace
 
 void CreatorLedger::check(AccountNumber account, const CreatorId& creator) const {

@@ -60,8 +60,8 @@ void each_member(auto& members, Is<CreatorLeftOut> auto& left) {
 struct CreatorEntry {
     std::string day;
     std::optional<std::string> number;  ///< The order's.
-    /// EARNED, REFUND, CANCELLED, ORDER_CHANGED, TAKEN_BACK, CORRECTION, CREDIT, CARRIED_OVER,
-    /// PAYMENT, PAYMENT_CAME_BACK
+    /// EARNED, REFUND, CANCELLED, ORDER_CHANGED, MONTH_VOLUME, TAKEN_BACK, CORRECTION, CREDIT,
+    /// CARRIED_OVER, PAYMENT, PAYMENT_CAME_BACK
     std::string_view word;
     Decimal amount;
     std::string currency;

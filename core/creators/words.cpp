@@ -85,6 +85,8 @@ std::string_view creator_entry_word(JournalReason reason) noexcept {
             return "CANCELLED";
         case JournalReason::kUpdate:
             return "ORDER_CHANGED";
+        case JournalReason::kTier:
+            return "MONTH_VOLUME";
         case JournalReason::kDetach:
         case JournalReason::kReject:
             return "TAKEN_BACK";

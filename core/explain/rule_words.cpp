@@ -35,13 +35,20 @@ std::string qualifier_words(const Rule& rule) {
     return words;
 }
 
-std::string tier_words(const std::vector<Tier>& tiers, const FrozenRate& frozen,
-                       const FrozenFacts& facts) {
-    if (!frozen.tier || *frozen.tier >= tiers.size() || !facts.volume) {
+/// Where tiers apply to the month, also says that none holds: that may change.
+std::string tier_words(const Program& program, const std::vector<Tier>& tiers,
+                       const FrozenRate& frozen, const FrozenFacts& facts) {
+    if (!facts.volume) {
         return {};
     }
-    return "; tier from " + to_string(tiers[*frozen.tier].from) + ", volume " +
-           to_string(*facts.volume);
+    if (frozen.tier && *frozen.tier < tiers.size()) {
+        return "; tier from " + to_string(tiers[*frozen.tier].from) +
+               (program.rates_by_month() ? ", volume of the month " : ", volume ") +
+               to_string(*facts.volume);
+    }
+    return program.rates_by_month() && !tiers.empty()
+               ? "; below the first tier, volume of the month " + to_string(*facts.volume)
+               : "";
 }
 
 /// Says which factor a frozen rate has in it: that of the rule whose factor makes it of the stated
@@ -99,7 +106,7 @@ std::string rule_words(const Position& position, const FrozenRate& frozen,
     const std::optional<ProgramRow>& row = programs.version(program, frozen.program_version);
     if (frozen.match == RuleMatch::kDefault) {
         return "default rate" + of +
-               (row ? tier_words(row->program.default_tiers, frozen, position.facts) +
+               (row ? tier_words(row->program, row->program.default_tiers, frozen, position.facts) +
                           factor_words(row->program,
                                        stated_rate(row->program.default_rate,
                                                    row->program.default_tiers, frozen),
@@ -111,7 +118,7 @@ std::string rule_words(const Position& position, const FrozenRate& frozen,
         const Rule& rule = row->program.rules[frozen.rule];
         value = rule.value.empty() ? "" : " \"" + rule.value + "\"";
         qualifiers = qualifier_words(rule);
-        tier = tier_words(rule.tiers, frozen, position.facts) +
+        tier = tier_words(row->program, rule.tiers, frozen, position.facts) +
                factor_words(row->program, stated_rate(rule.rate, rule.tiers, frozen), frozen.rate);
     }
     return std::string(to_string(frozen.match)) + value + qualifiers + of + tier;

@@ -209,6 +209,8 @@ void write_journal(Page& page, const Explanation& e) {
         }
         if (!group.actor.empty()) {
             page.detail("by " + group.actor + (group.note.empty() ? "" : ": " + group.note));
+        } else if (!group.note.empty()) {
+            page.detail(group.note);
         }
     }
 }

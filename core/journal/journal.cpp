@@ -18,7 +18,7 @@ struct ReasonRow {
 constexpr DebitCredit kEarned{LedgerAccount::kExpense, LedgerAccount::kOwed};
 constexpr DebitCredit kAllocated{LedgerAccount::kOwed, LedgerAccount::kPayout};
 constexpr DebitCredit kReleased{LedgerAccount::kPayout, LedgerAccount::kOwed};
-constexpr std::array<ReasonRow, 38> kReasons{{
+constexpr std::array<ReasonRow, 39> kReasons{{
     {JournalReason::kAccrual, "ACCRUAL", kEarned},
     {JournalReason::kAttribution, "ATTRIBUTION", kEarned},
     {JournalReason::kCancellation, "CANCELLATION", kEarned},
@@ -37,6 +37,7 @@ constexpr std::array<ReasonRow, 38> kReasons{{
     {JournalReason::kReturned, "RETURNED", {LedgerAccount::kPaid, LedgerAccount::kOwed}},
     {JournalReason::kOpening, "OPENING", kEarned},
     {JournalReason::kWriteOff, "WRITE_OFF", kEarned},
+    {JournalReason::kTier, "TIER", kEarned},
     {JournalReason::kMemoAttributed, "ATTRIBUTED", {}},
     {JournalReason::kMemoDetached, "DETACHED", {}},
     {JournalReason::kMemoRejected, "REJECTED", {}},

@@ -95,6 +95,18 @@ struct TierVolume {
     Decimal amount;
 };
 
+/// The orders of a creator in a program whose tiers apply to the month: key only (M4).
+struct TierOrder {
+    AccountNumber account;
+    ProgramId program;
+    CreatorId creator;
+    std::uint32_t month = 0;  ///< 202601.
+    Timestamp ordered_at;
+    ShopNumber shop;
+    OrderId order_id;
+    friend bool operator==(const TierOrder&, const TierOrder&) = default;
+};
+
 /// Orders of a customer of a shop: key only (M1, `customer`).
 struct CustomerOrder {
     AccountNumber account;

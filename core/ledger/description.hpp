@@ -152,5 +152,6 @@ void describe(Description& table, struct ClickByReceipt& row);
 void describe(Description& table, struct ClickDay& row);
 void describe(Description& table, struct ClickMonth& row);
 void describe(Description& table, struct LinkDay& row);
+void describe(Description& table, struct TierOrder& row);
 
 }  // namespace sluice

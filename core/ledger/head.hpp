@@ -82,12 +82,16 @@ enum class WorkKind : std::uint8_t {
     kDetach = 4,     ///< `detach --cause`: the attributed orders of `subject` are detached.
     kRetry = 5,      ///< Likewise, and then tried under A1.
     kForget = 6,     ///< WorkOrder rows: their ids become the pseudonyms of the forget `subject`.
+    kTiers = 7,      ///< Orders of a creator's month get the tier of its volume (M4).
 };
 struct Work {
     std::uint64_t number = 0;
     WorkKind kind = WorkKind::kTryKey;
     WaitKey key;          ///< The key of kTryKey, or the key that kCollect has reached.
     std::string subject;  ///< kDetach, kRetry: command id of the cause.
+    ProgramId program;    ///< kTiers, as the two that follow.
+    CreatorId creator;
+    std::uint32_t month = 0;  ///< 202601.
     /// The last order that was done, in the order of the rows it goes through; all or none.
     std::optional<Timestamp> after_ordered;
     std::optional<ShopNumber> after_shop;

@@ -39,6 +39,7 @@ enum class JournalReason : std::uint8_t {
     kReturned = 16,
     kOpening = 17,
     kWriteOff = 18,
+    kTier = 19,
     kMemoAttributed = 64,
     kMemoDetached = 65,
     kMemoRejected = 66,

@@ -26,6 +26,17 @@ void describe(Description& table, OrderByCreator& row) {
                {"order_id", row.order_id}});
 }
 
+void describe(Description& table, TierOrder& row) {
+    table.named("tier_orders");
+    table.key({{"account", row.account},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"month", row.month},
+               {"ordered", row.ordered_at},
+               {"shop", row.shop},
+               {"order_id", row.order_id}});
+}
+
 void describe(Description& table, OrderByCode& row) {
     table.named("orders_by_code");
     table.key({{"account", row.account},

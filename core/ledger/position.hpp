@@ -18,15 +18,18 @@
 
 namespace sluice {
 
+inline constexpr Decimal kNoFactor{1, 0};
+
 /// A frozen rate, and the rule by which it was found. `rule` is the index in that version's rules.
 struct FrozenRate {
-    Rate rate;
+    Rate rate;  ///< With the factor.
     BaseKind base = BaseKind::kNet;
     RuleMatch match = RuleMatch::kDefault;
     std::uint32_t program_version = 0;
     std::uint32_t rule = 0;  ///< Meaningless for kDefault and when rate.kind is kNone.
     /// The tier that gave the rate, in the file's order. No value means the rule's own rate (M4).
     std::optional<std::uint8_t> tier;
+    Decimal factor = kNoFactor;  ///< By which the rule's rate was multiplied.
     /// kPerOrder: index, in Position::frozen, of the line whose rule was the same one first; that
     /// line's amount is shared by them all (M4).
     std::uint32_t shared_with = 0;
@@ -74,7 +77,9 @@ inline constexpr std::size_t kCandidatesMax = 16;
 
 /// Facts that are frozen for the whole order when the position is made (M3).
 struct FrozenFacts {
-    std::optional<Money> volume;  ///< No value if the program had no tiers.
+    /// No value if the program had no tiers. If they apply to the month, the volume when a line got
+    /// its tier last.
+    std::optional<Money> volume;
     CustomerKind customer = CustomerKind::kUnknown;
     std::string group;        ///< The creator's group in the program. May be empty.
     std::vector<Money> caps;  ///< `max_per_order`, at most one per currency.

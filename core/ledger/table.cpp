@@ -209,6 +209,10 @@ std::optional<OrderKey> order_of(RowView row) {
         const auto& attention = row.as<Attention>();
         return OrderKey{attention.account, attention.shop, attention.order_id};
     }
+    if (row.is<TierOrder>()) {
+        const auto& listed = row.as<TierOrder>();
+        return OrderKey{listed.account, listed.shop, listed.order_id};
+    }
     if (row.is<WaitingOrder>()) {
         const auto& waiting = row.as<WaitingOrder>();
         return OrderKey{waiting.key.account, waiting.shop, waiting.order_id};

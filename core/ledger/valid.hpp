@@ -28,7 +28,7 @@ namespace sluice {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;
 }
 [[nodiscard]] constexpr bool is_valid(JournalReason reason) noexcept {
-    return (reason >= JournalReason::kAccrual && reason <= JournalReason::kWriteOff) ||
+    return (reason >= JournalReason::kAccrual && reason <= JournalReason::kTier) ||
            (reason >= JournalReason::kMemoAttributed && reason <= JournalReason::kMemoDiscarded);
 }
 [[nodiscard]] constexpr bool is_valid(EventDecision decision) noexcept {
@@ -72,7 +72,7 @@ namespace sluice {
     return state >= ApprovalState::kPending && state <= ApprovalState::kWithdrawn;
 }
 [[nodiscard]] constexpr bool is_valid(WorkKind kind) noexcept {
-    return kind >= WorkKind::kTryKey && kind <= WorkKind::kForget;
+    return kind >= WorkKind::kTryKey && kind <= WorkKind::kTiers;
 }
 /// Returns true in the years 0000 to 9999, the range of RFC 3339, and for a day more on either
 /// side, which an offset can produce.

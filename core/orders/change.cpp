@@ -52,7 +52,7 @@ void OrderChange::post_memo(JournalReason reason, std::string_view line) {
 void OrderChange::finish() {
     judge_anomalies(txn_, state_, settings(), source_, {});
     reindex(txn_, state_, before_);
-    count_volume(state_, volume_, programs_, txn_);
+    count_volume(state_, volume_, source_, programs_, txn_);
     txn_.put_order(state_);
 }
 

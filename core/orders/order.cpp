@@ -75,7 +75,8 @@ void attribute(OrderState& state, Attribution attribution, const Source& source,
     attribution.at = source.received_at;
     std::optional<std::uint32_t> index =
         find_position(state, attribution.program, attribution.creator);
-    if (!index) {
+    const bool is_known = index.has_value();
+    if (!is_known) {
         index = static_cast<std::uint32_t>(state.positions.size());
         Position position;
         position.facts = frozen_facts(state, attribution, programs, txn);
@@ -87,6 +88,9 @@ void attribute(OrderState& state, Attribution attribution, const Source& source,
     }
     state.positions[*index].attribution = std::move(attribution);
     state.live = index;
+    if (is_known) {
+        rate_again(state, programs, txn);
+    }
     state.flags = static_cast<std::uint8_t>(state.flags & ~kOrderBarred);
 }
 
@@ -283,7 +287,7 @@ InputClass OrderApplier::finish_event(const OrderArrival& arrival, OrderStep& st
     }
     shown |= judge_anomalies(txn, state_, settings, source, JudgedEvent{step.created});
     reindex(txn, state_, before.indexed);
-    count_volume(state_, before.volume, programs_, txn);
+    count_volume(state_, before.volume, source, programs_, txn);
     index_customer(state_, before.customer, programs_, txn);
     write_step(arrival, step, shown, first_entry, txn);
     return step.decision == EventDecision::kApplied ? InputClass::kApplied : InputClass::kStale;
@@ -304,7 +308,7 @@ void OrderApplier::retry_order(const OrderKey& order, const Source& source, Ledg
     post_attribution(state_, source, programs_, txn);
     judge_anomalies(txn, state_, programs_.settings(txn, order.account), source, {});
     reindex(txn, state_, before);
-    count_volume(state_, {}, programs_, txn);
+    count_volume(state_, {}, source, programs_, txn);
     txn.put_order(state_);
 }
 

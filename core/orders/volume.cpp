@@ -9,22 +9,107 @@
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/head.hpp"
+#include "core/orders/left_work.hpp"
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
+#include "core/rules/tiers.hpp"
 
 namespace sluice {
 namespace {
 
-void add(TierVolume volume, bool minus, LedgerTxn& txn) {
-    TierVolume stored = volume;
-    const Decimal before = txn.load(stored) ? stored.amount : Decimal();
-    stored = volume;
-    stored.amount = minus ? before - volume.amount : before + volume.amount;
-    if (stored.amount.is_zero()) {
-        txn.erase(stored);
-    } else {
-        txn.put(stored);
+/// Returns the amount with the currency's digits, and more only if they are not 0: sums of the same
+/// amounts have one text, whatever the order of their terms.
+Decimal plain(const Decimal& amount, Currency currency) {
+    Int128 unscaled = amount.unscaled();
+    std::uint8_t scale = amount.scale();
+    for (; scale > currency.minor_units() && unscaled % 10 == 0; --scale) {
+        unscaled /= 10;
     }
+    const Decimal shortest(unscaled, scale);
+    return scale < currency.minor_units() ? shortest.rescaled(currency.minor_units()) : shortest;
+}
+
+/// A closed month keeps the tiers that its orders have.
+bool is_open(std::uint32_t month, AccountNumber account, ProgramCache& programs,
+             LedgerReader& ledger) {
+    const auto& closed_until = programs.settings(ledger, account).row.closed_until;
+    return !closed_until || *closed_until < end_of_month(month);
+}
+
+bool is_same_month(const TierVolume& a, const TierVolume& b) {
+    return a.program == b.program && a.creator == b.creator && a.month == b.month &&
+           a.currency == b.currency;
+}
+
+/// The volumes that one order changes.
+class VolumeChange {
+public:
+    VolumeChange(const OrderState& state, const Source& source, ProgramCache& programs,
+                 LedgerTxn& txn)
+        : state_(state), source_(source), programs_(programs), txn_(txn) {}
+
+    /// @param comes  An order of another month or currency of the creator comes into this one, with
+    /// the tiers that it had there.
+    void add(const TierVolume& to, const Decimal& amount, bool comes) {
+        if (amount.is_zero() && !comes) {
+            return;
+        }
+        TierVolume stored = to;
+        const Decimal before = txn_.load(stored) ? stored.amount : Decimal();
+        stored = to;
+        stored.amount = before + amount;
+        if (stored.amount.is_zero()) {
+            txn_.erase(stored);
+        } else {
+            txn_.put(stored);
+        }
+        const RateBook& rates = programs_.rates(txn_, state_.key, to.program);
+        if ((comes && rates.program().rates_by_month()) ||
+            rates.is_tier_between(to.currency, before, stored.amount)) {
+            leave_work(to);
+        }
+    }
+
+    /// Each order has a place for its time of sale.
+    void list(const VolumeBefore& before, const VolumeBefore& after) {
+        const auto was = before ? before->listed : std::nullopt;
+        const auto is = after ? after->listed : std::nullopt;
+        if (was == is) {
+            return;
+        }
+        if (was) {
+            txn_.erase(*was);
+        }
+        if (is) {
+            txn_.put(*is);
+        }
+    }
+
+private:
+    void leave_work(const TierVolume& of) {
+        if (!is_open(of.month, of.account, programs_, txn_)) {
+            return;
+        }
+        Work work = new_work(WorkKind::kTiers, {of.account, WaitKind::kAnon, {}}, source_, txn_);
+        work.program = of.program;
+        work.creator = of.creator;
+        work.month = of.month;
+        work.reason.clear();  // the entries name the volume
+        txn_.put(work);
+    }
+
+    const OrderState& state_;
+    const Source& source_;
+    ProgramCache& programs_;
+    LedgerTxn& txn_;
+};
+
+/// Returns the place of the order among those of its creator's month.
+TierOrder tier_order(const OrderState& state) {
+    const Attribution& attribution = state.position()->attribution;
+    return {state.key.account, attribution.program, attribution.creator, month_of(state.ordered_at),
+            state.ordered_at,  state.key.shop,      state.key.order_id};
 }
 
 /// Returns kReturning if the ledger has an earlier order of the same customer. Requires: the
@@ -95,18 +180,33 @@ VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs, Led
     if (!program.has_tiers()) {
         return std::nullopt;
     }
-    return TierVolume{state.key.account,          attribution.program, attribution.creator,
-                      month_of(state.ordered_at), state.currency,      net_sales(state)};
+    CountedVolume counted{{state.key.account, attribution.program, attribution.creator,
+                           month_of(state.ordered_at), state.currency, net_sales(state)}};
+    if (program.rates_by_month()) {
+        counted.listed = tier_order(state);
+    }
+    return counted;
 }
 
-void count_volume(const OrderState& state, const VolumeBefore& before, ProgramCache& programs,
-                  LedgerTxn& txn) {
+void count_volume(const OrderState& state, const VolumeBefore& before, const Source& source,
+                  ProgramCache& programs, LedgerTxn& txn) {
     const VolumeBefore after = counted_volume(state, programs, txn);
-    if (before && !before->amount.is_zero()) {
-        add(*before, true, txn);
+    if (!before && !after) {
+        return;
     }
-    if (after && !after->amount.is_zero()) {
-        add(*after, false, txn);
+    VolumeChange change(state, source, programs, txn);
+    change.list(before, after);
+    if (before && after && is_same_month(before->volume, after->volume)) {
+        change.add(after->volume, after->volume.amount - before->volume.amount, false);
+        return;
+    }
+    if (before) {
+        change.add(before->volume, -before->volume.amount, false);
+    }
+    if (after) {
+        const bool is_its = before && before->volume.program == after->volume.program &&
+                            before->volume.creator == after->volume.creator;
+        change.add(after->volume, after->volume.amount, is_its);
     }
 }
 
@@ -158,6 +258,28 @@ void count_volumes(const Program& program, LedgerTxn& txn) {
             txn.put(TierVolume{program.account, program.id, std::get<0>(key), std::get<1>(key),
                                std::get<2>(key), sum});
         }
+    }
+}
+
+void list_tier_orders(const Program& program, LedgerTxn& txn) {
+    std::vector<TierOrder> rows;
+    if (!program.rates_by_month()) {
+        TierOrder first;
+        first.account = program.account;
+        first.program = program.id;
+        txn.scan(first, {2, 2}, [&rows](const TierOrder& row) { rows.push_back(row); });
+        for (const TierOrder& row : rows) {
+            txn.erase(row);
+        }
+        return;
+    }
+    visit_orders(program.account, txn, [&](const OrderState& state) {
+        if (state.live && state.position()->attribution.program == program.id) {
+            rows.push_back(tier_order(state));
+        }
+    });
+    for (const TierOrder& row : rows) {
+        txn.put(row);
     }
 }
 
@@ -214,12 +336,21 @@ Money volume_without(const OrderState& state, const Attribution& attribution,
                      const VolumeBefore& own, LedgerReader& ledger) {
     TierVolume volume{state.key.account,          attribution.program, attribution.creator,
                       month_of(state.ordered_at), state.currency,      {}};
+    const TierVolume key = volume;
     Decimal amount = ledger.load(volume) ? volume.amount : Decimal();
-    if (own && own->program == volume.program && own->creator == volume.creator &&
-        own->month == volume.month && own->currency == volume.currency) {
-        amount -= own->amount;
+    if (own && is_same_month(own->volume, key)) {
+        amount -= own->volume.amount;
     }
     return {state.currency, amount};
+}
+
+/// Returns the volume that chooses the order's tier now.
+Money rating_volume(const OrderState& state, const Attribution& attribution, const Program& program,
+                    const VolumeBefore& own, LedgerReader& ledger) {
+    const Money others = volume_without(state, attribution, own, ledger);
+    return program.rates_by_month()
+               ? Money{others.currency, plain(others.amount + net_sales(state), others.currency)}
+               : others;
 }
 
 }  // namespace
@@ -229,14 +360,18 @@ void complete_facts(OrderState& state, const VolumeBefore& own, ProgramCache& pr
     Position& position = *state.position();
     const Attribution& attribution = position.attribution;
     const Program& program = programs.rates(ledger, state.key, attribution.program).program();
-    const bool lacks_volume = program.has_tiers() && !position.facts.volume;
+    const bool lacks_volume =
+        program.has_tiers() &&
+        (!position.facts.volume ||
+         (program.rates_by_month() &&
+          is_open(month_of(state.ordered_at), state.key.account, programs, ledger)));
     const bool lacks_customer = program.asks_for_customer() && state.customer &&
                                 position.facts.customer == CustomerKind::kUnknown;
     if ((!lacks_volume && !lacks_customer) || !has_new_line(state)) {
         return;
     }
     if (lacks_volume) {
-        position.facts.volume = volume_without(state, attribution, own, ledger);
+        position.facts.volume = rating_volume(state, attribution, program, own, ledger);
     }
     if (lacks_customer && !asked_for_customer(position, ledger)) {
         position.facts.customer = customer_kind(state, ledger);
@@ -249,7 +384,7 @@ FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution
     FrozenFacts facts;
     facts.caps = program.max_per_order;
     if (program.has_tiers()) {
-        facts.volume = volume_without(state, attribution, {}, ledger);
+        facts.volume = rating_volume(state, attribution, program, {}, ledger);
     }
     if (program.asks_for_customer()) {
         facts.customer = customer_kind(state, ledger);
@@ -258,6 +393,23 @@ FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution
         ledger.membership(state.key.account, attribution.program, attribution.creator);
     facts.group = member ? member->group : std::string();
     return facts;
+}
+
+void rate_again(OrderState& state, ProgramCache& programs, LedgerReader& ledger) {
+    Position& position = *state.position();
+    const Attribution& attribution = position.attribution;
+    const Program& program = programs.rates(ledger, state.key, attribution.program).program();
+    if (program.rates_by_month() &&
+        is_open(month_of(state.ordered_at), state.key.account, programs, ledger)) {
+        MonthTiers(program.id, ledger)
+            .rate(position, rating_volume(state, attribution, program, {}, ledger));
+    }
+}
+
+Money stored_volume(TierVolume key, LedgerReader& ledger) {
+    const Currency currency = key.currency;
+    const Decimal amount = ledger.load(key) ? key.amount : Decimal();
+    return {currency, plain(amount, currency)};
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/orders/context.hpp"
 #include "core/orders/program_cache.hpp"
 
 namespace sluice {
@@ -22,14 +23,20 @@ void visit_orders(AccountNumber account, LedgerReader& ledger,
 /// nothing.
 [[nodiscard]] Decimal net_sales(const OrderState& state);
 
-/// The share of an order in its creator's volume of a month.
-using VolumeBefore = std::optional<TierVolume>;
+/// The share of an order in its creator's volume of a month, and its place among the month's orders
+/// if tiers apply to the month.
+struct CountedVolume {
+    TierVolume volume;
+    std::optional<TierOrder> listed{};
+};
+using VolumeBefore = std::optional<CountedVolume>;
 /// Returns nullopt if the order's program has no tiers, or the order has no creator.
 [[nodiscard]] VolumeBefore counted_volume(const OrderState& state, ProgramCache& programs,
                                           LedgerReader& ledger);
-/// Replaces the share `before` by the share that the order has now.
-void count_volume(const OrderState& state, const VolumeBefore& before, ProgramCache& programs,
-                  LedgerTxn& txn);
+/// Replaces the share `before` by the share that the order has now. Leaves work if orders of the
+/// month may have another tier (core/apply/work).
+void count_volume(const OrderState& state, const VolumeBefore& before, const Source& source,
+                  ProgramCache& programs, LedgerTxn& txn);
 
 /// The order's row in the index of customers, if it names one.
 using CustomerBefore = std::optional<CustomerOrder>;
@@ -40,6 +47,9 @@ void index_customer(const OrderState& state, const CustomerBefore& before, Progr
 
 /// Counts the volumes of a program that has tiers now and had none, from the orders.
 void count_volumes(const Program& program, LedgerTxn& txn);
+/// Lists the orders of a program whose tiers apply to the month, or removes them from the list if
+/// they do not.
+void list_tier_orders(const Program& program, LedgerTxn& txn);
 /// Builds the index of customers from the orders, for an account whose programs begin to need it.
 void index_customers(AccountNumber account, LedgerTxn& txn);
 
@@ -48,9 +58,16 @@ void index_customers(AccountNumber account, LedgerTxn& txn);
                                        ProgramCache& programs, LedgerReader& ledger);
 
 /// Freezes volume and customer of the live position when it sees a new line, if its program asks
-/// for them now and did not ask before (M3).
+/// for them now and did not ask before (M3). Where tiers apply to the month, the new line gets the
+/// tier of the volume of now.
 /// @param own  The order's share in its creator's volume, as counted now.
 void complete_facts(OrderState& state, const VolumeBefore& own, ProgramCache& programs,
                     LedgerReader& ledger);
+
+/// Gives a position that the order takes up again the tiers of the month's volume (M4).
+void rate_again(OrderState& state, ProgramCache& programs, LedgerReader& ledger);
+/// Returns the stored volume of a creator's month, with the currency's digits and more only if they
+/// are not 0.
+[[nodiscard]] Money stored_volume(TierVolume key, LedgerReader& ledger);
 
 }  // namespace sluice

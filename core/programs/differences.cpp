@@ -192,6 +192,7 @@ bool shops_widen(const Program& before, const Program& after) {
 bool raises_earnings(const Program* before, const Program& after) {
     return before == nullptr || rises(before->default_rate, after.default_rate) ||
            rises(before->default_tiers, after.default_tiers) || rises(before->rules, after.rules) ||
+           before->tiers_apply != after.tiers_apply ||
            caps_rise(before->max_per_order, after.max_per_order) || dates_widen(*before, after) ||
            shops_widen(*before, after) || after.clearing_days < before->clearing_days ||
            (before->base == BaseKind::kNet && after.base == BaseKind::kGross) ||

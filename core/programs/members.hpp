@@ -43,6 +43,7 @@ void each_member(Members& members, Is<Program> auto& program) {
     members("late_days", program.late_days);
     members("default_rate", program.default_rate, parse_rate);
     members.unless_default("default_tiers", program.default_tiers);
+    members.unless_default("tiers_apply", program.tiers_apply, parse_tiers_apply);
     members.unless_default("max_per_order", program.max_per_order);
     members("rules", program.rules);
     if (Members::kReads && program.account.value == 0) {

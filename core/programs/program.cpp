@@ -34,6 +34,10 @@ constexpr NameTable<CustomerKind, 2> kCustomers{{
     {CustomerKind::kNew, "new"},
     {CustomerKind::kReturning, "returning"},
 }};
+constexpr NameTable<TiersApply, 2> kTiersApply{{
+    {TiersApply::kOrder, "order"},
+    {TiersApply::kMonth, "month"},
+}};
 constexpr std::string_view kPerOrder = " per order";
 
 constexpr unsigned kPercentDecimalsMax = 4;
@@ -168,6 +172,46 @@ Status validate_rule(const std::string& where, const Rule& rule) {
     return validate_tiers(where + "tiers: ", rule.tiers);
 }
 
+/// Another tier changes the number of a rate, and nothing else, so that a rule that matched an
+/// order matches it still.
+Status validate_kinds(const std::string& where, const Rate& rate, const std::vector<Tier>& tiers) {
+    for (const Tier& tier : tiers) {
+        if (tier.rate.kind != rate.kind || tier.rate.currency != rate.currency) {
+            return invalid(where +
+                           "expected rates of one kind and currency, because tiers_apply is " +
+                           R"("month"; )" + to_string(tier.rate) + " follows " + to_string(rate));
+        }
+        if (rate.kind != RateKind::kPercent && tier.from.currency != rate.currency) {
+            return invalid(where + "expected from in " + std::string(rate.currency.code()) +
+                           R"(, the currency of its rate, because tiers_apply is "month")");
+        }
+    }
+    return {};
+}
+
+Status validate_months(const Program& program) {
+    if (!program.rates_by_month()) {
+        return {};
+    }
+    if (!program.has_tiers()) {
+        return invalid(R"(tiers_apply: the program has no tiers for "month")");
+    }
+    if (Status fits =
+            validate_kinds("default_tiers: ", program.default_rate, program.default_tiers);
+        !fits) {
+        return fits;
+    }
+    for (std::size_t i = 0; i < program.rules.size(); ++i) {
+        const Rule& rule = program.rules[i];
+        if (Status fits = validate_kinds("rule " + std::to_string(i + 1) + ": tiers: ", rule.rate,
+                                         rule.tiers);
+            !fits) {
+            return fits;
+        }
+    }
+    return {};
+}
+
 /// Calls `visit` for each rate that a multiplier may multiply.
 template <class Visit>
 void visit_rates(const Program& program, const Visit& visit) {
@@ -255,6 +299,14 @@ std::string_view to_string(CustomerKind kind) noexcept {
 
 Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
     return value_in(kCustomers, text);
+}
+
+std::string_view to_string(TiersApply apply) noexcept {
+    return name_in(kTiersApply, apply, "unknown");
+}
+
+Parsed<TiersApply> parse_tiers_apply(std::string_view text) noexcept {
+    return value_in(kTiersApply, text);
 }
 
 std::string_view to_string(BaseKind base) noexcept {
@@ -413,6 +465,9 @@ Status validate(const Program& program) {
     }
     if (Status rules = validate_rules(program.rules); !rules) {
         return rules;
+    }
+    if (Status months = validate_months(program); !months) {
+        return months;
     }
     return validate_multiplied(program);
 }

@@ -74,6 +74,12 @@ enum class CustomerKind : std::uint8_t { kUnknown = 0, kNew = 1, kReturning = 2 
 [[nodiscard]] std::string_view to_string(CustomerKind kind) noexcept;  // new, returning
 [[nodiscard]] Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept;
 
+/// Which volume chooses the tier of an order (M4): kOrder, the month's without the order, once;
+/// kMonth, the month's, whenever it changes.
+enum class TiersApply : std::uint8_t { kOrder = 0, kMonth = 1 };
+[[nodiscard]] std::string_view to_string(TiersApply apply) noexcept;  // order, month
+[[nodiscard]] Parsed<TiersApply> parse_tiers_apply(std::string_view text) noexcept;
+
 /// From this volume of a month on, this rate (M4).
 struct Tier {
     Money from;
@@ -113,6 +119,7 @@ struct Program {
     std::uint32_t late_days = 30;                     ///< How far inputs count back (A2).
     Rate default_rate;
     std::vector<Tier> default_tiers{};
+    TiersApply tiers_apply = TiersApply::kOrder;
     std::vector<Money> max_per_order{};  ///< At most one per currency.
     std::vector<Rule> rules;             ///< In the file's order.
     friend bool operator==(const Program&, const Program&) = default;
@@ -120,6 +127,8 @@ struct Program {
     [[nodiscard]] bool covers(std::string_view shop_id) const noexcept;
     [[nodiscard]] bool uses(AttributionType type) const noexcept;
     [[nodiscard]] bool has_tiers() const noexcept;
+    /// Whether its orders change their tier with the volume of their month.
+    [[nodiscard]] bool rates_by_month() const noexcept { return tiers_apply == TiersApply::kMonth; }
     [[nodiscard]] bool asks_for_customer() const noexcept;
     /// Returns the instant at which a commission clears: it is payable from then on.
     [[nodiscard]] Timestamp clears_at(Timestamp ordered_at) const noexcept;

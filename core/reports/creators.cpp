@@ -159,12 +159,6 @@ void sort_by_earned(std::vector<MemberRow>& members) {
     });
 }
 
-/// Returns `2026-01` for 202601.
-std::string month_text(std::uint32_t month) {
-    const std::string digits = std::to_string(1'000'000 + month).substr(1);
-    return digits.substr(0, 4) + "-" + digits.substr(4);
-}
-
 /// Returns the sums of the last twelve months, by month and currency.
 Json months_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
                Timestamp now) {

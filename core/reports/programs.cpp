@@ -68,6 +68,8 @@ const List<ProgramRow>& program_list() {
          [](Of of) -> Value { return to_string(of.program.default_rate); }},
         {"default_tiers", kObjects, kEveryone, tiers,
          [](Of of) -> Value { return tiers_of(of.program.default_tiers); }, kInFilesOnly},
+        {"tiers_apply", kText, kEveryone,
+         [](Of of) -> Value { return to_string(of.program.tiers_apply); }},
         {"max_per_order", kTexts, kEveryone,
          [](Of of) -> Value { return amounts_of(of.program.max_per_order); }, kInFilesOnly},
         {"rules",

@@ -128,22 +128,8 @@ std::optional<CatalogRecord> find_product(AccountNumber account, ShopNumber shop
     return ledger.catalog(*key);
 }
 
-std::optional<std::uint8_t> tier_for(const std::vector<Tier>& tiers,
-                                     const std::optional<Money>& volume,
-                                     Currency currency) noexcept {
-    std::optional<std::uint8_t> best;
-    for (std::size_t i = 0; i < tiers.size() && volume && volume->currency == currency; ++i) {
-        const Money& from = tiers[i].from;
-        if (from.currency == currency && from.amount <= volume->amount &&
-            (!best || tiers[*best].from.amount < from.amount)) {
-            best = static_cast<std::uint8_t>(i);
-        }
-    }
-    return best;
-}
-
 RateBook::RateBook(const ProgramRow& program, LedgerReader& ledger)
-    : program_(program.program), version_(program.version) {
+    : program_(program.program), version_(program.version), bounds_(tier_bounds(program, ledger)) {
     for (std::size_t i = 0; i < program_.rules.size(); ++i) {
         const Rule& rule = program_.rules[i];
         creators_.push_back(rule.creator.empty()
@@ -223,17 +209,30 @@ std::optional<std::uint32_t> RateBook::best_rule(const Levels& levels, RuleMatch
     return best;
 }
 
-Rate RateBook::multiplied_rate(const Rate& rate, const OrderLine& line,
-                               const CatalogRecord* product, const RateQuestion& question) const {
+bool RateBook::is_tier_between(Currency currency, const Decimal& before,
+                               const Decimal& after) const {
+    const auto found = bounds_.find(currency);
+    if (found == bounds_.end()) {
+        return false;
+    }
+    const std::vector<Decimal>& bounds = found->second;
+    return std::upper_bound(bounds.begin(), bounds.end(), before) !=
+           std::upper_bound(bounds.begin(), bounds.end(), after);
+}
+
+void RateBook::set_rate(FrozenRate& frozen, const Rate& rate, const OrderLine& line,
+                        const CatalogRecord* product, const RateQuestion& question) const {
+    frozen.rate = rate;
     for (const RuleMatch level : kLevels) {
         const bool is_shared = rate.kind == RateKind::kPerOrder && level != RuleMatch::kNoItem;
         const auto best =
             is_shared ? std::nullopt : best_rule(multipliers_, level, line, product, question);
         if (best) {
-            return multiplied(rate, program_.rules[*best].rate);
+            frozen.factor = program_.rules[*best].rate.value;
+            frozen.rate = multiplied(rate, program_.rules[*best].rate);
+            return;
         }
     }
-    return rate;
 }
 
 FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* product,
@@ -245,10 +244,9 @@ FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* produc
         if (const auto best = best_rule(rules_, level, line, product, question)) {
             const Rule& rule = program_.rules[*best];
             frozen.tier = tier_for(rule.tiers, question.facts.volume, question.currency);
-            frozen.rate = multiplied_rate(rate_of(rule.rate, rule.tiers, frozen.tier), line,
-                                          product, question);
             frozen.match = level;
             frozen.rule = *best;
+            set_rate(frozen, rate_of(rule.rate, rule.tiers, frozen.tier), line, product, question);
             return frozen;
         }
     }
@@ -256,7 +254,7 @@ FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* produc
     const Rate& rate = rate_of(program_.default_rate, program_.default_tiers, tier);
     if (applies(rate, question.currency)) {
         frozen.tier = tier;
-        frozen.rate = multiplied_rate(rate, line, product, question);
+        set_rate(frozen, rate, line, product, question);
     }
     return frozen;
 }

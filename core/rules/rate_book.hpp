@@ -11,6 +11,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/programs/program.hpp"
+#include "core/rules/tiers.hpp"
 
 namespace sluice {
 
@@ -53,6 +54,10 @@ public:
     /// @param product  nullptr if the catalog lacks it. The caller sets `shared_with`.
     [[nodiscard]] FrozenRate rate_for(const OrderLine& line, const CatalogRecord* product,
                                       const RateQuestion& question) const;
+    /// Returns whether a tier that applies to the month begins between two volumes, so that orders
+    /// of the month may have another rate.
+    [[nodiscard]] bool is_tier_between(Currency currency, const Decimal& before,
+                                       const Decimal& after) const;
 
 private:
     using Index = std::unordered_map<std::string_view, std::vector<std::uint32_t>>;
@@ -65,21 +70,17 @@ private:
                                                          const OrderLine& line,
                                                          const CatalogRecord* product,
                                                          const RateQuestion& question) const;
-    [[nodiscard]] Rate multiplied_rate(const Rate& rate, const OrderLine& line,
-                                       const CatalogRecord* product,
-                                       const RateQuestion& question) const;
+    /// Sets the rate, multiplied, and its factor.
+    void set_rate(FrozenRate& frozen, const Rate& rate, const OrderLine& line,
+                  const CatalogRecord* product, const RateQuestion& question) const;
 
     Program program_;                  ///< Owns the texts to which the keys of the indexes point.
     std::vector<CreatorId> creators_;  ///< First ids of the creators that the rules name (M1).
     std::uint32_t version_;
     bool needs_product_ = false;
     Levels rules_, multipliers_;  ///< Indexes sorted: the winner first.
+    TierBounds bounds_;
 };
-
-/// Returns the index of the tier that applies, or nullopt if the rule's own rate does (M4).
-[[nodiscard]] std::optional<std::uint8_t> tier_for(const std::vector<Tier>& tiers,
-                                                   const std::optional<Money>& volume,
-                                                   Currency currency) noexcept;
 
 /// Freezes a rate for every line of the payload that the live position has not seen yet: later
 /// program files do not change it (M3). Requires: the order has a creator.

@@ -74,13 +74,21 @@ const Row* find_twin(const std::vector<Row>& rows, NameOf name_of) {
     return twin == sorted.end() ? nullptr : *twin;
 }
 
+/// Above 0, up to 100, up to 2 decimals.
+bool is_factor(const Decimal& factor) {
+    constexpr Decimal kMax(100, 0);
+    constexpr std::uint8_t kScaleMax = 2;
+    return !factor.is_zero() && !factor.is_negative() && factor <= kMax &&
+           factor.scale() <= kScaleMax;
+}
+
 std::optional<std::string> damage_of_frozen(const Position& position) {
     if (const FrozenLine* twin = find_twin(
             position.frozen, [](const FrozenLine& frozen) { return frozen.line.view(); })) {
         return "has two rates for line " + twin->line.str();
     }
     for (const FrozenLine& frozen : position.frozen) {
-        if (!is_valid(frozen.rate.rate)) {
+        if (!is_valid(frozen.rate.rate) || !is_factor(frozen.rate.factor)) {
             return "has a rate for line " + frozen.line.str() + " that no program can state";
         }
         if (frozen.rate.rate.kind == RateKind::kPerOrder &&

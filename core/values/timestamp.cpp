@@ -169,6 +169,19 @@ std::uint32_t month_of(Timestamp at) {
     return day_of(at) / 100;
 }
 
+std::string month_text(std::uint32_t month) {
+    std::string text;
+    append_digits(text, month / 100, 4);
+    append_digits(text += '-', month % 100, 2);
+    return text;
+}
+
+Timestamp end_of_month(std::uint32_t month) {
+    constexpr std::uint32_t kDecember = 12;
+    return start_of_day((month % 100 < kDecember ? month + 1 : (month / 100 + 1) * 100 + 1) * 100 +
+                        1);
+}
+
 std::uint32_t day_of(Timestamp at) {
     const std::chrono::sys_seconds instant{std::chrono::seconds{at.seconds}};
     const std::chrono::year_month_day calendar{std::chrono::floor<std::chrono::days>(instant)};

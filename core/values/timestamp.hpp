@@ -40,6 +40,10 @@ inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, 
 
 /// Returns the calendar month (UTC) as a number: 202601.
 [[nodiscard]] std::uint32_t month_of(Timestamp at);
+/// Returns a month as month_of() returns it as text: 2026-01.
+[[nodiscard]] std::string month_text(std::uint32_t month);
+/// Returns the first instant of the month after a month as month_of() returns it.
+[[nodiscard]] Timestamp end_of_month(std::uint32_t month);
 /// Returns the calendar day (UTC): 20260131.
 [[nodiscard]] std::uint32_t day_of(Timestamp at);
 /// Returns the first instant of the calendar day (UTC).

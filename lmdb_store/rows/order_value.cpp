@@ -179,7 +179,8 @@ constexpr std::size_t kFewLines = 16;
 
 /// To the last digit: 1.50 is not 1.500.
 bool same_text(const FrozenRate& a, const FrozenRate& b) noexcept {
-    return a == b && a.rate.value.scale() == b.rate.value.scale();
+    return a == b && a.rate.value.scale() == b.rate.value.scale() &&
+           a.factor.scale() == b.factor.scale();
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void rate_fields(auto& fields, auto& rate) {
     fields(rate.program_version);
     fields(rate.rule);
     fields(rate.tier);
+    fields(rate.factor);
     fields(rate.shared_with);
 }
 

@@ -143,6 +143,7 @@ void rate_columns(auto list) {
     list("rate_programs", &FrozenRate::program_version);
     list("rate_rules", &FrozenRate::rule);
     list("rate_tiers", &FrozenRate::tier);
+    list("rate_factors", &FrozenRate::factor);
     list("rate_shared_with", &FrozenRate::shared_with);
 }
 

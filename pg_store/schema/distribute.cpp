@@ -82,6 +82,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "refunds",
           "shop_days",
           "shop_minutes",
+          "tier_orders",
           "tier_volumes",
           "clicks",
           "click_days",

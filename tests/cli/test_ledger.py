@@ -449,7 +449,7 @@ def test_an_import_reports_the_work_it_leaves(shop):
     shop.run("send", "events", shop.file("o.ndjson", "\n".join(lines) + "\n"), "--url",
              f"http://127.0.0.1:{shop.edge.port}", "--shop", "shop-1", "--token-file", token, "--share", 100)
     codes = shop.file("l.csv", "creator_id,program_id,code\nzoe,spring,LATER\n")
-    left = "waiting orders of 2 codes, devices or programs are still to be tried again"
+    left = "orders of 2 codes, devices, programs or months are still to be tried or rated again"
     assert shop.run("creator", "import", codes, "--no-wait").out == f"1 row imported; {left}\n"
     assert shop.json("queue", "stats")["attribution_left"] == 2
     assert [row["finding"] for row in shop.doctor() if row["check"] == "attribution"] == [left]

@@ -54,6 +54,47 @@ def test_black_friday(shop):
     assert [row["commission_amount"] for row in shop.json("report", "orders", *ACME) if row["order_id"] == "friday"] == ["20.00"]
 
 
+def test_a_bonus_for_the_whole_month(shop):
+    lines = rule_of("A bonus for the whole month")
+    shop.run("program", "apply", shop.file("month.toml", PROGRAM.replace('default_rate = "10%"\n', lines)))
+    (program,) = shop.json("program", "list")
+    assert (program["tiers_apply"], program["default_rate"]) == ("month", "10%")
+
+    def rows():
+        return {row["order_id"]: row["commission_amount"] for row in shop.json("report", "orders", *ACME)}
+
+    def send(name, amount, day, refunded=None, version="01"):
+        at = f"2024-05-{day}T00:00:00Z"
+        refunds = [orders.refund(f"{name}-r", amount=refunded, tax="0")] if refunded else []
+        shop.send(name, "SAVE", platform_ordered_at=at, platform_updated_at=f"2024-06-{version}T00:00:00Z",
+                  line_items=[orders.line(amount=amount, tax="0.00")], refund_line_items=refunds)
+        shop.drain()
+
+    send("first", "600.00", "03")
+    assert rows() == {"first": "60.00"}
+    send("second", "500.00", "04")
+    assert rows() == {"first": "72.00", "second": "60.00"}
+    said = shop.run("explain", "first", "--shop", "shop-1").out
+    assert "tier from 1000.00 USD, volume of the month 1100.00 USD" in said
+    assert "+12.00 USD TIER" in said and "volume 1100.00 USD in 2024-05" in said
+    send("second", "500.00", "04", refunded="200.00", version="02")
+    assert rows() == {"first": "60.00", "second": "30.00"}
+    assert "below the first tier, volume of the month 900.00 USD" in shop.run("explain", "first", "--shop", "shop-1").out
+    posted = [(row["order_id"], row["amount"]) for row in shop.json("report", "journal", *ACME) if row["reason"] == "TIER"]
+    assert posted == [("first", "12.00"), ("first", "-12.00"), ("second", "-6.00")]
+    shop.run("period", "close", *ACME, "--until", "2024-06-01T00:00:00Z")
+    send("third", "500.00", "05")
+    assert rows() == {"first": "60.00", "second": "30.00", "third": "60.00"}  # May is closed: no other order changes
+    assert shop.run("doctor", "--replay").out.endswith("rows are equal\n")
+
+
+def test_tiers_of_the_month_need_one_kind_of_rate(shop):
+    wrong = PROGRAM + 'tiers_apply = "month"\ndefault_tiers = [{ from = "1.00 USD", rate = "1.00 USD" }]\n'
+    assert "expected rates of one kind and currency" in shop.run("program", "apply", shop.file("w.toml", wrong), status=1).err
+    assert 'expected "order" or "month"' in shop.run(
+        "program", "apply", shop.file("w.toml", PROGRAM + 'tiers_apply = "week"\n'), status=1).err
+
+
 def test_the_highest_rate_limits_a_factor(shop):
     policy = "[[policy]]\naccount = 'acme'\nmax_rate = '15%'\n"
     said = apply(shop, rule_of("Black Friday"), policy=policy, status=1).err

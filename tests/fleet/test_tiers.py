@@ -33,6 +33,7 @@ account = "acme"
 shops = []
 default_rate = "5%"
 default_tiers = [{ from = "300.00 USD", rate = "10%" }, { from = "900.00 USD", rate = "20%" }]
+tiers_apply = "month"
 late_days = 36500
 
 [[policy]]

@@ -54,6 +54,8 @@ class Commands:
         }
         if self.chance.random() < 0.3:
             program["default_tiers"] = self.tiers()
+        if self.chance.random() < 0.25:
+            self.rate_by_month(program)
         if self.chance.random() < 0.2:
             program["max_per_order"] = self.chance.choice([["20.00 USD"], ["3.33 USD", "1 JPY"], ["0.50 EUR", "100.00 USD"]])
         if self.chance.random() < 0.2:
@@ -82,6 +84,16 @@ class Commands:
         elif self.chance.random() < 0.2:
             rule["tiers"] = self.tiers()
         return rule
+
+    def rate_by_month(self, program):
+        """Tiers of the whole month: rates of one kind. Some files keep tiers that are refused."""
+        program["tiers_apply"] = "month"
+        if "default_tiers" not in program and self.chance.random() < 0.9:
+            program["default_tiers"] = self.tiers()
+        for place, name, tiers in [(program, "default_rate", "default_tiers"), *((r, "rate", "tiers") for r in program["rules"])]:
+            if place.get(tiers) and self.chance.random() < 0.95:
+                place[name] = "10%"
+                place[tiers] = [{**row, "rate": self.chance.choice(["0%", "5%", "12.5%", "30%"])} for row in place[tiers]]
 
     def tiers(self):
         return [

@@ -106,7 +106,8 @@ void check_place(const Frame& frame, Findings& findings) {
     }
 }
 
-/// Reports orders that are still to be attributed (rule A2), because reports may change.
+/// Reports orders that are still to be attributed (rule A2) or rated again (M4), because reports
+/// may change.
 void check_work(const Frame& frame, Findings& findings) {
     WorkLeft work;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {

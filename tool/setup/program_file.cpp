@@ -138,7 +138,7 @@ public:
         : table_(node, "program",
                  {"id", "account", "shops", "starts_at", "ends_at", "late_days", "window_days",
                   "base", "precedence", "clearing_days", "default_rate", "default_tiers",
-                  "max_per_order", "rule"}) {}
+                  "tiers_apply", "max_per_order", "rule"}) {}
 
     FiledProgram read() {
         read_names();
@@ -199,6 +199,13 @@ private:
         program_.default_rate =
             noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
         read_tiers(table_, "default_tiers", program_.default_tiers);
+        if (const toml::node* const node = table_.find("tiers_apply")) {
+            const auto apply = parse_tiers_apply(text_of(*node, "tiers_apply", R"("month")"));
+            if (!apply) {
+                fail(*node, R"(tiers_apply: expected "order" or "month")");
+            }
+            program_.tiers_apply = *apply;
+        }
     }
 
     Rate noted_rate(const toml::node& node, std::string_view key, const std::string& field) {

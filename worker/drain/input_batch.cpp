@@ -105,6 +105,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         if (at + 1 < last) {
             fetch_ahead(inputs[at + 1].record);
         }
+        const std::uint64_t next_work = txn.head().next_work;
         Applied applied = apply_one(txn, inputs[at], ahead_.at(at - first));
         const InputClass input_class = applied.input_class;
         inputs[at].input_class = input_class;
@@ -117,9 +118,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
         }
         ++outcome.inputs_applied;
         ++outcome.inputs_done;
-        const bool leaves_work =
-            input_class == InputClass::kCommand || input_class == InputClass::kClicks;
-        if (leaves_work && txn.first_work()) {
+        if (txn.head().next_work != next_work && txn.first_work()) {
             return;
         }
     }

@@ -131,6 +131,7 @@ CREATE TABLE sluice_ledger.orders (
     rate_programs       integer[],          -- version of the program
     rate_rules          integer[],
     rate_tiers          smallint[],         -- null: the rule's own rate
+    rate_factors        numeric[],          -- 1: the rate was not multiplied
     rate_shared_with    integer[],
     -- Accrued amounts, and the amounts allocated to active payouts. Line '' means entered by hand.
     accrual_positions   integer[],

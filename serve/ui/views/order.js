@@ -16,7 +16,7 @@ const UPDATED = "Order updated";
 const POSTINGS = {
   ACCRUAL: "Earned", ATTRIBUTION: "Attributed", CANCELLATION: "Commission taken back", REFUND: "Commission reduced by the refund",
   UPDATE: "Commission adjusted to the order", DETACH: "Commission taken back", REJECT: "Commission taken back", RELEASE: "Released", MANUAL: "Adjusted by hand",
-  CREDIT: "Credit", REVERSAL: "Reversed", OPENING: "Opening balance", WRITE_OFF: "Written off", PAYOUT: "Taken into a payout", SETTLE: "Paid", VOID: "Payout void",
+  CREDIT: "Credit", REVERSAL: "Reversed", OPENING: "Opening balance", WRITE_OFF: "Written off", TIER: "Tier of the month's volume", PAYOUT: "Taken into a payout", SETTLE: "Paid", VOID: "Payout void",
   FAILED: "Payment failed", RETURNED: "Payment returned", ACKNOWLEDGED: "Anomaly acknowledged",
 };
 

@@ -4,7 +4,8 @@ import { plural } from "../format.js";
 import { idLink } from "../links.js";
 import { empty, head, pairs } from "../parts.js";
 
-const tiers = (program) => program.default_tiers.map((tier) => tier.rate + " from " + tier.from).join(", ");
+const tiers = (program) => program.default_tiers.map((tier) => tier.rate + " from " + tier.from).join(", ") +
+  (program.tiers_apply === "month" ? " for the whole month" : "");
 
 /** Facts of a program, in words. */
 export function rulesOf(program) {

@@ -84,6 +84,8 @@ def give(ledger, at, order, program, creator, types, cause):
             order.account, program, creator, shop=order.shop, order=order.order_id
         )
         rates.freeze_facts(ledger, order, position)
+    else:
+        rates.rate_again(ledger, order, position)
     position.types, position.cause = types, cause
     order.live, order.barred = key, False
     rates.freeze(ledger, order, position)

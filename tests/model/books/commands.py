@@ -102,7 +102,7 @@ def attribute(ledger, at, command):
     if order.live:
         leave(ledger, at, order, order.position)
         order.live = None
-        ledger.count_volume(order)
+        ledger.count_volume(at, order)
     attribution.give(ledger, at, order, program, creator, (attribution.MANUAL,), at.command_id)
     events.post(ledger, at, order, reason="ATTRIBUTION")
     plausibility.judge(ledger, at, order, event=False)
@@ -124,29 +124,27 @@ def detach(ledger, at, command, approved=None):
         detach(copy.deepcopy(ledger), at, command)
         approved()
     orders.sort(key=lambda order: order.key)
-    before = [order.live for order in orders]
-    for order in orders:
-        order.live = None
-        ledger.count_volume(order)
-    changed = [go_on(ledger, at, order, was, command.get("retry")) for order, was in zip(orders, before, strict=True)]
+    changed = [go_on(ledger, at, order, command.get("retry")) for order in orders]
     if not any(changed):
         raise Nothing(f"nothing changes: of {len(orders)} orders each belongs to whom it belonged")
 
 
-def go_on(ledger, at, order, was, retry):
-    """The order, that belonged to `was`, is barred or tried again. Who gets it back keeps it: nothing is
-    posted and marked then (J1: one posting per line, currency and input)."""
+def go_on(ledger, at, order, retry):
+    """The order is barred or tried again. Who gets it back keeps it: nothing is posted and marked then (J1: one
+    posting per line, currency and input)."""
+    was = order.live
     chosen = attribution.choose(ledger, order) if retry else None
     if (chosen[:2] if chosen else None) == was:
-        order.live = was
-        ledger.count_volume(order)
         return False
     order.barred = True
     if was:
         leave(ledger, at, order, order.positions[was])
+    order.live = None
     if chosen:
         attribution.give(ledger, at, order, *chosen, at.command_id)
         events.post(ledger, at, order, reason="ATTRIBUTION")
+    else:
+        ledger.count_volume(at, order)
     plausibility.judge(ledger, at, order, event=False)
     return True
 
@@ -391,9 +389,7 @@ def approve(ledger, at, command):
     def memo():
         marked.append(ledger.memo(at, "APPROVED", account=at.account, line=waiting.waiting_id))
 
-    # Entries: the receipt and the input of the approval, the id and the actor of who asked.
-    posted = replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
-                     reason=waiting.given.reason)
+    posted = posted_by(at, waiting)
     if is_money(ledger, waiting.command):
         checked = CHECKS[waiting.command["do"]](ledger, posted, waiting.command)
         if (checked["currency"], checked.get("live")) != (waiting.currency, waiting.live):
@@ -406,6 +402,21 @@ def approve(ledger, at, command):
         if not marked:
             memo()
     waiting.state, waiting.ended_by, waiting.ended_at = "APPROVED", at.actor, at.received
+
+
+def posted_by(at, waiting):
+    """Entries have the receipt and the input of the approval, the id and the actor of who asked."""
+    return replace(at, command_id=waiting.waiting_id, actor=waiting.given.actor, account=waiting.given.account,
+                   reason=waiting.given.reason)
+
+
+def run_waiting(ledger, at, waiting):
+    """Runs a command as its approval would."""
+    posted, command = posted_by(at, waiting), waiting.command
+    if is_money(ledger, command):
+        post_money(ledger, posted, waiting.given, command, CHECKS[command["do"]](ledger, posted, command))
+    else:
+        HANDLERS[command["do"]](ledger, posted, command)
 
 
 def approve_payouts(ledger, at, command):

@@ -183,7 +183,7 @@ def post(ledger, at, order, before=None, reason=None):
             if delta:
                 why = reason or cause(order, before, line)
                 ledger.posting(at, position, line, currency, delta, why, order.shop, order.order_id)
-    ledger.count_volume(order)
+    ledger.count_volume(at, order)
 
 
 def encoded(key):

@@ -26,7 +26,7 @@ def run_judged(ledger, at, command, accounts, run, wait):
         run(trial)
     except (Refused, Nothing):
         return run(ledger)
-    trial.append_memos()
+    trial.finish()
     new = trial.journal.entries[len(ledger.journal.entries):]
     asks = [account for account in judged if reasons(ledger, trial, at, account, new)]
     if asks:

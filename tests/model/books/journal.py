@@ -31,6 +31,7 @@ REASONS = {
     "RETURNED": (16, PAID, OWED),
     "OPENING": (17, EXPENSE, OWED),
     "WRITE_OFF": (18, EXPENSE, OWED),
+    "TIER": (19, EXPENSE, OWED),
 }
 MEMOS = {
     "ATTRIBUTED": 64,

@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import commands, events, imports, payouts, rates
+from model.books import commands, events, imports, payouts, plausibility, rates
 from model.books.journal import PROOF, Journal
 from model.books.state import Nothing, PendingApproval, Refused, Result
 from model.catalog_model import Catalog
@@ -53,6 +53,7 @@ class Ledger:
         self.shown = set()
         self.begun = []  # kinds of anomalies that began to show in the order at hand, or block again
         self.memos = []
+        self.months = []  # (input, account, (program, creator, month)) whose orders may have another tier
         self.log = []  # what was put in, for a rebuild
 
     # Inputs -----------------------------------------------------------------------------------------
@@ -71,7 +72,8 @@ class Ledger:
 
     def post_clicks(self, at, rows):
         self._begin(at, ("post_clicks", at, copy.deepcopy(rows)))
-        imports.post_clicks(self, replace(at, command_id=at.own_id), rows)
+        at = replace(at, command_id=at.own_id)
+        imports.post_clicks(self, at, rows)
         self._end(at)
         return Result("applied")
 
@@ -114,8 +116,29 @@ class Ledger:
         self.memos = []
 
     def _end(self, at):
-        self.append_memos()
+        self.finish()
         self.last_receipt[at.node] = at.received
+
+    def finish(self):
+        self.append_memos()
+        months, self.months = self.months, []
+        for at, account, month in months:
+            self.rate_month(at, account, *month)
+
+    def rate_month(self, at, account, program, creator, month):
+        """M4: the orders of a creator's month get the tier of its volume, by (platform_ordered_at, shop, order id)."""
+        numbers = self.registry[account][1]
+        orders = [
+            order for order in self.orders.values()
+            if order.account == account and order.live == (program, creator) and rates.month_of(order.ordered_at) == month
+        ]
+        for order in sorted(orders, key=lambda order: (order.ordered_at, numbers[order.shop], order.order_id.encode())):
+            volume = self.volumes.get((program, creator, month, order.currency), Fraction(0))
+            if rates.rate_month(order.position, order.currency, volume):
+                now = replace(at, reason=rates.volume_words(order.currency, volume, month))
+                events.post(self, now, order, reason="TIER")
+                plausibility.judge(self, now, order, event=False)
+                self.append_memos()
 
     def append_memos(self):
         for memo in self.memos:
@@ -236,15 +259,33 @@ class Ledger:
     def is_cleared(self, order, unit, until):
         return unit.active > 0 or self.clears_at(order, unit) <= until
 
-    def count_volume(self, order):
+    def count_volume(self, at, order):
         """Keeps the tier volumes (M4): what the order adds now in place of what it added."""
-        if order.volume:
-            add(self.volumes, order.volume[0], -order.volume[1])
-        order.volume = None
+        before, after = order.volume, None
         if order.live:
-            key = (*order.live, rates.month_of(order.ordered_at), order.currency)
-            order.volume = (key, rates.net_sales(order))
-            add(self.volumes, *order.volume)
+            after = ((*order.live, rates.month_of(order.ordered_at), order.currency), rates.net_sales(order))
+        order.volume = after
+        if before and after and before[0] == after[0]:
+            self.move_volume(at, order, after[0], after[1] - before[1])
+            return
+        if before:
+            self.move_volume(at, order, before[0], -before[1])
+        if after:
+            comes = before is not None and before[0][:2] == after[0][:2]
+            self.move_volume(at, order, *after, comes=comes)
+
+    def move_volume(self, at, order, key, amount, comes=False):
+        """`comes`: an order of another month or currency of the creator, with the tiers that it had there."""
+        was = self.volumes.get(key, Fraction(0))
+        if amount:
+            add(self.volumes, key, amount)
+        program, creator, month, currency = key
+        reached = [
+            sum(of == currency and start <= volume for start, of in self.programs[program].bounds)
+            for volume in (was, was + amount)
+        ]
+        if self.programs[program].by_month and (comes or reached[0] != reached[1]) and rates.is_open(self, order.account, month):
+            self.months.append((at, order.account, (program, creator, month)))
 
 
 def add(sums, key, amount):

@@ -28,7 +28,7 @@ def payee_of(ledger, account, creator):
 
 def payee_digest(payee):
     if payee.startswith("sha256:"):
-        return payee.removeprefix("sha256:")
+        return payee.split(":")[1]
     return hashlib.sha256(b"payee:" + payee.encode()).hexdigest()
 
 
@@ -145,6 +145,7 @@ def raises(before, after):
         rate_rises(before["default_rate"], after["default_rate"])
         or tiers_rise(before.get("default_tiers", []), after.get("default_tiers", []))
         or rules_rise(before["rule"], after["rule"])
+        or before.get("tiers_apply", "order") != after.get("tiers_apply", "order")
         or caps_rise(before.get("max_per_order", []), after.get("max_per_order", []))
         or start[0] != start[1] and (None in start or start[1] < start[0])
         or end[0] is not None and (end[1] is None or end[1] > end[0])

@@ -60,6 +60,10 @@ def put(ledger, at, command, row):
         opens = row.get("starts_at") not in (None, program.file.get("starts_at"))
     covered = dict(program.effective_from)
     program.file = row
+    if program.by_month:
+        program.bounds |= {
+            parse_money(tier["from"]) for place in [row, *row["rule"]] for tier in place.get("default_tiers", place.get("tiers", []))
+        }
     program.effective_from = {}
     for shop in row["shops"] or ["*"]:
         old = covered.get(shop, covered.get("*"))
@@ -97,6 +101,27 @@ def check_program(ledger, row, policy):
     if len(set(caps)) != len(caps):
         raise Refused(f"{where}: max_per_order has two amounts of one currency")
     check_rates(where, row, policy)
+    check_months(where, row)
+
+
+def check_months(where, row):
+    """Another tier changes the number of a rate, and nothing else."""
+    if row.get("tiers_apply", "order") not in ("order", "month"):
+        raise Refused(f"{where}: tiers_apply is order or month")
+    if row.get("tiers_apply") != "month":
+        return
+    places = [(row["default_rate"], row.get("default_tiers", []))]
+    places += [(rule["rate"], rule["tiers"]) for rule in row["rule"] if rule.get("tiers")]
+    if not any(tiers for _, tiers in places):
+        raise Refused(f"{where}: tiers_apply is month, and the program has no tiers")
+    for rate, tiers in places:
+        own = parse_rate(rate)
+        for tier in tiers:
+            other = parse_rate(tier["rate"])
+            if (other.currency, other.per_order) != (own.currency, own.per_order):
+                raise Refused(f"{where}: expected rates of one kind and currency")
+            if own.currency not in (None, parse_money(tier["from"])[1]):
+                raise Refused(f"{where}: expected from in the currency of the rate")
 
 
 def check_rates(where, row, policy):

@@ -2,10 +2,11 @@
 
 import datetime
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 from model.books.state import FrozenLine, Rate, ascii_lower
-from model.values import digits, half_even, instant, time_text
+from model.values import digits, half_even, instant, text, time_text
 
 LEVELS = ("variant_sku", "sku", "sku_pattern", "product", "collection", "brand", "tag")
 QUALIFIERS = ("creator", "group", "customer", "from", "until", "min_order_amount")
@@ -57,13 +58,23 @@ def choose(ledger, order, position, line):
         if is_item(rule, values) and qualified(ledger, order, position, rule):
             factor = parse_factor(rule["rate"])
             (matching if factor is None else factors).append((level, -qualifiers(rule), place, rule))
+    month = ledger.programs[position.program].by_month
     for *_, rule in sorted(matching, key=lambda found: found[:3]):
-        rate = tier(position, order, rule.get("tiers", []), rule["rate"])
-        if rate.currency in (None, order.currency):
-            return FrozenLine(multiplied(rate, factors), rule_name(rule), file["base"])
-    rate = tier(position, order, file.get("default_tiers", []), file["default_rate"])
-    rate = Rate(Fraction(0)) if rate.currency not in (None, order.currency) else multiplied(rate, factors)
-    return FrozenLine(rate, ("default",), file["base"])
+        frozen = stated(position, order, rule.get("tiers", []), rule["rate"], rule_name(rule), file["base"], month)
+        if frozen.rate.currency in (None, order.currency):
+            return multiplied(frozen, factors)
+    frozen = stated(position, order, file.get("default_tiers", []), file["default_rate"], ("default",), file["base"], month)
+    if frozen.rate.currency not in (None, order.currency):
+        return FrozenLine(Rate(Fraction(0)), ("default",), file["base"])
+    return multiplied(frozen, factors)
+
+
+def stated(position, order, tiers, rate, rule, base, by_month):
+    """A rule's rate before factors."""
+    rows = tuple((row["from"], row["rate"]) for row in tiers)
+    place = tier(position.volume, order.currency, rows)
+    chosen = parse_rate(rate if place is None else rows[place][1])
+    return FrozenLine(chosen, rule, base, Fraction(1), rate, rows, place, by_month)
 
 
 def is_item(rule, values):
@@ -73,13 +84,18 @@ def is_item(rule, values):
     return "match" not in rule or rule["value"] in values[rule["match"]]
 
 
-def multiplied(rate, factors):
+def multiplied(frozen, factors):
     """The most specific factor; of an amount per order only one without an item."""
-    usable = [found for found in factors if not rate.per_order or found[0] == len(LEVELS)]
+    usable = [found for found in factors if not frozen.rate.per_order or found[0] == len(LEVELS)]
     if not usable:
-        return rate
+        return frozen
     *_, rule = min(usable, key=lambda found: found[:3])
-    return Rate(rate.value * parse_factor(rule["rate"]), rate.currency, rate.per_order)
+    factor = parse_factor(rule["rate"])
+    return replace(frozen, rate=times(frozen.rate, factor), factor=factor)
+
+
+def times(rate, factor):
+    return Rate(rate.value * factor, rate.currency, rate.per_order)
 
 
 def item_values(ledger, order, line):
@@ -120,14 +136,15 @@ def rule_name(rule):
     return tuple((name, rule[name]) for name in ("match", "value", *QUALIFIERS) if name in rule)
 
 
-def tier(position, order, tiers, rate):
-    currency, volume = position.volume or (None, None)
-    chosen, highest = rate, None
-    for row in tiers:
-        start, of = parse_money(row["from"])
-        if of == order.currency == currency and start <= volume and (highest is None or start > highest):
-            chosen, highest = row["rate"], start
-    return parse_rate(chosen)
+def tier(volume, currency, rows):
+    """The place of the tier that holds; None: the rule's own rate."""
+    known, amount = volume or (None, None)
+    chosen, highest = None, None
+    for place, (text, _) in enumerate(rows):
+        start, of = parse_money(text)
+        if of == currency == known and start <= amount and (highest is None or start > highest):
+            chosen, highest = place, start
+    return chosen
 
 
 # M3, M4: facts of the order ------------------------------------------------------------------------
@@ -145,15 +162,54 @@ def freeze_facts(ledger, order, position):
 
 def complete_facts(ledger, order, position):
     """Volume and customer are frozen once: when the position sees a new line and its program asks for them."""
-    rules = ledger.programs[position.program].file["rule"]
-    key = (position.program, position.creator, month_of(order.ordered_at), order.currency)
-    if not position.volume and (
-        ledger.programs[position.program].file.get("default_tiers") or any(rule.get("tiers") for rule in rules)
-    ):
-        own = order.volume[1] if order.volume and order.volume[0] == key else Fraction(0)
-        position.volume = order.currency, ledger.volumes.get(key, Fraction(0)) - own
+    program = ledger.programs[position.program]
+    rules = program.file["rule"]
+    moves = program.by_month and is_open(ledger, order.account, month_of(order.ordered_at))
+    if (not position.volume or moves) and (program.file.get("default_tiers") or any(rule.get("tiers") for rule in rules)):
+        position.volume = order.currency, volume_of(ledger, order, position, program)
     if not position.asked_for_customer and any("customer" in rule for rule in rules):
         position.customer, position.asked_for_customer = customer_kind(ledger, order), True
+
+
+def volume_of(ledger, order, position, program):
+    """M4: of the creator's month, without the order; with it if tiers apply to the month."""
+    key = (position.program, position.creator, month_of(order.ordered_at), order.currency)
+    own = order.volume[1] if order.volume and order.volume[0] == key else Fraction(0)
+    others = ledger.volumes.get(key, Fraction(0)) - own
+    return others + sales(order) if program.by_month else others
+
+
+def is_open(ledger, account, month):
+    return ledger.closed_until(account) < month_bounds(month)[1]
+
+
+def rate_month(position, currency, volume):
+    """Lines that were frozen by a version whose tiers apply to the month get the tier of the volume. True: some line
+    has another tier."""
+    changed = False
+    for line, frozen in position.frozen.items():
+        place = tier((currency, volume), currency, frozen.tiers)
+        if frozen.by_month and place != frozen.tier:
+            rate = times(parse_rate(frozen.stated if place is None else frozen.tiers[place][1]), frozen.factor)
+            position.frozen[line] = replace(frozen, rate=rate, tier=place)
+            changed = True
+    if changed:
+        position.volume = currency, volume
+    return changed
+
+
+def rate_again(ledger, order, position):
+    """A position that the order takes up again."""
+    program = ledger.programs[position.program]
+    if program.by_month and is_open(ledger, order.account, month_of(order.ordered_at)):
+        rate_month(position, order.currency, volume_of(ledger, order, position, program))
+
+
+def volume_words(currency, volume, month):
+    places = digits(currency)
+    while (volume * 10**places).denominator != 1:
+        places += 1
+    return f"volume {text(volume, places)} {currency} in {month}"
 
 
 def month_of(at):
@@ -189,7 +245,11 @@ def customer_kind(ledger, order):
 
 def net_sales(order):
     """Returns the amount that the order adds to its creator's tier volume."""
-    if order.live is None or not order.earns:
+    return Fraction(0) if order.live is None else sales(order)
+
+
+def sales(order):
+    if not order.earns:
         return Fraction(0)
     rows = order.standing_rows()
     total = Fraction(0)

@@ -77,6 +77,11 @@ class FrozenLine:
     rate: Rate
     rule: tuple
     base: str
+    factor: Fraction = Fraction(1)
+    stated: str = ""  # the rule's own rate
+    tiers: tuple = ()  # (from, rate), as the file has them
+    tier: int | None = None  # place of the tier that gave the rate
+    by_month: bool = False  # the tiers apply to the month
 
 
 @dataclass
@@ -121,7 +126,7 @@ class Position(Unit):
     types: tuple = ()
     link: str = ""  # of the click that attributed it
     cause: str = ""  # command id of what gave it out last; empty: an order event
-    volume: tuple | None = None  # currency, net sales: frozen (M4)
+    volume: tuple | None = None  # currency, net sales: frozen, or what gave a line its tier last (M4)
     customer: str | None = None  # new, returning, None
     asked_for_customer: bool = False  # some version that priced a line did
     group: str | None = None
@@ -293,6 +298,11 @@ class Program:
     ever: set = field(default_factory=set)  # creators who are or were in it
     codes: dict = field(default_factory=dict)  # code in lower case -> [CodeRow]
     opening_at: int | None = None  # orders from before it earn nothing
+    bounds: set = field(default_factory=set)  # (amount, currency) of tiers that apply to the month, of all versions
+
+    @property
+    def by_month(self):
+        return self.file.get("tiers_apply") == "month"
 
     @property
     def late(self):

@@ -330,6 +330,37 @@ TEST_P(AttributionRules, A2_WorkBeyondOneStepContinues) {
     EXPECT_EQ(books.journal().size(), static_cast<std::size_t>(kOrders));
 }
 
+TEST_P(AttributionRules, M4_AMonthBeyondOneStepIsRatedInItsOrder) {
+    constexpr int kOrders = static_cast<int>(kWorkInline) + 30;
+    Program month = program("p1");
+    month.default_tiers = {{*parse_money("30000.00 USD"), *parse_rate("20%")}};
+    month.tiers_apply = TiersApply::kMonth;
+    books.apply({month});
+    books.work_slice = 10;
+    for (int i = 0; i < kOrders; ++i) {
+        OrderText order = with({"ANN"});
+        order.id = "m" + std::to_string(1000 + i);
+        order.lines[0].amount = "100.00";
+        books.create(order);
+    }
+    EXPECT_EQ(books.commission("m1000"), "10.00 USD");
+    OrderText last = with({"ANN"});
+    last.id = "last";
+    last.lines[0].amount = "2000.00";
+    books.create(last);
+    EXPECT_EQ(books.commission("last"), "400.00 USD");
+    for (int i = 0; i < kOrders; ++i) {
+        EXPECT_EQ(books.commission("m" + std::to_string(1000 + i)), "20.00 USD") << i;
+    }
+    const std::vector<std::string> journal = books.journal();
+    ASSERT_EQ(journal.size(), static_cast<std::size_t>(2 * kOrders + 1));
+    for (int i = 0; i < kOrders; ++i) {
+        EXPECT_THAT(journal[static_cast<std::size_t>(kOrders + 1 + i)],
+                    testing::EndsWith("m" + std::to_string(1000 + i) + "/l1 10.00 USD TIER"));
+    }
+    EXPECT_FALSE(ledger->begin(Books::kNode)->first_work());
+}
+
 TEST_P(AttributionRules, RemovedCreatorsGetNothingNew) {
     books.click("dev", "ben", "p1", "2026-01-30T00:00:00Z");
     books.click("dev", "ann", "p1", "2026-01-29T00:00:00Z");

@@ -37,6 +37,7 @@ protected:
         Program tiered = program();
         tiered.default_tiers = {
             {Money{Currency::parse("USD").value(), dec("1000.00")}, parse_rate("12%").value()}};
+        tiered.tiers_apply = TiersApply::kMonth;
         books.receive_at("2026-01-02T00:00:00Z");
         books.apply({tiered});
         books.creator("c1", "spring", "SAVE");
@@ -440,6 +441,10 @@ TEST_P(AuditTest, G_AVolumeOfAMonth) {
     EXPECT_THAT(edited_row<TierVolume>([](TierVolume& row) { row.amount = dec("1.00"); }),
                 Contains(HasSubstr("its volume is 1.00, the orders say 200.00")));
     EXPECT_THAT(erased<TierVolume>(), Contains(HasSubstr("its volume is 0, the orders say ")));
+}
+
+TEST_P(AuditTest, G_AnOrderOfAMonthThatIsRated) {
+    EXPECT_THAT(erased<TierOrder>(), Contains(HasSubstr("table tier_orders, account 1")));
 }
 
 TEST_P(AuditTest, StopsAtTheBound) {

@@ -78,6 +78,7 @@ Program program_of(const json& value) {
     made.base = *parse_base_kind(text_at(value, "base", "net"));
     made.shops = value.value("shops", std::vector<std::string>{});
     made.default_tiers = tiers_of(value.value("default_tiers", json::array()));
+    made.tiers_apply = *parse_tiers_apply(text_at(value, "tiers_apply", "order"));
     made.max_per_order = amounts_of(value.value("max_per_order", json::array()));
     if (value.contains("precedence")) {
         made.precedence.clear();

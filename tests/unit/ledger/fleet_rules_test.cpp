@@ -221,6 +221,25 @@ TEST_F(PostgresFleetRules, M4_ATierCountsTheOrderOfTheSameMoment) {
     EXPECT_THAT(volumes, ElementsAre("202601 400.00"));
 }
 
+TEST_F(PostgresFleetRules, M4_TwoNodesThatMoveAMonthGiveAllItsOrdersOneTier) {
+    Program month = program();
+    month.default_tiers = {{*parse_money("200.00 USD"), *parse_rate("20%")}};
+    month.tiers_apply = TiersApply::kMonth;
+    first.apply({month});
+    OrderText one = at(kDay1), two = at(kDay1);
+    two.id = "o2";
+    meanwhile([this, two] { second.create(two); });
+    first.create(one);
+    other->finish();
+    EXPECT_EQ(first.commission("o1") + ", " + first.commission("o2"), "20.00 USD, 20.00 USD");
+    one.updated = two.updated = kDay2;
+    one.refunds = {{.amount = "40.00"}};
+    meanwhile([this, two] { second.update(two); });
+    first.update(one);
+    other->finish();
+    EXPECT_EQ(first.commission("o1") + ", " + first.commission("o2"), "6.00 USD, 10.00 USD");
+}
+
 TEST_F(PostgresFleetRules, M1_OneOfTwoFirstOrdersOfACustomerIsNew) {
     Program asks = program();
     Rule of_new;

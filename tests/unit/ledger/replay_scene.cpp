@@ -65,6 +65,7 @@ void sealed(Books& books) {
 void live(Books& books) {
     Program tiers = program();
     tiers.default_tiers.push_back({*parse_money("50.00 USD"), *parse_rate("12%")});
+    tiers.tiers_apply = TiersApply::kMonth;
     tiers.max_per_order.push_back(*parse_money("40.00 USD"));
     Rule fresh = rule(RuleMatch::kNoItem, "", "20%");
     fresh.customer = CustomerKind::kNew;

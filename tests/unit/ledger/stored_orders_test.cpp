@@ -31,7 +31,8 @@ std::string text_of(const FrozenLine& line) {
            std::to_string(static_cast<int>(rate.base)) + "," +
            std::to_string(static_cast<int>(rate.match)) + "," +
            std::to_string(rate.program_version) + "," + std::to_string(rate.rule) + "," +
-           (rate.tier ? std::to_string(*rate.tier) : "-") + "," + std::to_string(rate.shared_with);
+           (rate.tier ? std::to_string(*rate.tier) : "-") + "," + rate.factor.to_string() + "," +
+           std::to_string(rate.shared_with);
 }
 
 std::string text_of(const Position& position) {

@@ -49,7 +49,7 @@ export default {
   },
   // Of statements
   entries: {
-    EARNED: "earned", REFUND: "refund", CANCELLED: "cancelled", ORDER_CHANGED: "order changed", TAKEN_BACK: "taken back",
+    EARNED: "earned", REFUND: "refund", CANCELLED: "cancelled", ORDER_CHANGED: "order changed", MONTH_VOLUME: "sales of the month", TAKEN_BACK: "taken back",
     CORRECTION: "correction", CREDIT: "credit", CARRIED_OVER: "carried over", PAYMENT: "payment", PAYMENT_CAME_BACK: "payment came back",
   },
   sums: { opening: "At the beginning", earned: "Earned", adjusted: "Adjusted", paid_out: "Paid out", closing: "At the end" },

@@ -86,9 +86,26 @@ void fill_controls(DrainStore& store) {
     ask(store, Adjust{OrderId("signed"), Decimal(1, 2)});  // above what 4.00 and 1.00 leave
 }
 
+/// Orders whose tier changes with their month, up and down.
+void fill_month(DrainStore& store) {
+    Program month = spring_program();
+    month.id = ProgramId("month");
+    month.default_tiers = {{*parse_money("700.00 USD"), *parse_rate("20%")}};
+    month.tiers_apply = TiersApply::kMonth;
+    ask(store, ProgramApply{{month}, {}});
+    ask(store, CreatorImport{{{2, CreatorId("mona"), ProgramId("month"), "MONTH"}}});
+    for (int i = 0; i < 8; ++i) {
+        store.order("m" + std::to_string(i), 1, "", "MONTH");
+    }
+    for (int i = 0; i < 6; ++i) {
+        store.order("m" + std::to_string(i), 2, "25.00", "MONTH");
+    }
+}
+
 /// Something of everything.
 void fill(DrainStore& store) {
     fill_controls(store);
+    fill_month(store);
     store.orders(1000, 40);
     store.program_and_creator();
     store.orders(0, 60);
