@@ -51,7 +51,7 @@ struct Runner {
             return std::visit(Runner{approved, replay, guards, programs, txn}, waiting);
         };
         const auto effect = [this](const PendingApproval& row, const Command& waiting) {
-            return guards != nullptr ? guards->effect(row, waiting, context, txn) : Digest256{};
+            return guards != nullptr ? guards->effect(row, waiting, context, txn) : ShownEffect{};
         };
         if (std::optional<PendingApproval> waiting = find_pending(command.id, context, txn)) {
             return approve_pending(command, *std::move(waiting), context, run, effect, programs,

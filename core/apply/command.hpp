@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/approvals/subject.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/reply.hpp"
@@ -63,9 +64,9 @@ struct Guards {
     Result<Reply> (*run_judged)(const Command& command, const CommandContext& context,
                                 const std::set<AccountNumber>& accounts,
                                 const std::function<Result<Reply>()>& run, LedgerTxn& txn);
-    /// Returns the digest of what a pending command would change if it were approved now.
-    Digest256 (*effect)(const PendingApproval& row, const Command& command,
-                        const CommandContext& approval, LedgerTxn& txn);
+    /// Returns what a pending command would change if it were approved now.
+    ShownEffect (*effect)(const PendingApproval& row, const Command& command,
+                          const CommandContext& approval, LedgerTxn& txn);
 };
 
 // ---- Commands -----------------------------------------------------------------------------------

@@ -155,8 +155,8 @@ Result<DryRun> effect_of(const PendingApproval& row, const Command& command,
 }
 
 /// A refusal is one state, whatever its words.
-Digest256 effect_digest(const Result<DryRun>& effect) {
-    return effect ? effect->digest : Digest256{};
+ShownEffect shown_effect(const Result<DryRun>& effect) {
+    return effect ? ShownEffect{effect->digest, false, effect->rows} : ShownEffect{{}, true, {}};
 }
 
 Result<ShownApproval> shown_approval(LedgerReader& ledger, AccountNumber account,
@@ -176,7 +176,7 @@ Result<ShownApproval> shown_approval(LedgerReader& ledger, AccountNumber account
     const PendingApproval& row = *shown.subject.command;
     if (const Result<Request> request = decode_request(row.topic, row.body)) {
         shown.effect.emplace(effect_of(row, request->command, account_id, now, ledger));
-        shown.subject.digest = digest_with(shown.subject.digest, effect_digest(*shown.effect));
+        add_effect(shown.subject, shown_effect(*shown.effect));
     }
     return shown;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/apply/changes.hpp"
+#include "core/approvals/dry_run_row.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"
@@ -18,16 +19,6 @@
 #include "core/values/result.hpp"
 
 namespace sluice {
-
-/// The number of orders of which the creator would have accrued another amount, and the sums over
-/// these orders. A command without orders, such as a credit, has a row of 0 orders.
-struct DryRunRow {
-    ProgramId program;
-    CreatorId creator;
-    Currency currency;
-    std::uint64_t orders = 0;
-    Decimal before, after, difference;
-};
 
 /// Questions about a command that is tried.
 struct Trial {
@@ -90,7 +81,7 @@ struct ShownApproval {
 [[nodiscard]] Result<DryRun> effect_of(const PendingApproval& row, const Command& command,
                                        const AccountId& account_id, Timestamp now,
                                        LedgerReader& ledger);
-/// Returns what digest_with() adds for an effect.
-[[nodiscard]] Digest256 effect_digest(const Result<DryRun>& effect);
+/// Returns what an approval of the command names and signs of its effect.
+[[nodiscard]] ShownEffect shown_effect(const Result<DryRun>& effect);
 
 }  // namespace sluice

@@ -236,9 +236,9 @@ Result<Reply> run_judged(const Command& command, const CommandContext& context,
     return reply;
 }
 
-Digest256 effect_now(const PendingApproval& row, const Command& command,
-                     const CommandContext& approval, LedgerTxn& txn) {
-    return effect_digest(
+ShownEffect effect_now(const PendingApproval& row, const Command& command,
+                       const CommandContext& approval, LedgerTxn& txn) {
+    return shown_effect(
         effect_of(row, command, approval.account_id, approval.source.received_at, txn));
 }
 

@@ -151,7 +151,7 @@ Result<Reply> approve_pending(const Approve& command, PendingApproval row,
         approval_subject(txn, row.account, given.account_id, row.command_id);
     const Result<Request> request = decode_request(row.topic, row.body);
     if (request) {
-        subject->digest = digest_with(subject->digest, effect(row, request->command));
+        add_effect(*subject, effect(row, request->command));
     }
     const Result<Approving> judged = approving(command, *subject, given, policy, txn);
     if (!judged) {

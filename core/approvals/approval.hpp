@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "core/approvals/subject.hpp"
 #include "core/commands/commands.hpp"
 #include "core/orders/reply.hpp"
 #include "core/programs/policy.hpp"
@@ -44,8 +45,8 @@ struct PendingSubject {
                                                           LedgerTxn& txn);
 /// Runs a command with `approved` set.
 using RunApproved = std::function<Result<Reply>(const Command&, const CommandContext&)>;
-/// Returns the digest of what the pending command would change now.
-using EffectNow = std::function<Digest256(const PendingApproval&, const Command&)>;
+/// Returns what the pending command would change now.
+using EffectNow = std::function<ShownEffect(const PendingApproval&, const Command&)>;
 /// Approves and runs a pending command.
 [[nodiscard]] Result<Reply> approve_pending(const Approve& command, PendingApproval row,
                                             const CommandContext& context, const RunApproved& run,

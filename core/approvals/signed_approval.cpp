@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/approvals/statement_text.hpp"
 #include "core/protocol/ssh_signature.hpp"
 
 namespace sluice {
@@ -72,13 +73,9 @@ Result<Approver> parse_approver(std::string_view entry) {
 
 std::string approval_statement(LedgerReader& ledger, const AccountId& account_id,
                                const ApprovalSubject& subject) {
-    std::string text = "sluice approval 1\nstore: " + ledger_id(ledger) +
-                       "\naccount: " + account_id.str() + "\nid: " + subject.id +
-                       "\ndigest: " + to_hex(subject.digest) + "\n";
-    for (const auto& [currency, amount] : subject.totals) {
-        text += "total: " + amount.to_string() + " " + std::string(currency.code()) + "\n";
-    }
-    return text;
+    return "sluice approval 2\nstore: " + ledger_id(ledger) + "\naccount: " + account_id.str() +
+           "\nid: " + subject.id + "\ndigest: " + to_hex(subject.digest) + "\n" +
+           statement_lines(subject, ledger);
 }
 
 Result<Approving> approving(const Approve& command, const ApprovalSubject& subject,

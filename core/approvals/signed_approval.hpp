@@ -1,9 +1,10 @@
 // Signed approvals: an approver whose entry in the policy has an SSH key approves by a signature of
 // a statement, and by nothing else (controls K5).
 //
-// The statement names the ledger, the account, the subject, its digest and its totals, so that a
-// signature is good for one approval only. The row keeps both, and the memo entry APPROVED has
-// their digest in its note, so the journal's chain covers them.
+// The statement names the ledger, the account, the subject and its digest, so that a signature is
+// good for one approval only, and what the approval lets happen, for the person who signs it. The
+// row keeps both, and the memo entry APPROVED has their digest in its note, so the journal's chain
+// covers them.
 #pragma once
 
 #include <optional>

@@ -70,6 +70,15 @@ void forget_profiles(Command& command) {
     }
 }
 
+/// Digest of what was shown in two parts.
+Digest256 digest_with(const Digest256& subject, const Digest256& part) {
+    RunningSha256 digest;
+    digest.add("sluice-shown\n");
+    digest.add(bytes_of(subject));
+    digest.add(bytes_of(part));
+    return digest.digest();
+}
+
 ApprovalSubject subject_of(PendingApproval row, LedgerReader& ledger) {
     ApprovalSubject subject;
     subject.id = row.command_id;
@@ -112,12 +121,9 @@ Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber acc
                                            " has no pending command, payout or payout run " + id};
 }
 
-Digest256 digest_with(const Digest256& subject, const Digest256& part) {
-    RunningSha256 digest;
-    digest.add("sluice-shown\n");
-    digest.add(bytes_of(subject));
-    digest.add(bytes_of(part));
-    return digest.digest();
+void add_effect(ApprovalSubject& subject, ShownEffect effect) {
+    subject.digest = digest_with(subject.digest, effect.digest);
+    subject.effect = std::move(effect);
 }
 
 Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/approvals/dry_run_row.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/ledger.hpp"
@@ -19,10 +20,18 @@
 
 namespace sluice {
 
+/// The changes that a command that waits would make now.
+struct ShownEffect {
+    Digest256 digest{};  ///< Digest of all changes; zeros if the command would be refused.
+    bool refused = false;
+    std::vector<DryRunRow> rows{};  ///< Commission by program, creator, currency.
+};
+
 struct ApprovalSubject {
     std::string id;  ///< A command, a payout or a payout run.
     Digest256 digest{};
     std::optional<PendingApproval> command;
+    std::optional<ShownEffect> effect{};    ///< See add_effect().
     std::vector<Payout> payouts;            ///< The payouts that wait, by id.
     std::map<Currency, Decimal> totals;     ///< Sums of the payouts, or the command's amount.
     std::uint64_t unguarded_count = 0;      ///< Payouts of the run that needed no approval,
@@ -38,10 +47,9 @@ struct ApprovalSubject {
                                                        const AccountId& account_id,
                                                        const std::string& id);
 
-/// Returns the digest of a subject together with another part of what was shown: the effect of a
-/// command, or the file of bank accounts of payouts.
-[[nodiscard]] Digest256 digest_with(const Digest256& subject, const Digest256& part);
-/// Likewise for payouts.
+/// Adds the effect of a command that waits to what is shown, and to the digest.
+void add_effect(ApprovalSubject& subject, ShownEffect effect);
+/// Returns the digest of payouts together with that of the file of bank accounts.
 /// @param payees  SHA-256 of the file of bank accounts, hexadecimal; empty changes nothing.
 [[nodiscard]] Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees);
 

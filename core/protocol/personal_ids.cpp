@@ -14,6 +14,30 @@ namespace {
 
 constexpr std::string_view kForgottenPayee = "sha256:";
 
+/// A payee as a forget leaves it: `sha256:DIGEST`, and `:` and its ending if it has one.
+struct ForgottenPayee {
+    Digest256 digest;
+    std::string_view ending;
+};
+
+std::optional<ForgottenPayee> parse_forgotten(std::string_view payee) {
+    constexpr std::size_t kHexDigits = 2 * sizeof(Digest256);
+    if (!payee.starts_with(kForgottenPayee)) {
+        return std::nullopt;
+    }
+    payee.remove_prefix(kForgottenPayee.size());
+    const auto digest = parse_hex_digest(payee.substr(0, kHexDigits), HexCase::kLowerOnly);
+    payee.remove_prefix(std::min(kHexDigits, payee.size()));
+    if (!digest || (!payee.empty() && payee.front() != ':')) {
+        return std::nullopt;
+    }
+    return ForgottenPayee{*digest, payee.substr(std::min<std::size_t>(1, payee.size()))};
+}
+
+bool begins_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
 }  // namespace
 
 Digest256 anon_digest(std::string_view anon_id) {
@@ -52,16 +76,31 @@ Digest256 phone_digest(std::string_view phone) {
 }
 
 Digest256 payee_digest(std::string_view payee) {
-    const auto known =
-        payee.starts_with(kForgottenPayee)
-            ? parse_hex_digest(payee.substr(kForgottenPayee.size()), HexCase::kLowerOnly)
-            : std::nullopt;
-    return known ? *known : sha256("payee:" + std::string(payee));
+    const auto known = parse_forgotten(payee);
+    return known ? known->digest : sha256("payee:" + std::string(payee));
+}
+
+std::string payee_ending(std::string_view payee) {
+    constexpr std::ptrdiff_t kLong = 8, kShort = 4;
+    if (const auto known = parse_forgotten(payee)) {
+        return std::string(known->ending);
+    }
+    const auto count = std::count_if(payee.begin(), payee.end(), begins_character);
+    const int shown = count >= kLong ? 4 : count >= kShort ? 2 : 0;
+    std::size_t at = payee.size();
+    for (int i = 0; i < shown; i += begins_character(payee[at]) ? 1 : 0) {
+        --at;
+    }
+    return std::string(payee.substr(at));
 }
 
 std::string forgotten_payee(std::string_view payee) {
-    return payee.empty() ? std::string()
-                         : std::string(kForgottenPayee) + to_hex(payee_digest(payee));
+    if (payee.empty()) {
+        return {};
+    }
+    const std::string ending = payee_ending(payee);
+    return std::string(kForgottenPayee) + to_hex(payee_digest(payee)) +
+           (ending.empty() ? "" : ":" + ending);
 }
 
 bool is_forgotten_payee(std::string_view text) {

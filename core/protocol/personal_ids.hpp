@@ -40,8 +40,12 @@ namespace sluice {
 
 /// Digests a payee reference, or returns the digest that a forgotten one stands for.
 [[nodiscard]] Digest256 payee_digest(std::string_view payee);
-/// Returns `sha256:<64 hex>`, which replaces a forgotten reference; empty stays empty.
+/// Returns `sha256:<64 hex>`, with `:` and its ending if it has one, which replaces a forgotten
+/// reference; empty stays empty.
 [[nodiscard]] std::string forgotten_payee(std::string_view payee);
+/// Returns the last characters of a reference, of which a forget leaves no more: 4 of 8 or more, 2
+/// of 4 or more, else none. An approver reads them in a statement.
+[[nodiscard]] std::string payee_ending(std::string_view payee);
 /// Whether the text is what forgotten_payee() returns. No creator may have such a reference.
 [[nodiscard]] bool is_forgotten_payee(std::string_view text);
 

@@ -1,12 +1,13 @@
 """Approvals that are signed with SSH keys (rules K5, K12): ssh-keygen itself signs, with a key in a file and with a key
 in an agent, on both ledgers."""
+import hashlib
 import os
 import re
 import subprocess
 
 import pytest
-from harness.cli import Sluice
-from harness.office import ACME, FRANK, GINA, POLICY, WHY, database, filled, office, open_office  # noqa: F401
+from harness.cli import Sluice, now
+from harness.office import ACME, EVE, FRANK, GINA, POLICY, WHY, database, filled, office, open_office  # noqa: F401
 from test_controls import adjust
 
 LIMIT = "approve_adjust_above = ['5.00 USD']\napprove_payout_above = ['5.00 USD']\n"
@@ -119,6 +120,45 @@ def test_k5_a_payout_run_is_approved_by_a_signature(office, tmp_path):
     office.eve(*office.export(run))
     assert office.paid_to() == ["ref-ann", "ref-bob"]
     assert office.is_sound()
+
+
+def payee_words(reference):
+    return f"ending {reference[-2:]}, sha256 {hashlib.sha256(f'payee:{reference}'.encode()).hexdigest()[:12]}"
+
+
+def test_k5_a_statement_names_payees_amounts_and_payouts(office, tmp_path):
+    key = Key(tmp_path, "gina")
+    assert office.apply(named(f"{GINA} {key.public}", FRANK) + "approve_payee_change = true\napprove_period_close = true\n").returncode == 0
+
+    def signed(*words):
+        assert office.eve.run(*words).returncode == 3
+        (name,) = [row["id"] for row in office.eve.json("approvals", *ACME) if row["command"] != "payout close"]
+        text = statement(office, name)
+        office.eve("approve", name, *ACME, "--signature", key.sign(text))
+        return text.read_text().splitlines()[5:]
+
+    asked = f"requested by: {EVE}"
+    payee = f"payee: of ann from {payee_words('ref-ann')} to {payee_words('ref-eve')}"
+    assert signed("creator", "set", "ann", *ACME, "--payee", "ref-eve", *WHY) == ["command: creator set", asked, payee]
+    assert signed("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "9.00", *WHY) == [
+        "command: adjust", asked, "change: ann in spring, orders 1, from 8.00 USD to 17.00 USD", "total: 9.00 USD"]
+    month = now()[:8] + "01T00:00:00Z"
+    closed = signed("period", "close", *ACME, "--until", month)
+    assert closed == ["command: period close", asked, f"until: {month}"], "nothing was posted before this month"
+    office.eve.json("payout", "close", *ACME, "--until", now())
+    rows = office.eve.json("payout", "list", *ACME)
+    text = statement(office, rows[0]["payout_run"])
+    lines = text.read_text().splitlines()
+    assert lines[5:] == [
+        "command: payout close",
+        *(f"payout: {row['payout_id']} to {row['creator_id']}, {row['amount']} USD, items {row['items']}, payee {payee_words(row['payee'])}"
+          for row in sorted(rows, key=lambda row: row["payout_id"])), "total: 25.00 USD"]
+    office.eve("approve", rows[0]["payout_run"], *ACME, "--signature", key.sign(text))
+    # A forget of the payee leaves the signature valid, and a replay verifies it again.
+    office.eve("payout", "settle", rows[0]["payout_run"], *ACME, *WHY)
+    assert "forgotten" in office.eve("forget", *ACME, "--creator", "ann")
+    assert approvals(office, "--verify").returncode == 0
+    assert Sluice(office.store)("doctor", "--replay").endswith(" rows are equal\n")
 
 
 def cut(signed):

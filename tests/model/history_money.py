@@ -110,7 +110,7 @@ class Money:
         shown = self.edge.approval_statement(name)
         if shown is None:  # it does not wait: an old signature
             return {"signature": Key("gina").sign("what waited"), "seen": ""}
-        at = Input(self.place.node, 0, 0, self.account)
+        at = Input(self.place.node, 0, self.ledger.last_receipt[self.place.node], self.account)
         seen = dict(line.split(": ", 1) for line in shown.splitlines()[1:])["digest"]
         subject = signatures.subject_of(self.ledger, self.account, name)
         assert shown == signatures.statement(self.ledger, at, subject, seen), f"seed {self.seed}: {name}"

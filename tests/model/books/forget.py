@@ -56,7 +56,8 @@ def forget_payees(ledger, account, creator):
 
 
 def forgotten(payee):
-    return f"sha256:{payouts.payee_digest(payee).hex()}" if payee else ""
+    ending = payouts.payee_ending(payee)
+    return f"sha256:{payouts.payee_digest(payee).hex()}{ending and ':' + ending}" if payee else ""
 
 
 def state_ids(order, payload):

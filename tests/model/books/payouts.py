@@ -201,8 +201,15 @@ def run_digest(paid):
 
 def payee_digest(payee):
     if payee.startswith("sha256:"):  # a forgotten one
-        return bytes.fromhex(payee.removeprefix("sha256:"))
+        return bytes.fromhex(payee.split(":")[1])
     return hashlib.sha256(b"payee:" + payee.encode()).digest()
+
+
+def payee_ending(payee):
+    """A forget leaves so much of the text: 4 characters of 8 or more, 2 of 4 or more."""
+    if payee.startswith("sha256:"):
+        return (payee.split(":", 2) + [""])[2]
+    return payee[-4:] if len(payee) >= 8 else payee[-2:] if len(payee) >= 4 else ""
 
 
 def payout_digest(currency, items, payee):

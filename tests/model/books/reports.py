@@ -121,6 +121,10 @@ def dry_run(ledger, at, command):
     """A4: the same code over a copy. (result, {(program, creator, currency): [orders, before, after]})."""
     trial = copy.deepcopy(ledger)
     result = trial.command(at, command)
+    return result, differences(ledger, trial)
+
+
+def differences(ledger, trial):
     before, after = accruals(ledger), accruals(trial)
     rows = {}
     for key in set(before) | set(after):
@@ -128,7 +132,7 @@ def dry_run(ledger, at, command):
         if then != now:
             row = rows.setdefault(key[1:], [0, Fraction(0), Fraction(0)])
             row[0], row[1], row[2] = row[0] + 1, row[1] + then, row[2] + now
-    return result, rows
+    return rows
 
 
 def added(rows, name):

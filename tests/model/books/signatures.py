@@ -1,19 +1,23 @@
 """K5: signed approvals, written from OpenSSH's PROTOCOL.sshsig: statements of approvers, and who signed them."""
 
 import base64
+import copy
 import hashlib
 from dataclasses import replace
 from fractions import Fraction
 
 from model import ed25519
-from model.books import openings, payouts
+from model.books import openings, payouts, periods
+from model.books.guard import HAND
+from model.books.journal import EARNED, OWED, PAID, PAYOUT
 from model.books.rates import parse_money
-from model.books.state import Refused
-from model.values import digits, text
+from model.books.state import Nothing, Refused
+from model.values import digits, text, time_text
 
 NAMESPACE = "sluice-approval"
 BEGIN, END = "-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGNATURE-----\n"
 TYPE = b"ssh-ed25519"
+PERIOD = ("earned", "adjusted", "paid out", "then owed", "in payouts", "paid")
 
 
 class Key:
@@ -113,8 +117,93 @@ def statement(ledger, at, subject, seen):
     that the command would change (K13)."""
     name, waiting, closed = subject
     digest = seen if waiting else payouts_digest(closed)
-    lines = ["sluice approval 1", f"store: {at.node}", f"account: {at.account}", f"id: {name}", f"digest: {digest}"]
+    lines = ["sluice approval 2", f"store: {at.node}", f"account: {at.account}", f"id: {name}", f"digest: {digest}"]
+    lines += command_lines(ledger, at, waiting) if waiting else ["command: payout close", *payout_lines(ledger, closed)]
     return "\n".join([*lines, *totals(ledger, waiting, closed)]) + "\n"
+
+
+def money(amount, currency):
+    return f"{text(amount, digits(currency))} {currency}"
+
+
+def payee_words(payee):
+    """A forgotten payee has the same words, because a rebuild verifies the signature again."""
+    if not payee:
+        return "none"
+    ending = payouts.payee_ending(payee)
+    return (f"ending {ending}, " if ending else "") + f"sha256 {payouts.payee_digest(payee).hex()[:12]}"
+
+
+def payout_lines(ledger, closed):
+    for p in closed:
+        who = ledger.creator_name(p.account, p.creator)
+        yield (f"payout: {p.payout_id} to {who}, {money(p.amount, p.currency)}, items {len(p.items)}, "
+               f"payee {payee_words(p.payee)}")
+
+
+def command_lines(ledger, at, waiting):
+    command, account = waiting.command, waiting.given.account
+    yield "command: " + command["do"].replace("-", " ")
+    yield f"requested by: {waiting.given.actor}"
+    if command["do"] == "program apply":
+        yield from (f"program: {row['id']}" for row in command["programs"])
+        yield from (f"policy: {row['account']}" for row in command.get("policies", []))
+    yield from payee_lines(ledger, account, command)
+    if command["do"] == "period close":
+        yield from period_lines(ledger, account, command["until"])
+    yield from change_lines(ledger, at, waiting)
+
+
+def payee_lines(ledger, account, command):
+    rows = {"creator set": [command], "creator import": command.get("rows", [])}.get(command["do"], [])
+    given = {row["creator"]: row["payee"] for row in rows if row.get("payee") is not None}
+    for creator in sorted(given, key=str.encode):
+        before = payee_words(ledger.profiles.get((account, creator), {}).get("payee"))
+        after = payee_words(given[creator])
+        if before != after:
+            yield f"payee: of {ledger.creator_name(account, creator)} from {before} to {after}"
+
+
+def period_lines(ledger, account, until):
+    closed = ledger.periods.get(account, [])
+    sums = {}
+    for (_, _, currency), row in periods.compute(ledger, account, closed[-1].until if closed else None, until).items():
+        total = sums.setdefault(currency, dict.fromkeys(PERIOD, Fraction(0)))
+        for reason, amount in row.reasons.items():
+            if reason in EARNED:
+                total["earned"] += amount
+            elif reason in periods.PAYOUT_REASONS:
+                total["paid out"] += amount if reason == "PAYOUT" else -amount
+            elif reason != "SETTLE":
+                total["adjusted"] += amount
+        for name, ledger_account in (("then owed", OWED), ("in payouts", PAYOUT), ("paid", PAID)):
+            total[name] += row.closing[ledger_account]
+    yield f"until: {time_text(until)}"
+    for currency, total in sorted(sums.items()):
+        yield f"period: {currency} " + ", ".join(f"{name} {text(total[name], digits(currency))}" for name in PERIOD)
+
+
+def change_lines(ledger, at, waiting):
+    from model.books import commands, reports  # they import this module
+    trial = copy.deepcopy(ledger)
+    try:
+        commands.run_waiting(trial, at, waiting)
+    except Refused:
+        yield "change: refused"
+        return
+    except Nothing:
+        return
+    trial.finish()
+    rows = reports.differences(ledger, trial)
+    if not rows:
+        for entry in trial.journal.entries[len(ledger.journal.entries):]:
+            if not entry.is_memo and entry.reason in HAND:
+                row = rows.setdefault((entry.program, entry.creator, entry.currency), [0, Fraction(0), Fraction(0)])
+                row[2] += entry.amount
+    for key in sorted(rows, key=lambda key: tuple(part.encode() for part in key)):
+        (program, creator, currency), (orders, before, after) = key, rows[key]
+        who = ledger.creator_name(waiting.given.account, creator)
+        yield f"change: {who} in {program}, orders {orders}, from {money(before, currency)} to {money(after, currency)}"
 
 
 def totals(ledger, waiting, closed):
