@@ -391,7 +391,7 @@ FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution
     }
     const std::optional<Membership> member =
         ledger.membership(state.key.account, attribution.program, attribution.creator);
-    facts.group = member ? member->group : std::string();
+    facts.group = member && !member->removed ? member->group : std::string();
     return facts;
 }
 
