@@ -174,7 +174,7 @@ def test_what_is_embedded_does_not_count(engine, world):
     assert not [one for one in engine.cookies() if one["name"] == "svc_anon_id"]
 
 
-def test_consent_decides_what_the_shop_stores(engine, world):
+def test_the_shop_stores_the_id_after_consent(engine, world):
     device = followed(engine, world, "#bare")
     assert engine.run("[document.cookie, localStorage.length]") == ["", 0]
     engine.run("sluiceAnonId.consent(true), 0")
