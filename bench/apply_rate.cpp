@@ -2,9 +2,11 @@
 // the archive written, one core. For each size of the ledger that is asked for, new orders and then
 // refunds of old orders, chosen at random, are timed: so the cost per event is seen as it grows.
 //
-//   apply_rate [--rules] FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and removed
+//   apply_rate [--rules|--shopify] FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and
+//   removed
 //
 // --rules: the program has 200 rules, tiers and a cap; else it pays 10 % of everything.
+// --shopify: the new orders are translated webhooks of Shopify, also of five lines; no refunds.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -81,9 +83,11 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
 }  // namespace
 
 int main(int argc, char** argv) {
-    const int folder = argc > 1 && std::string_view(argv[1]) == "--rules" ? 2 : 1;
+    const std::string_view option = argc > 1 ? argv[1] : "";
+    const bool has_rules = option == "--rules", is_shopify = option == "--shopify";
+    const int folder = has_rules || is_shopify ? 2 : 1;
     if (argc <= folder) {
-        std::fprintf(stderr, "usage: apply_rate [--rules] FOLDER [ORDERS...]\n");
+        std::fprintf(stderr, "usage: apply_rate [--rules|--shopify] FOLDER [ORDERS...]\n");
         return 2;
     }
     std::vector<std::uint64_t> sizes;
@@ -94,7 +98,10 @@ int main(int argc, char** argv) {
         sizes = {kTimed, 3 * kTimed};
     }
     Bench bench(argv[folder]);
-    bench.programs(folder == 2 ? rich_program() : plain_program());
+    bench.programs(has_rules ? rich_program() : plain_program());
+    const auto create = [&](std::uint64_t first, std::uint64_t end) {
+        is_shopify ? bench.create_of_shopify(first, end) : bench.create(first, end);
+    };
     drain(bench, "", 0, 0);
     std::printf("    orders  events       rate\n");
     std::uint64_t stored = 0;
@@ -102,15 +109,17 @@ int main(int argc, char** argv) {
         const std::uint64_t timed = std::min(kTimed, size - std::min(stored, size));
         while (stored + timed < size) {
             const std::uint64_t end = std::min(stored + kAtOnce, size - timed);
-            bench.create(stored, end);
+            create(stored, end);
             stored = end;
             drain(bench, "", 0, 0);
         }
-        bench.create(stored, size);
+        create(stored, size);
         stored = size;
         drain(bench, "create", stored, timed);
-        bench.refund(kTimed, stored);
-        drain(bench, "refund", stored, kTimed);
+        if (!is_shopify) {
+            bench.refund(kTimed, stored);
+            drain(bench, "refund", stored, kTimed);
+        }
     }
     return 0;
 }

@@ -8,12 +8,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/shopify_order.hpp"
 #include "core/commands/commands.hpp"
 #include "core/protocol/record.hpp"
+#include "core/shops/translator.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/command_key.hpp"
@@ -152,10 +155,12 @@ struct Bench {
         check(made.ok(), made ? "" : made.error().message);
     }
 
-    void append(Topic topic, const std::vector<std::string>& bodies, std::uint32_t shop = 1) {
+    void append(Topic topic, const std::vector<std::string>& bodies, std::uint32_t shop = 1,
+                const std::optional<RecordSource>& source = {}) {
         register_shops(shop);
         RecordMeta meta;
         meta.topic = topic;
+        meta.source = source;
         meta.account_number = {1};
         meta.shop_number = {shop};
         meta.account_id = "acme";
@@ -204,6 +209,28 @@ struct Bench {
         }
     }
 
+    /// Webhooks of Shopify, translated as nginx does it before it stores them.
+    void create_of_shopify(std::uint64_t first, std::uint64_t end) {
+        RecordSource source;
+        source.topic = "orders/updated";
+        source.triggered_at = "2025-12-01T10:00:01.516267807Z";
+        source.signature = Digest256{};
+        SourceRequest request;
+        request.topic = source.topic;
+        request.anon_field = "svc_anon_id";
+        for (std::uint64_t order = first; order < end;) {
+            std::vector<std::string> bodies;
+            for (; bodies.size() < kAppendBatch && order < end; ++order) {
+                const std::string sent = shopify_order(order, 5);
+                request.body = sent;
+                const Translation translation = translator.translate(request, {});
+                check(translation.kind == TranslationKind::kOrder, "an order was not translated");
+                bodies.emplace_back(translation.body);
+            }
+            append(Topic::kOrderUpdate, bodies, 1, source);
+        }
+    }
+
     /// Refunds random orders of all ages, so that the changed rows are far apart.
     void refund(std::uint64_t count, std::uint64_t orders) {
         for (std::uint64_t done = 0; done < count;) {
@@ -223,6 +250,7 @@ struct Bench {
     std::mt19937_64 random{1};
     std::uint32_t updates = 0;
     std::uint32_t registered = 0;  ///< Shops of the registry.
+    Translator translator{};
 };
 
 }  // namespace sluice::bench

@@ -81,7 +81,7 @@ def measure(kind, options, requests_for):
     try:
         target.start()
         path = "/product-data" if options.products and target.path == "/event/ecomm" else target.path
-        requests = requests_for(path, state / "secret")
+        requests = requests_for(path, target.body_bytes, state / "secret")
         cpu_before, _ = cpu_and_memory(target.pids())
         started = time.monotonic()
         result = offer(options, requests, path, state)
@@ -118,18 +118,27 @@ def print_call_times(folder):
 def request_maker(options):
     cache = {}
 
-    def make(path, secret):
-        if path not in cache:
+    def webhooks(body_bytes):
+        out = pathlib.Path(options.state) / "webhooks"
+        with out.open("wb") as file:
+            subprocess.run([str(ROOT / "build/release/bench/shopify_orders"), str(options.count), str(options.lines),
+                            str(body_bytes)], check=True, stdout=file)
+        return out
+
+    def make(path, body_bytes, secret):
+        kind = path, body_bytes
+        if kind not in cache:
             out = pathlib.Path(options.state) / f"requests{len(cache)}"
             with out.open("wb") as file:
                 count = options.count if not options.products else max(1, BATCHED_PRODUCTS // options.products)
                 subprocess.run([sys.executable, str(ROOT / "bench/load/make_requests.py"), "--secret-file",
                                 str(secret), "--shop", targets.SHOP, "--path", path, "--lines", str(options.lines),
                                 "--pad", str(options.pad), "--products", str(options.products), "--count", str(count),
-                                *["--bare"] * options.bare],
+                                "--bytes", str(body_bytes), *["--bare"] * options.bare,
+                                *(["--webhooks", str(webhooks(body_bytes))] if path == "/hooks/shopify" else [])],
                                check=True, stdout=file)
-            cache[path] = out
-        return cache[path]
+            cache[kind] = out
+        return cache[kind]
 
     return make
 

@@ -55,6 +55,8 @@ ROWS = {
     "batch100": ("catalog batches of 100 products, 0.13 MB", f"--targets {BARE},BareNginxReadBody --products 100"),
     "batch1000": ("catalog batches of 1000 products, 1.3 MB",
                   f"--targets {BARE},BareNginxReadBody --products 1000 --connections 8"),
+    "shopify": ("Shopify's webhooks of 11 KB", "--targets Sluice,SluiceShopify11,SluicePadded11"),
+    "shopify44": ("Shopify's webhooks of 44 KB", "--targets SluiceShopify44,SluicePadded44 --count 10000"),
     "half": ("half of what it takes", f"--targets {BARE} --rate 0.5x"),
     "twice": ("twice what it takes, 3500 connections", f"--targets {OURS} --rate 2x --connections 3500"),
 }
@@ -114,7 +116,16 @@ def markdown(results):
                      f"{p50:.0f} | {p99:.0f} | {p999:.0f} | "
                      f"{statistics.median(one['server_cpu_s_per_1000'] for one in rounds):.4f} | "
                      f"{statistics.median(one['peak_memory_bytes'] for one in rounds) / 2**20:.0f} | {refused:.0f} |")
-    return "\n".join(lines + against_before(results))
+    return "\n".join(lines + against_before(results) + against_orders(results))
+
+
+def against_orders(results):
+    """Returns a line for each pair of a platform's webhooks and orders in our own format."""
+    pairs = ((targets.SluiceShopify11, targets.Sluice), (targets.SluiceShopify11, targets.SluicePadded11),
+             (targets.SluiceShopify44, targets.SluicePadded44))
+    return [f"\n{webhooks.name} to {orders.name}, medians of the rounds' ratios:\nrequests/s {ratio(ours, theirs)}, CPU of a "
+            f"request {ratio(ours, theirs, 'server_cpu_s_per_1000')}, p99 {ratio_of_p99(ours, theirs)}."
+            for webhooks, orders in pairs if (ours := results.get(webhooks.name)) and (theirs := results.get(orders.name))]
 
 
 def against_before(results):
@@ -201,7 +212,7 @@ def main():
         share = re.search(r"--rate ([\d.]+)x", words)
         if share:
             words = words.replace(share[0], f"--rate {float(share[1]) * sustainable(found):.0f}")
-        words += f" --rounds {options.rounds} --seconds {options.seconds} --count 40000"
+        words += f" --rounds {options.rounds} --seconds {options.seconds}" + " --count 40000" * ("--count" not in words)
         load_before = os.getloadavg()[0]
         found[row] = run.compare(run.arguments().parse_args(shlex.split(words)))
         when = f"{datetime.date.today()}, load {load_before:.1f} to {os.getloadavg()[0]:.1f}"

@@ -36,6 +36,7 @@ class Target:
     """A server that is started fresh for each measurement and stopped by its own pids."""
 
     path = "/event/ecomm"
+    body_bytes = 0  # the least size of an order; 0: as the options say
     durable = True
     needs = ()
 
@@ -96,17 +97,22 @@ class Sluice(Target):
         text = (shipped / "sluice-http.conf").read_text().replace("/var/lib/sluice", f"{self.state}/store")
         return text.replace("/usr/share/sluice/nginx", str(shipped)), f"include {shipped}/sluice-server.conf;"
 
+    def set_up(self, sluice, secret):
+        sluice("token", "create", "--account", "bench", "--scope", "write_orders,write_products", "--secret-from", str(secret))
+
     def start(self):
         build = self.build()
         program, store = str(build / "worker/sluice"), self.state / "store"
         http, server = self.http()
         secret = self.secret_file()
-        quiet = {"check": True, "stdout": subprocess.DEVNULL}
-        for words in (["init"], ["account", "create", "bench", "--rate-limit", "200000000/60"],
-                      ["shop", "create", SHOP, "--account", "bench"],
-                      ["token", "create", "--account", "bench", "--scope", "write_orders,write_products",
-                       "--secret-from", str(secret)]):
-            subprocess.run([program, "--store", str(store), *words], **quiet)
+
+        def sluice(*words):
+            subprocess.run([program, "--store", str(store), *words], check=True, stdout=subprocess.DEVNULL)
+
+        sluice("init")
+        sluice("account", "create", "bench", "--rate-limit", "200000000/60")
+        sluice("shop", "create", SHOP, "--account", "bench")
+        self.set_up(sluice, secret)
         config = self.state / "nginx.conf"
         config.write_text(f"""
 load_module {build}/ngx_module/ngx_http_sluice_module.so;
@@ -171,6 +177,43 @@ class SluiceBesideReads(SluiceWithWorker):
         reads = (self.state / "stderr").read_bytes().count(b" GET /v1/orders 200 ")
         if reads < 0.95 * self.reads_per_s * (seconds - 1):
             raise RuntimeError(f"only {reads} reads were answered 200 in {seconds:.0f} s, not {self.reads_per_s} a second")
+
+
+class SluicePadded11(Sluice):
+    name = "sluice, orders of 11 KB"
+    body_bytes = 11_000
+
+
+class SluicePadded44(Sluice):
+    name = "sluice, orders of 44 KB"
+    body_bytes = 44_000
+
+
+class SluiceShopify11(Sluice):
+    """Shopify's webhooks, translated."""
+
+    name = "sluice, Shopify's webhooks of 11 KB"
+    path = "/hooks/shopify"
+    body_bytes = 11_000
+
+    def http(self):
+        http, server = super().http()
+        return http, server + """
+        location = /hooks/shopify {
+            sluice_ingest shopify;
+            client_max_body_size 1m;
+            client_body_buffer_size 1m;
+        }
+"""
+
+    def set_up(self, sluice, secret):
+        sluice("shop", "set", SHOP, "--platform", "shopify", "--domain", "bench.myshopify.com", "--from", "2020-01-01T00:00:00Z")
+        sluice("token", "create", "--account", "bench", "--scope", "shopify_webhooks", "--secret-from", str(secret))
+
+
+class SluiceShopify44(SluiceShopify11):
+    name = "sluice, Shopify's webhooks of 44 KB"
+    body_bytes = 44_000
 
 
 class SluiceWithoutSnippets(Sluice):
@@ -286,5 +329,5 @@ class FastifyPostgres(Target):
                                             SHOP=SHOP, SECRET_FILE=str(self.secret_file())))
 
 
-ALL = (Sluice, SluiceWithWorker, SluiceBesideReads, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx,
+ALL = (Sluice, SluiceWithWorker, SluiceBesideReads, SluicePadded11, SluicePadded44, SluiceShopify11, SluiceShopify44, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx,
        BareNginxReadBody, Openresty, Go, FastifyPostgres)

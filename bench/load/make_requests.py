@@ -3,8 +3,10 @@
 
     make_requests.py --secret-file F --shop S --lines 5 --count 20000 > requests.bin       orders
     make_requests.py --secret-file F --shop S --products 1000 --count 20 > requests.bin    batches of products
+    make_requests.py --secret-file F --shop S --webhooks ORDERS > requests.bin             Shopify's, a body on each line
 """
 import argparse
+import base64
 import hashlib
 import hmac
 import json
@@ -75,6 +77,9 @@ def order_request(number, options, secret, rng):
     if options.bare:
         fields = bare(fields) | {"line_items": [bare(item) for item in fields["line_items"]]}
     body = json.dumps(fields, separators=(",", ":")).encode()
+    lacking = options.bytes - len(body) - len(',"note":""')
+    if lacking > 0:
+        body = body[:-1] + b',"note":"' + b"x" * lacking + b'"}'
     signature = hmac.new(secret, body, hashlib.sha256).hexdigest()
     return [("X-SVC-TOPIC", "ORDER_CREATE"), ("X-Signature", signature)], body
 
@@ -87,6 +92,25 @@ def batch_request(number, options, secret):
             ("X-Signature", hashlib.sha256(body).hexdigest()), ("Idempotency-Key", "0" * 16)], body
 
 
+def webhook_request(number, body, secret):
+    delivery = f"545ebdd4-0000-4000-8000-{number:012}"
+    return [("X-Shopify-Hmac-Sha256", base64.b64encode(hmac.new(secret, body, hashlib.sha256).digest()).decode()),
+            ("X-Shopify-Topic", "orders/updated"), ("X-Shopify-Shop-Domain", "bench.myshopify.com"),
+            ("X-Shopify-API-Version", "2026-04"), ("X-Shopify-Webhook-Id", delivery), ("X-Shopify-Event-Id", delivery),
+            ("X-Shopify-Triggered-At", "2026-11-01T10:00:01.516267807Z")], body
+
+
+def prepared(options, secret, rng):
+    """Headers and body of each request."""
+    if options.webhooks:
+        with open(options.webhooks, "rb") as bodies:
+            for number, body in enumerate(bodies):
+                yield webhook_request(number, body.rstrip(b"\n"), secret)
+        return
+    for number in range(options.first, options.first + options.count):
+        yield batch_request(number, options, secret) if options.products else order_request(number, options, secret, rng)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--secret-file", required=True)
@@ -96,6 +120,8 @@ def main():
     parser.add_argument("--pad", type=int, default=0, help="bytes of an unknown field")
     parser.add_argument("--bare", action="store_true", help="orders without optional fields")
     parser.add_argument("--products", type=int, default=0, help="of a batch; 0: orders")
+    parser.add_argument("--webhooks", help="a file of Shopify's orders")
+    parser.add_argument("--bytes", type=int, default=0, help="pads each order to so many bytes")
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--first", type=int, default=0, help="number of the first order")
     parser.add_argument("--seed", type=int, default=1)
@@ -105,9 +131,7 @@ def main():
         secret = file.read().rstrip(b"\n")
     rng = random.Random(options.seed)
     out = sys.stdout.buffer
-    for number in range(options.first, options.first + options.count):
-        headers, body = (batch_request(number, options, secret) if options.products else
-                         order_request(number, options, secret, rng))
+    for headers, body in prepared(options, secret, rng):
         headers += [("Host", "localhost"), ("X-SVC-SHOP-ID", options.shop), ("Content-Type", "application/json"),
                     ("Content-Length", len(body))]
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
