@@ -14,6 +14,7 @@ void declare_registry(Subcommand app);
 void declare_program(Subcommand app);
 void declare_creator(Subcommand app);
 void declare_click(Subcommand app);
+void declare_link(Subcommand app);
 void declare_worker(Subcommand app);
 void declare_serve(Subcommand app);
 void declare_notify(Subcommand app);

@@ -52,6 +52,7 @@ constexpr Declared kCommands[] = {
     {&cli::declare_program, {"program"}},
     {&cli::declare_creator, {"creator"}},
     {&cli::declare_click, {"click"}},
+    {&cli::declare_link, {"link"}},
     {&cli::declare_worker, {"worker"}},
     {&cli::declare_serve, {"serve"}},
     {&cli::declare_notify, {"notify"}},

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/orders/clicks.hpp"
 #include "core/orders/reply.hpp"
 
@@ -43,6 +45,37 @@ Timestamp delete_before(const std::vector<ProgramRow>& programs, Timestamp recei
     return received_at.plus_days(-days);
 }
 
+/// Program and creator of a click.
+struct Owner {
+    ProgramId program;
+    CreatorId creator;
+};
+
+/// The links that a record names, each read once.
+class LinksOfRecord {
+public:
+    LinksOfRecord(AccountNumber account, LedgerTxn& txn) : account_(account), txn_(txn) {}
+
+    /// Returns nothing if the account has no such link, as after a restore. A link that was stopped
+    /// or removed meanwhile still tells whose click it was.
+    std::optional<Owner> find(const LinkId& id) {
+        const auto [known, is_new] = owners_.try_emplace(id);
+        if (is_new) {
+            LinkRow row;
+            row.link = id;
+            if (txn_.load(row) && row.account == account_) {
+                known->second = Owner{row.program, row.creator};
+            }
+        }
+        return known->second;
+    }
+
+private:
+    AccountNumber account_;
+    LedgerTxn& txn_;
+    std::map<LinkId, std::optional<Owner>> owners_;
+};
+
 }  // namespace
 
 void apply_clicks(const ClickRecord& record, const CommandContext& context, ProgramCache& cache,
@@ -50,20 +83,34 @@ void apply_clicks(const ClickRecord& record, const CommandContext& context, Prog
     const std::vector<ProgramRow>& programs = cache.programs(txn, context.account);
     const Timestamp received_at = context.source.received_at;
     const SequenceNumber rank = inputs_up_to(context.source.seq, txn);
+    LinksOfRecord links(context.account, txn);
     std::vector<WaitKey> keys;
     std::uint32_t number = 0;
+    Totals& totals = txn.mutable_head().totals;
     for (const RecordedClick& row : record.rows) {
-        const Program* const program = find_program(programs, row.program);
-        store_click({context.account, row.device, row.program, row.occurred_at,
-                     first_id(txn, context.account, row.creator), rank, number++,
-                     program != nullptr ? program->default_effective_from(received_at)
-                                        : received_at.plus_days(-kLateDays),
-                     record.source, row.link, received_at},
-                    txn);
+        const std::uint32_t place = number++;
+        const std::optional<Owner> owner =
+            record.source == ClickSource::kLink
+                ? links.find(row.link)
+                : std::optional(Owner{row.program, first_id(txn, context.account, row.creator)});
+        if (!owner) {
+            ++totals.clicks_without_link;
+            continue;
+        }
+        const Program* const program = find_program(programs, owner->program);
+        const StoredClick stored =
+            store_click({context.account, row.device, owner->program, row.occurred_at,
+                         owner->creator, rank, place,
+                         program != nullptr ? program->default_effective_from(received_at)
+                                            : received_at.plus_days(-kLateDays),
+                         record.source, row.link, received_at},
+                        txn);
+        ++(stored.is_new ? totals.clicks_stored : totals.clicks_known);
+        totals.clicks_expired += stored.deleted;
         keys.push_back({context.account, WaitKind::kAnon, row.device});
     }
-    delete_clicks(context.account, delete_before(programs, received_at), 2 * record.rows.size(),
-                  txn);
+    totals.clicks_expired += delete_clicks(context.account, delete_before(programs, received_at),
+                                           2 * record.rows.size(), txn);
     leave_work(keys, context, txn);
 }
 

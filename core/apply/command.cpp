@@ -22,7 +22,7 @@ constexpr auto kVerbs = std::make_tuple(
     adjust, credit, import_openings, write_off, reverse_posting, attribute_order, detach_orders,
     set_hold, release_hold, reject_order, ack_anomaly, reset_order, apply_programs, import_creators,
     remove_creator, import_clicks, set_creator, rename_creator, close_period, forget_person,
-    accept_gap, discard_dead, withdraw, close_payouts, move_payouts);
+    accept_gap, discard_dead, set_links, withdraw, close_payouts, move_payouts);
 
 /// Runs one command, or makes it wait for another actor.
 struct Runner {

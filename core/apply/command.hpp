@@ -28,7 +28,7 @@ enum class GuardKind : std::uint8_t {
     kAnswer = 3,   ///< Ends what waits; approvals have rules of their own (core/approvals).
     kByInput = 4,  ///< Applies inputs again, and each is guarded by itself.
     kOwn = 5,      ///< Gives up inputs whose effect is not known. The verb asks for itself.
-    kFree = 6,     ///< Moves no money and no right to it.
+    kFree = 6,     ///< Moves no money and no right to it: whose link it is never changes.
 };
 
 template <class Type, class... Types>
@@ -45,7 +45,7 @@ template <class Type>
         return GuardKind::kByInput;
     } else if constexpr (kIsOneOf<Type, AcceptGap, DeadDiscard>) {
         return GuardKind::kOwn;
-    } else if constexpr (kIsOneOf<Type, Forget>) {
+    } else if constexpr (kIsOneOf<Type, Forget, LinkSet>) {
         return GuardKind::kFree;
     } else {
         static_assert(
@@ -116,6 +116,9 @@ Verb<CreatorRemove> remove_creator;
 Verb<ClickImport> import_clicks;
 Verb<CreatorSet> set_creator;
 Verb<CreatorRename> rename_creator;
+
+// Links (LK1).
+Verb<LinkSet> set_links;
 
 // Periods, forgetting.
 /// Closes the months of an account before `until` (S2). There is no reopening.

@@ -122,6 +122,26 @@ void each_field(auto& members, Is<DeadDiscard> auto& command) {
 }
 
 template <class Members>
+void each_field(Members& members, Is<LinkSet> auto& command) {
+    members("verb", command.verb, parse_link_verb);
+    members.rows("rows", command.rows, [](auto& items, auto& row) {
+        items.item(row.line);
+        items.item(row.link);
+        items.item(row.program);
+        items.item(row.creator);
+        items.item(row.destination);
+        items.item(row.deep);
+    });
+    if (Members::kReads) {
+        for (const LinkSet::Row& row : command.rows) {
+            const bool is_whole = row.program && row.creator && row.destination && row.deep;
+            expect(is_link_id(row.link.view()) && (command.verb != LinkVerb::kCreate || is_whole));
+        }
+        expect(command.rows.size() == 1 || command.verb == LinkVerb::kCreate);
+    }
+}
+
+template <class Members>
 void each_field(Members& members, Is<Forget> auto& command) {
     members("by", command.by, parse_forget_by);
     members("value", command.value);

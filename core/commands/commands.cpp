@@ -16,7 +16,7 @@ constexpr std::array kTopics{
     Topic::kRelease,      Topic::kReject,        Topic::kAttribute,     Topic::kDetach,
     Topic::kCredit,       Topic::kReverse,       Topic::kAnomalyAck,    Topic::kOrderReset,
     Topic::kPeriodClose,  Topic::kCreatorSet,    Topic::kCreatorRename, Topic::kOpeningImport,
-    Topic::kWriteOff,     Topic::kAcceptGap,     Topic::kDeadDiscard};
+    Topic::kWriteOff,     Topic::kAcceptGap,     Topic::kDeadDiscard,   Topic::kLinkSet};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
 constexpr NameTable<PayoutVerb, 6> kVerbs{{
@@ -26,6 +26,14 @@ constexpr NameTable<PayoutVerb, 6> kVerbs{{
     {PayoutVerb::kFailed, "failed"},
     {PayoutVerb::kReturned, "returned"},
     {PayoutVerb::kRepoint, "repoint"},
+}};
+
+constexpr NameTable<LinkVerb, 5> kLinkVerbs{{
+    {LinkVerb::kCreate, "create"},
+    {LinkVerb::kSet, "set"},
+    {LinkVerb::kStop, "stop"},
+    {LinkVerb::kStart, "start"},
+    {LinkVerb::kRemove, "remove"},
 }};
 
 constexpr NameTable<ForgetBy, 6> kForgetBy{{
@@ -45,6 +53,14 @@ std::string_view to_string(PayoutVerb verb) noexcept {
 
 Parsed<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
     return value_in(kVerbs, text);
+}
+
+std::string_view to_string(LinkVerb verb) noexcept {
+    return name_in(kLinkVerbs, verb, "unknown");
+}
+
+Parsed<LinkVerb> parse_link_verb(std::string_view text) noexcept {
+    return value_in(kLinkVerbs, text);
 }
 
 std::string_view to_string(ForgetBy by) noexcept {

@@ -182,11 +182,11 @@ inline constexpr std::uint64_t kSequenceMax = (std::uint64_t{1} << 62) - 1;
 
 // ---- All commands -------------------------------------------------------------------------------
 
-using Command =
-    std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose, Adjust,
-                 DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold, Release, Reject,
-                 Attribute, Detach, Credit, Reverse, AnomalyAck, OrderReset, PeriodClose,
-                 CreatorSet, CreatorRename, OpeningImport, WriteOff, AcceptGap, DeadDiscard>;
+using Command = std::variant<ProgramApply, CreatorImport, CreatorRemove, ClickImport, PayoutClose,
+                             Adjust, DeadReplay, Forget, PayoutMove, Approve, Withdraw, Hold,
+                             Release, Reject, Attribute, Detach, Credit, Reverse, AnomalyAck,
+                             OrderReset, PeriodClose, CreatorSet, CreatorRename, OpeningImport,
+                             WriteOff, AcceptGap, DeadDiscard, LinkSet>;
 
 /// A command with what every command has (rule K1).
 struct Request {

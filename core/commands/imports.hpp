@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/programs/policy.hpp"
@@ -56,6 +57,32 @@ struct ClickImport {
     };
     std::vector<Row> rows;
     std::optional<Timestamp> effective_from{};
+};
+
+/// A change of links (LK1).
+enum class LinkVerb : std::uint8_t {
+    kCreate = 1,  ///< Also of many, from a file.
+    kSet = 2,
+    kStop = 3,
+    kStart = 4,
+    kRemove = 5,
+};
+[[nodiscard]] std::string_view to_string(LinkVerb verb) noexcept;  // create, set, ...
+[[nodiscard]] Parsed<LinkVerb> parse_link_verb(std::string_view text) noexcept;
+
+/// Changes links of the account in the record's metadata, all or none.
+struct LinkSet {
+    struct Row {
+        std::uint32_t line = 0;  ///< In the file; 0 if there is none.
+        LinkId link;
+        // kCreate: the rest is set. kSet: nullopt leaves it as it is.
+        std::optional<ProgramId> program{};
+        std::optional<CreatorId> creator{};
+        std::optional<std::string> destination{};
+        std::optional<bool> deep{};
+    };
+    LinkVerb verb = LinkVerb::kCreate;
+    std::vector<Row> rows;  ///< One, unless links are created.
 };
 
 /// Changes a creator of the account in the record's metadata; nullopt leaves a field as it is.

@@ -6,6 +6,7 @@
 #include "core/journal/journal.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
+#include "core/reports/links.hpp"
 
 namespace sluice::exports {
 namespace {
@@ -286,6 +287,21 @@ const List<reports::AnomalyOf>& anomaly_list() {
         {"value", kText, kLedger, [](Of of) -> Value { return or_null(of.anomaly.value); }},
         {"acknowledged_value", kText, kLedger,
          [](Of of) -> Value { return or_null(of.anomaly.acknowledged_value); }}};
+    return list;
+}
+
+const List<LinkOf>& link_list() {
+    using Of = const LinkOf&;
+    static const List<LinkOf> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"link_id", kText, kEveryone, [](Of of) -> Value { return of.link.link; }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.link.program; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.link.creator; }},
+        {"to", kText, kEveryone, [](Of of) -> Value { return of.link.destination; }},
+        {"deep", kFlag, kEveryone, [](Of of) -> Value { return of.link.deep; }},
+        {"state", kText, kEveryone,
+         [](Of of) -> Value { return reports::to_string(of.link.state); }},
+        {"created_at", kTime, kEveryone, [](Of of) -> Value { return of.link.created_at; }}};
     return list;
 }
 

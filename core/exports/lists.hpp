@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/reports/list.hpp"
@@ -80,6 +81,12 @@ struct PayoutOf {
 };
 [[nodiscard]] const List<PayoutOf>& payout_list();
 [[nodiscard]] const List<PayoutItem>& payout_item_list();
+struct LinkOf {
+    const LinkRow& link;
+    std::string_view account;  ///< Empty if the ledger does not know it.
+};
+[[nodiscard]] const List<LinkOf>& link_list();
+
 [[nodiscard]] const List<reports::AnomalyOf>& anomaly_list();
 
 /// Columns of products: the fields that the protocol knows, and one for all others.

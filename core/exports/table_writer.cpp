@@ -175,6 +175,19 @@ void TableWriter::write_periods() {
     }
 }
 
+void TableWriter::write_links() {
+    if (!goes_on_) {
+        return;
+    }
+    ledger_.scan(LinkRow{}, {}, [this](const LinkRow& link) {
+        const auto account = accounts_.find(link.account);
+        line(kLinks).add(
+            exports::link_list(),
+            {link, account == accounts_.end() ? std::string_view() : account->second.view()});
+        return add(kLinks);
+    });
+}
+
 bool write_tables(LedgerReader& ledger, ExportFormat format, Timestamp now, ExportOutput& out) {
     return TableWriter(ledger, format, out).write_all(now);
 }

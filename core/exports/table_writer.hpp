@@ -38,6 +38,7 @@ public:
         write_anomalies();
         write_products();
         write_periods();
+        write_links();
         return goes_on_;
     }
     bool write_changes(const ChangesSince& since);
@@ -69,6 +70,7 @@ private:
     void write_products();
     void add_product(const ShopRow& shop, const CatalogRecord& record);
     void write_periods();
+    void write_links();
 
     LedgerReader& ledger_;
     ExportOutput& out_;

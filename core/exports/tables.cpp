@@ -19,6 +19,7 @@ std::vector<ExportTable> make_tables() {
             {"products", product_columns()},
             {"periods", reports::period_list().columns()},
             {"period_sums", reports::period_sum_list().columns()},
+            {"links", exports::link_list().columns()},
             {"changes", change_columns()}};
 }
 

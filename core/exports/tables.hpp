@@ -36,6 +36,7 @@ enum class ExportTableId : std::uint8_t {
     kProducts,
     kPeriods,
     kPeriodSums,
+    kLinks,
     kChanges,
 };
 [[nodiscard]] const std::vector<ExportTable>& export_tables();

@@ -153,5 +153,8 @@ void describe(Description& table, struct ClickDay& row);
 void describe(Description& table, struct ClickMonth& row);
 void describe(Description& table, struct LinkDay& row);
 void describe(Description& table, struct TierOrder& row);
+void describe(Description& table, struct LinkRow& row);
+void describe(Description& table, struct LinkByCreator& row);
+void describe(Description& table, struct LinksHead& row);
 
 }  // namespace sluice

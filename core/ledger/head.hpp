@@ -39,6 +39,8 @@ struct Totals {
     std::uint64_t orders = 0;
     std::uint64_t journal_entries = 0;
     std::uint64_t clicks = 0;
+    // Rows of these inputs, each in one class, and rows that were deleted.
+    std::uint64_t clicks_stored = 0, clicks_known = 0, clicks_without_link = 0, clicks_expired = 0;
     std::array<std::uint64_t, kAnomalyKinds> anomalies{};
     friend bool operator==(const Totals&, const Totals&) = default;
 };

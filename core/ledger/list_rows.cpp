@@ -1,9 +1,11 @@
-// The described tables of lists, overviews and deletions: their names, keys and other columns.
+// The described tables of lists, overviews, deletions and links: their names, keys and other
+// columns.
 #include "core/ledger/list_rows.hpp"
 
 #include <array>
 
 #include "core/ledger/description.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/rows.hpp"
 
@@ -174,6 +176,29 @@ void describe(Description& table, LinkDay& row) {
                {"currency", row.currency},
                {"node", row.node}});
     table.rest({{"earned", row.earned}, {"adjusted", row.adjusted}});
+}
+
+void describe(Description& table, LinkRow& row) {
+    table.named("links");
+    table.key({{"link", row.link}});
+    table.rest({{"account", row.account},
+                {"program", row.program},
+                {"creator", row.creator},
+                {"destination", row.destination},
+                {"deep", row.deep},
+                {"link_state", row.state},
+                {"created", row.created_at}});
+}
+
+void describe(Description& table, LinkByCreator& row) {
+    table.named("links_by_creator", kIndexInSql);
+    table.key({{"account", row.account}, {"creator", row.creator}, {"link", row.link}});
+}
+
+void describe(Description& table, LinksHead& row) {
+    table.named("links_head");
+    table.key({{"number", row.number}});
+    table.rest({{"revision", row.revision}, {"links", row.links}});
 }
 
 void describe(Description& table, OpenHours& row) {

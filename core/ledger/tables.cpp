@@ -3,6 +3,7 @@
 #include "core/ledger/batch.hpp"
 #include "core/ledger/description.hpp"
 #include "core/ledger/head.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/table.hpp"

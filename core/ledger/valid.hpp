@@ -3,6 +3,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/head.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/rows.hpp"
 
@@ -10,7 +11,7 @@ namespace sluice {
 
 [[nodiscard]] constexpr bool is_valid(Topic topic) noexcept {
     return is_of_order(topic) || topic == Topic::kPrivacyRequest || is_catalog(topic) ||
-           is_clicks(topic) || (is_command(topic) && topic <= Topic::kDeadDiscard);
+           is_clicks(topic) || (is_command(topic) && topic <= Topic::kLinkSet);
 }
 [[nodiscard]] constexpr bool is_valid(EventSource source) noexcept {
     return source <= EventSource::kImport;
@@ -22,7 +23,10 @@ namespace sluice {
     return static_cast<std::size_t>(kind) < kAnomalyKinds;
 }
 [[nodiscard]] constexpr bool is_valid(ClickSource source) noexcept {
-    return source == ClickSource::kPost || source == ClickSource::kImport;
+    return source >= ClickSource::kLink && source <= ClickSource::kImport;
+}
+[[nodiscard]] constexpr bool is_valid(LinkState state) noexcept {
+    return state >= LinkState::kActive && state <= LinkState::kRemoved;
 }
 [[nodiscard]] constexpr bool is_valid(WaitKind kind) noexcept {
     return kind == WaitKind::kAnon || kind == WaitKind::kCode;

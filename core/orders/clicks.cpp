@@ -84,10 +84,11 @@ void count_click(const Click& click, const std::vector<Click>& others, LedgerTxn
 }
 
 /// @param clicks  All of a device and program.
-void keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
+/// @return the number of clicks that were deleted.
+std::size_t keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
     std::erase_if(clicks, [](const Click& click) { return click.source == ClickSource::kImport; });
     if (clicks.size() <= kClicksOfDeviceMax) {
-        return;
+        return 0;
     }
     std::sort(clicks.begin(), clicks.end(), [](const Click& a, const Click& b) {
         return std::tie(a.occurred_at, a.creator) < std::tie(b.occurred_at, b.creator);
@@ -96,6 +97,7 @@ void keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
     for (const Click& old : clicks) {
         txn.erase_click(old);
     }
+    return clicks.size();
 }
 
 }  // namespace
@@ -107,15 +109,15 @@ std::vector<Click> clicks_beside(const Click& click, LedgerTxn& txn) {
     return clicks;
 }
 
-void store_click(const Click& click, LedgerTxn& txn) {
+StoredClick store_click(const Click& click, LedgerTxn& txn) {
     std::vector<Click> clicks = clicks_beside(click, txn);
     if (find_same(clicks, click) != nullptr) {
-        return;
+        return {false, 0};
     }
     txn.put_click(click);
     count_click(click, clicks, txn);
     clicks.push_back(click);
-    keep_newest(std::move(clicks), txn);
+    return {true, keep_newest(std::move(clicks), txn)};
 }
 
 void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn) {
@@ -131,7 +133,8 @@ void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn
     clicks.push_back(click);
 }
 
-void delete_clicks(AccountNumber account, Timestamp before, std::size_t max, LedgerTxn& txn) {
+std::size_t delete_clicks(AccountNumber account, Timestamp before, std::size_t max,
+                          LedgerTxn& txn) {
     std::vector<Click> old;
     ClickByReceipt first;
     first.account = account;
@@ -152,6 +155,7 @@ void delete_clicks(AccountNumber account, Timestamp before, std::size_t max, Led
     for (const Click& click : old) {
         txn.erase_click(click);
     }
+    return old.size();
 }
 
 void count_landed(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, const Landed& landed,

@@ -17,8 +17,12 @@ inline constexpr std::size_t kClicksOfDeviceMax = 256;
 inline constexpr std::int64_t kClickDaysMin = 400;
 inline constexpr std::int64_t kClickDaysAfterWindow = 30;
 
+struct StoredClick {
+    bool is_new = false;
+    std::size_t deleted = 0;  ///< Older clicks of its device and program.
+};
 /// Stores a click that came in, unless it is stored already: then it changes nothing.
-void store_click(const Click& click, LedgerTxn& txn);
+StoredClick store_click(const Click& click, LedgerTxn& txn);
 /// Returns the stored clicks of the click's device and program.
 [[nodiscard]] std::vector<Click> clicks_beside(const Click& click, LedgerTxn& txn);
 /// Stores an imported click. One that is stored already, whatever brought it, gets its rank, and
@@ -27,8 +31,8 @@ void store_click(const Click& click, LedgerTxn& txn);
 /// import may have many clicks of one device, which are read once.
 void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn);
 /// Deletes up to `max` clicks of the account, those that were received first, if they were received
-/// before `before`.
-void delete_clicks(AccountNumber account, Timestamp before, std::size_t max, LedgerTxn& txn);
+/// before `before`. Returns their number.
+std::size_t delete_clicks(AccountNumber account, Timestamp before, std::size_t max, LedgerTxn& txn);
 
 /// Counts an order by the day of its sale and the click that attributed it.
 /// @param sign  -1 takes it out.

@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<ClickSource, 2> kSources{{
+constexpr NameTable<ClickSource, 3> kSources{{
+    {ClickSource::kLink, "link"},
     {ClickSource::kPost, "post"},
     {ClickSource::kImport, "import"},
 }};
@@ -37,12 +38,14 @@ void link_item(MemberReader& items, RecordedClick& row) {
 
 void each_member(auto& members, Is<ClickRecord> auto& record) {
     members("source", record.source, parse_click_source);
-    members.rows("rows", record.rows, [](auto& items, auto& row) {
+    members.rows("rows", record.rows, [source = record.source](auto& items, auto& row) {
         device_item(items, row);
         items.item(row.occurred_at);
         link_item(items, row);
-        items.item(row.program);
-        items.item(row.creator);
+        if (source != ClickSource::kLink) {
+            items.item(row.program);
+            items.item(row.creator);
+        }
     });
 }
 
@@ -54,7 +57,11 @@ bool is_sound(const ClickRecord& record) {
         return false;
     }
     for (const RecordedClick& row : record.rows) {
-        if (!is_admin_id(row.program.view()) || !is_admin_id(row.creator.view())) {
+        const bool is_whole =
+            record.source == ClickSource::kLink
+                ? !row.link.empty()
+                : is_admin_id(row.program.view()) && is_admin_id(row.creator.view());
+        if (!is_whole) {
             return false;
         }
     }

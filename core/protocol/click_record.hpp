@@ -19,10 +19,11 @@ namespace sluice {
 
 /// How a click came in. Values are part of the ledger's format.
 enum class ClickSource : std::uint8_t {
+    kLink = 1,    ///< nginx served a link.
     kPost = 2,    ///< A server signed it.
     kImport = 3,  ///< `sluice click import`
 };
-[[nodiscard]] std::string_view to_string(ClickSource source) noexcept;  // post, import
+[[nodiscard]] std::string_view to_string(ClickSource source) noexcept;  // link, post, import
 [[nodiscard]] Parsed<ClickSource> parse_click_source(std::string_view text) noexcept;
 
 inline constexpr std::size_t kClicksMax = 1000;  ///< In one record.
@@ -30,7 +31,8 @@ inline constexpr std::size_t kClicksMax = 1000;  ///< In one record.
 struct RecordedClick {
     Digest256 device{};  ///< As anon_digest() returns it; a pseudonym once the person is forgotten.
     Timestamp occurred_at;
-    LinkId link{};  ///< May be empty.
+    LinkId link{};  ///< May be empty, except of kLink.
+    // The link has them: empty with kLink.
     ProgramId program;
     CreatorId creator;
 };

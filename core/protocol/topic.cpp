@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-constexpr NameTable<Topic, 35> kNames{{
+constexpr NameTable<Topic, 36> kNames{{
     {Topic::kOrderCreate, "ORDER_CREATE"},
     {Topic::kOrderUpdate, "ORDER_UPDATE"},
     {Topic::kOrderCancel, "ORDER_CANCEL"},
@@ -41,6 +41,7 @@ constexpr NameTable<Topic, 35> kNames{{
     {Topic::kWriteOff, "WRITE_OFF"},
     {Topic::kAcceptGap, "ACCEPT_GAP"},
     {Topic::kDeadDiscard, "DEAD_DISCARD"},
+    {Topic::kLinkSet, "LINK_SET"},
 }};
 
 }  // namespace

@@ -47,6 +47,7 @@ enum class Topic : std::uint8_t {
     kWriteOff = 56,
     kAcceptGap = 57,
     kDeadDiscard = 58,
+    kLinkSet = 59,
 };
 
 /// Returns true if the body is a complete order.

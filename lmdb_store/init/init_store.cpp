@@ -13,6 +13,7 @@
 #include "lmdb_store/environment/folder_check.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/ledger/tables.hpp"
+#include "lmdb_store/links/published_file.hpp"
 #include "lmdb_store/queue/tables.hpp"
 #include "lmdb_store/registry/publish.hpp"
 #include "lmdb_store/registry/tables.hpp"
@@ -154,11 +155,15 @@ private:
         made_.push_back(paths_.master_key);
         made_.push_back(paths_.command_key);
         made_.push_back(paths_.worker_lock);
+        made_.push_back(paths_.links);
         Status ok = key_.save(paths_.master_key);
         ok = ok ? create_command_key(paths_.command_key, owners_.with(kPrivateKey)) : ok;
         ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
         ok = ok ? create_generation(paths_, owners_.with(owners_.modes.read_file)) : ok;
         ok = ok ? publish_registry(paths_) : ok;
+        ok = ok ? create_links_folder(paths_, owners_.with(owners_.modes.folder),
+                                      owners_.with(owners_.modes.read_file))
+                : ok;
         ok = ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
         return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.shared_folder),
                                     owners_.with(owners_.modes.queue_file))

@@ -149,7 +149,9 @@ bool head_text(std::string_view key, std::string_view value, RowText& text) {
         "programs_revision", head.programs_revision)("applied", totals.applied)(
         "stale", totals.stale)("duplicate", totals.duplicate)("catalog", totals.catalog)(
         "commands", totals.commands)("dead", totals.dead)("orders", totals.orders)(
-        "journal_entries", totals.journal_entries)("clicks", totals.clicks)
+        "journal_entries", totals.journal_entries)("clicks", totals.clicks)(
+        "clicks_stored", totals.clicks_stored)("clicks_known", totals.clicks_known)(
+        "clicks_without_link", totals.clicks_without_link)("clicks_expired", totals.clicks_expired)
         .list("anomalies", totals.anomalies, [](std::uint64_t count) { return count; });
     return true;
 }

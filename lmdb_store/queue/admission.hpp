@@ -48,8 +48,8 @@ public:
     void saw_map_full(Environment& env) noexcept;
     void saw_disk_full() noexcept;
     void saw_success() noexcept;
-    /// Opens admission again if the disk, or the queue, has room. Blocks for the disk. Call it
-    /// about once a second.
+    /// Opens admission again if the disk, or the queue, has room. Looks also whether it is half
+    /// full still. Blocks for the disk. Call it about once a second.
     void check_again(Environment& env) noexcept;
 
     /// Returns whether measure() found at least half of the room taken. Never blocks.

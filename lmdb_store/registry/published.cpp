@@ -28,19 +28,29 @@ Error unusable(const fs::path& path, const std::string& what) {
 }  // namespace
 
 Result<PublishedGeneration> PublishedGeneration::open(const StorePaths& paths) {
+    const fs::path path = generation_file(paths);
+    Result<PublishedGeneration> page = open(path);
+    if (page) {
+        return page;
+    }
+    return page.error().code == ErrorCode::kNotFound  ? unusable(path, "is missing")
+           : page.error().code == ErrorCode::kCorrupt ? unusable(path, "is cut off")
+                                                      : page.error();
+}
+
+Result<PublishedGeneration> PublishedGeneration::open(const fs::path& path) {
     PublishedGeneration page;
-    page.path_ = generation_file(paths);
+    page.path_ = path;
     const Result<Fd> fd = open_plain(page.path_, O_RDONLY);
     if (!fd) {
-        return fd.error().code == ErrorCode::kNotFound ? unusable(page.path_, "is missing")
-                                                       : fd.error();
+        return fd.error();
     }
     struct stat info {};
     if (::fstat(fd->get(), &info) != 0) {
         return system_error(errno, "inspect", page.path_);
     }
     if (info.st_size < off_t{kGenerationBytes}) {
-        return unusable(page.path_, "is cut off");
+        return Error{ErrorCode::kCorrupt, "\"" + path.string() + "\" is cut off"};
     }
     page.device_ = info.st_dev;
     page.inode_ = info.st_ino;

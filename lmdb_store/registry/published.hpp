@@ -32,10 +32,12 @@ namespace sluice::store {
     return paths.registry / "generation";
 }
 
-/// The generation that is published: a page that is mapped for reading.
+/// The generation of what is published: a page that is mapped for reading.
 class PublishedGeneration {
 public:
     [[nodiscard]] static Result<PublishedGeneration> open(const StorePaths& paths);
+    /// The same, of any page. Returns kNotFound if it is missing, and kCorrupt if it is cut off.
+    [[nodiscard]] static Result<PublishedGeneration> open(const std::filesystem::path& page);
     /// Changes after a copy was replaced. Never blocks, and makes no system call.
     [[nodiscard]] std::uint64_t current() const noexcept {
         return page_->load(std::memory_order_acquire);

@@ -85,9 +85,10 @@ void row_fields(auto& fields, Is<NodeHead> auto& row) {
     fields(head.next_work);
     fields(head.programs_revision);
     auto& totals = head.totals;
-    for (auto* count :
-         {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog, &totals.commands,
-          &totals.dead, &totals.orders, &totals.journal_entries, &totals.clicks}) {
+    for (auto* count : {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog,
+                        &totals.commands, &totals.dead, &totals.orders, &totals.journal_entries,
+                        &totals.clicks, &totals.clicks_stored, &totals.clicks_known,
+                        &totals.clicks_without_link, &totals.clicks_expired}) {
         fields(*count);
     }
     for (auto& count : totals.anomalies) {

@@ -102,6 +102,11 @@ struct ControlWords {
     std::atomic<std::uint64_t> lanes_boot;
     std::atomic<std::uint64_t> clicks;  ///< Worker, as `commands`: inputs with clicks.
     std::array<std::atomic<std::uint64_t>, 16> later_anomalies;  ///< See anomalies_of().
+    /// Worker: rows of those inputs, by outcome, and clicks that were deleted.
+    std::atomic<std::uint64_t> clicks_stored, clicks_known, clicks_without_link, clicks_expired;
+    /// Worker: links that nginx may serve; Worker: milliseconds since 1970 since which the ledger
+    /// has newer links than nginx, or 0.
+    std::atomic<std::uint64_t> links_published, links_behind_ms;
 
     /// Returns the anomalies of an AnomalyKind, below 32.
     [[nodiscard]] std::atomic<std::uint64_t>& anomalies_of(std::size_t kind) noexcept {

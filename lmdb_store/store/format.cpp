@@ -120,6 +120,7 @@ StorePaths::StorePaths(fs::path store_root)
       snapshots(root / "snapshots"),
       lanes(queue / "lanes"),
       lane_cells(lanes / "cells"),
+      links(root / "links"),
       worker_lock(root / "worker.lock") {}
 
 Result<StoreFormat> read_store_format(const StorePaths& paths) {

@@ -32,6 +32,7 @@ struct StorePaths {
     std::filesystem::path exports;    ///< Made by the first export of a bank file.
     std::filesystem::path snapshots;  ///< Made by the first `sluice ledger snapshot`.
     std::filesystem::path lanes, lane_cells;
+    std::filesystem::path links;        ///< The links that nginx serves.
     std::filesystem::path worker_lock;  ///< Locked (flock) by the process that drains the queue.
 };
 

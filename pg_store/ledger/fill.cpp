@@ -54,7 +54,7 @@ public:
         static const std::string kCopy = copy_into("heads", kHeadColumns);
         numbers_.emplace(head.node, head.number);
         programs_revision_ = std::max(programs_revision_, head.programs_revision);
-        RowWriter& rows = begin_row(kCopy, 18);
+        RowWriter& rows = begin_row(kCopy, 22);
         rows.text(head.node);
         write_head(head, rows);
         end_row(rows);

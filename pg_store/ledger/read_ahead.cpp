@@ -84,6 +84,9 @@ void ReadAhead::add(const Input& input, const RecordView& record, UpcomingKeys& 
         if (const Parsed<ClickRecord> clicks = decode_clicks(body)) {
             for (const RecordedClick& row : clicks->rows) {
                 keys.devices.push_back({account, WaitKind::kAnon, row.device});
+                if (clicks->source == ClickSource::kLink) {
+                    keys.links.push_back(row.link);
+                }
             }
         }
         return;

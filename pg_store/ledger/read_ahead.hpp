@@ -32,6 +32,7 @@ struct UpcomingKeys {
     std::vector<ShopText> products;   ///< Product ids that are about to change.
     std::vector<ShopText> skus;       ///< Texts of lines whose products may be asked for.
     std::vector<WaitKey> devices;     ///< Devices of clicks.
+    std::vector<LinkId> links;        ///< Links of clicks.
     std::size_t inputs_count = 0;     ///< How many one transaction takes, from the front.
     bool command = false;             ///< The one input is a person's command.
     bool deletes = false;             ///< Some input deletes an order.

@@ -171,8 +171,9 @@ void PgTxn::send_head() {
         "UPDATE sluice_ledger.heads SET applied_seq = $2, last_received_s = $3, "
         "last_received_ns = $4, inputs_sha256 = $5, next_entry = $6, next_work = $7, applied = $8, "
         "stale = $9, duplicate = $10, catalog = $11, commands = $12, dead = $13, orders = $14, "
-        "journal_entries = $15, clicks = $16, anomalies = $17 "
-        "WHERE number = $1 AND applied_seq = $18"};
+        "journal_entries = $15, clicks = $16, clicks_stored = $17, clicks_known = $18, "
+        "clicks_without_link = $19, clicks_expired = $20, anomalies = $21 "
+        "WHERE number = $1 AND applied_seq = $22"};
     static constexpr Statement kShared{"UPDATE sluice_ledger.state SET programs_revision = $1"};
     RowWriter parameters;
     write_head(head_, parameters);

@@ -124,6 +124,7 @@ private:
     void fetch_codes(const std::vector<WaitKey>& keys);
     void fetch_clicks(const std::vector<WaitKey>& keys);
     void fetch_waiting(const std::vector<WaitKey>& keys);
+    void fetch_links(const UpcomingKeys& keys);
     void fetch_chains(const UpcomingKeys& keys);
     void fetch_products(const std::vector<ShopText>& keys);
     void fetch_variants(const std::vector<ShopText>& skus);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
@@ -82,6 +83,39 @@ void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
             }
         } catch (const DamagedRow&) {
             for (const DeletedOrder& row : asked) {
+                forget(row);  // the input that loads the damaged row gets the error
+            }
+        }
+    });
+}
+
+void PgTxn::fetch_links(const UpcomingKeys& keys) {
+    static const Statement kSelect =
+        kept_statement("SELECT " + sql_of<LinkRow>().columns("l.") +
+                       " FROM sluice_ledger.links l WHERE l.link = ANY ($1::text[])");
+    ColumnArray ids(Type::kText);
+    std::vector<LinkRow> asked;
+    for (const LinkId& id : keys.links) {
+        LinkRow row;
+        row.link = id;
+        if (asks_for(row)) {
+            ids.add().text(id.view());
+            asked.push_back(std::move(row));
+        }
+    }
+    if (asked.empty()) {
+        return;
+    }
+    RowWriter parameters;
+    ids.write_to(parameters);
+    connection_.send(kSelect, parameters, [this, asked = std::move(asked)](Rows rows) {
+        try {
+            for (int i = 0; i < rows.count(); ++i) {
+                RowReader row = rows.row(i);
+                know(read_row<LinkRow>(row), true);
+            }
+        } catch (const DamagedRow&) {
+            for (const LinkRow& row : asked) {
                 forget(row);  // the input that loads the damaged row gets the error
             }
         }
@@ -248,6 +282,7 @@ void PgTxn::fetch(const UpcomingKeys& keys) {
     fetch_chains(keys);
     fetch_products(keys.products);
     sync_lock();  // expect() has sent one before these reads
+    fetch_links(keys);
     fetch_waiting(keys.devices);
     std::vector<WaitKey> sources = keys.sources;
     sources.insert(sources.end(), keys.devices.begin(), keys.devices.end());

@@ -33,7 +33,9 @@ void read_fields(RowReader& row, LedgerHead& head) {
     Totals& totals = head.totals;
     for (std::uint64_t* total :
          {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog, &totals.commands,
-          &totals.dead, &totals.orders, &totals.journal_entries, &totals.clicks}) {
+          &totals.dead, &totals.orders, &totals.journal_entries, &totals.clicks,
+          &totals.clicks_stored, &totals.clicks_known, &totals.clicks_without_link,
+          &totals.clicks_expired}) {
         *total = row.u8();
     }
     const std::vector<Field> anomalies = row.elements();
@@ -65,7 +67,8 @@ void write_head(const LedgerHead& head, RowWriter& row) {
     row.u8(head.next_entry).u8(head.next_work);
     for (const std::uint64_t total :
          {totals.applied, totals.stale, totals.duplicate, totals.catalog, totals.commands,
-          totals.dead, totals.orders, totals.journal_entries, totals.clicks}) {
+          totals.dead, totals.orders, totals.journal_entries, totals.clicks, totals.clicks_stored,
+          totals.clicks_known, totals.clicks_without_link, totals.clicks_expired}) {
         row.u8(total);
     }
     row.array(Type::kInt8, totals.anomalies,

@@ -38,7 +38,7 @@ auto read_named(const std::string& row, const std::optional<OrderKey>& order, Re
 inline constexpr const char* kHeadColumns =
     "node, number, applied_seq, last_received_s, last_received_ns, inputs_sha256, next_entry, "
     "next_work, applied, stale, duplicate, catalog, commands, dead, orders, journal_entries, "
-    "clicks, anomalies";
+    "clicks, clicks_stored, clicks_known, clicks_without_link, clicks_expired, anomalies";
 [[nodiscard]] LedgerHead read_head(RowReader& row);
 /// Writes the fields that `UPDATE heads` of txn.cpp takes: all but the node.
 void write_head(const LedgerHead& head, RowWriter& row);

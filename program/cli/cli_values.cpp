@@ -66,6 +66,13 @@ Result<std::string> parse_admin_id(std::string_view text) {
     return std::string(text);
 }
 
+Result<LinkId> parse_link_id(std::string_view text) {
+    if (!is_link_id(text)) {
+        return invalid("expected 1 to 64 of A-Z a-z 0-9 . _ ~ -");
+    }
+    return LinkId(text);
+}
+
 Result<std::string> parse_wire_id(std::string_view text) {
     if (text.empty() || text.size() > kWireIdBytesMax) {
         return invalid("expected an id of 1 to 1024 bytes");

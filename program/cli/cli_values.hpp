@@ -26,6 +26,7 @@ template <class Value>
 
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
+[[nodiscard]] Result<LinkId> parse_link_id(std::string_view text);
 /// Parses an id from outside (an order, a customer): 1 to 1024 bytes.
 [[nodiscard]] Result<std::string> parse_wire_id(std::string_view text);
 /// Trims a text: a name, a code, a reason. It may be empty, and has at most 1024 bytes.
@@ -87,6 +88,12 @@ Option add_id(Subcommand app, const std::string& name, const std::string& type, 
             return id.ok() ? Result<Id>(Id(*id)) : id.error();
         },
         description);
+}
+
+/// Likewise, for the id of a link.
+inline Option add_link_id(Subcommand app, const std::string& name, const std::string& type,
+                          LinkId& target, const std::string& description) {
+    return add_value(app, name, type, target, parse_link_id, description);
 }
 
 }  // namespace sluice::cli

@@ -19,11 +19,11 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "shops", "commit", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "creators", "exports", "audit"],
+    "core": ["values", "json", "protocol", "shops", "commit", "links", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "creators", "exports", "audit"],
     "os": ["files", "random", "libraries", "clock"],
-    "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "rows", "destinations", "ledger", "init", "archive", "backup"],
+    "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "links", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "rows", "schema", "registry", "ledger"],
-    "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "request", "status"],
+    "ngx_module": ["nginx", "shared", "conf", "store", "commit", "offload", "links", "request", "status"],
     "program": ["system", "cli", "toml"],
     "worker": ["drain", "access", "copy", "replay"],
     "serve": ["read", "creators", "http"],

@@ -88,13 +88,6 @@ Result<ClicksBy> parse_by(std::string_view text) {
     return Error{ErrorCode::kInvalid, "expected day, month, link or creator"};
 }
 
-Result<LinkId> parse_link(std::string_view text) {
-    if (!is_link_id(text)) {
-        return Error{ErrorCode::kInvalid, "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -"};
-    }
-    return LinkId(text);
-}
-
 }  // namespace
 
 void declare_click_report(Subcommand group) {
@@ -104,7 +97,7 @@ void declare_click_report(Subcommand group) {
     add_id(clicks, "--account", "A", filter.account.emplace(), "Account").required();
     add_id(clicks, "--program", "P", command.program, "Only clicks of this program");
     add_id(clicks, "--creator", "C", filter.creator, "Only clicks of this creator");
-    add_value(clicks, "--link", "L", command.link, parse_link, "Only clicks of this link");
+    add_value(clicks, "--link", "L", command.link, parse_link_id, "Only clicks of this link");
     add_value(clicks, "--from", "T", filter.from, parse_day,
               "First instant of the first UTC day (RFC 3339; default: all)");
     add_value(clicks, "--to", "T", filter.to, parse_day,

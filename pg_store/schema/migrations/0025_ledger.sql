@@ -36,7 +36,11 @@ CREATE TABLE sluice_ledger.heads (
     orders              bigint NOT NULL,
     journal_entries     bigint NOT NULL,
     anomalies           bigint[] NOT NULL,              -- rows of each kind
-    clicks              bigint NOT NULL                 -- inputs with clicks
+    clicks              bigint NOT NULL,                -- inputs with clicks
+    clicks_stored       bigint NOT NULL,
+    clicks_known        bigint NOT NULL,                -- stored already
+    clicks_without_link bigint NOT NULL,
+    clicks_expired      bigint NOT NULL
 );
 
 CREATE TABLE sluice_ledger.chains (
@@ -290,3 +294,6 @@ CREATE INDEX clicks_received ON sluice_ledger.clicks
 CREATE VIEW sluice_ledger.clicks_by_receipt AS
 SELECT account, received_s, received_ns, anon, program, occurred_s, occurred_ns, creator
 FROM sluice_ledger.clicks WHERE source <> 3;
+CREATE INDEX links_creator ON sluice_ledger.links (account, creator, link);
+CREATE VIEW sluice_ledger.links_by_creator AS
+SELECT account, creator, link FROM sluice_ledger.links;

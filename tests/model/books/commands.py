@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from model.books import (
-    attribution, events, forget, guard, imports, limits, openings, payouts, periods, plausibility, policy, signatures,
+    attribution, events, forget, guard, imports, links, limits, openings, payouts, periods, plausibility, policy, signatures,
 )
 from model.books.rates import parse_money
 from model.books.state import Credit, Nothing, Refused, Result
@@ -493,4 +493,5 @@ HANDLERS = {
     "creator set": imports.set_creator,
     "creator rename": imports.rename,
     "click import": imports.clicks,
+    "link": links.change,
 }

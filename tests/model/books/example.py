@@ -59,7 +59,7 @@ class Example:
         if result is None:
             return
         refused = step.get("refused")
-        default = "refused" if refused else "applied" if {"order", "products", "posted"} & set(step) else "done"
+        default = "refused" if refused else "applied" if {"order", "products", "posted", "followed"} & set(step) else "done"
         if "delete_products" in step:
             default = "applied"
         self.equal("becomes", result.outcome, step.get("becomes", default), result.text)
@@ -108,6 +108,8 @@ class Example:
                 return self.ledger.products(self.input(step), shop, topic, step[name])
         if "posted" in step:
             return self.posted(step)
+        if "followed" in step:
+            return self.followed(step)
         command = self.command(step)
         if "preview" in step:
             return self.preview(step, command)
@@ -138,6 +140,14 @@ class Example:
         if "name" in step:
             self.names[step["name"]] = at.own_id
         return self.ledger.post_clicks(at, [{**row, "at": instant(row["at"])} for row in rows])
+
+    def followed(self, step):
+        at = self.input(step)
+        at = Input(at.node, at.seq, at.received, at.account)
+        if "name" in step:
+            self.names[step["name"]] = at.own_id
+        rows = [{"device": device, "at": instant(when), "link": link} for device, when, link in step["followed"]]
+        return self.ledger.follow_links(at, rows)
 
     def command(self, step):
         for verb, make in VERBS.items():

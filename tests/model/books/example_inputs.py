@@ -135,6 +135,7 @@ VERBS = {
     "policy": apply,
     "creators": lambda _, step: {"do": "creator import", "rows": [creator_row(r) for r in step["creators"]], **effective_from(step)},
     "clicks": clicks,
+    "link": lambda _, step: {"do": "link", **step["link"]},
     "remove": remove,
     "close": close,
     "preview": close,

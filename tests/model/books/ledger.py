@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-from model.books import commands, events, imports, payouts, plausibility, rates
+from model.books import commands, events, imports, links, payouts, plausibility, rates
 from model.books.journal import PROOF, Journal
 from model.books.state import Nothing, PendingApproval, Refused, Result
 from model.catalog_model import Catalog
@@ -33,6 +33,7 @@ class Ledger:
         self.called = {}  # (account, first id) -> the newest, which reports show
         self.clicks = {}  # device -> [Click]
         self.click_number = 0
+        self.links = {}  # link -> Link
         self.click_arrivals = []  # (device, Click), of those that were not stored already
         self.catalogs = {}
         self.deletions = {}  # (shop, order) that is unknown -> (version, cancelled at, receipt, digest)
@@ -74,6 +75,12 @@ class Ledger:
         self._begin(at, ("post_clicks", at, copy.deepcopy(rows)))
         at = replace(at, command_id=at.own_id)
         imports.post_clicks(self, at, rows)
+        self._end(at)
+        return Result("applied")
+
+    def follow_links(self, at, rows):
+        self._begin(at, ("follow_links", at, copy.deepcopy(rows)))
+        links.follow(self, replace(at, command_id=at.own_id), rows)
         self._end(at)
         return Result("applied")
 

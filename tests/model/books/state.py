@@ -48,6 +48,18 @@ class Input:
         return command_id(self.node, self.seq, self.received)
 
 
+@dataclass
+class Link:
+    """Account, program and creator never change; a removed id is never used again."""
+
+    account: str
+    program: str
+    creator: str
+    to: str
+    deep: bool
+    state: str = "active"
+
+
 def command_id(node, seq, received):
     digest = hashlib.sha256(node.encode() + seq.to_bytes(8, "big")).digest()
     bits = int.from_bytes(digest[:4], "big") >> 2

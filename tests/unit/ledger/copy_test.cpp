@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/copy/row_sink.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "lmdb_store/ledger/differences.hpp"
 #include "lmdb_store/ledger/fill.hpp"
@@ -63,6 +64,9 @@ void put_lists(LedgerTxn& txn, RowView row) {
         const auto& click = row.as<Click>();
         txn.put(ClickByReceipt{click.account, click.received_at, click.anon, click.program,
                                click.occurred_at, click.creator});
+    } else if (row.is<LinkRow>()) {
+        const auto& link = row.as<LinkRow>();
+        txn.put(LinkByCreator{link.account, link.creator, link.link});
     } else if (row.is<PendingApproval>()) {
         const auto& pending = row.as<PendingApproval>();
         txn.put(WaitingByState{pending.account, pending.state, pending.command_id});

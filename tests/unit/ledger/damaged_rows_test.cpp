@@ -1,6 +1,5 @@
-// Rule O6: every row of every table, edited to nonsense; then the next inputs, applied as the
-// worker and the rebuild do. An error or a dead letter, never a signal, and no wrong cent in other
-// orders.
+// Rule O6: every row of every table, edited to nonsense, and the next inputs are applied: an error
+// or a dead letter, never a signal, and no wrong cent in other orders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +17,7 @@
 
 #include "core/forget/edit.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/link_rows.hpp"
 #include "core/rules/soundness.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/ledger/tables.hpp"
@@ -57,7 +57,6 @@ public:
         import.rows = {{ 2, CreatorId("anna"), ProgramId("spring"), code }};
         command(import);
     }
-    /// Rows of the tables that orders alone do not fill.
     void people() {
         Credit credit;
         credit.creator = CreatorId("anna");
@@ -200,9 +199,8 @@ void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node 
     }
 }
 
-/// A forget that is half done: one of two nodes has done its part, and an order is still to be
-/// changed, as behind a forget of more orders than are changed with the command. And the seal of a
-/// command, and the signature of an approval.
+/// A forget that one of two nodes has done, with an order that is still to be changed; a click, a
+/// link, the seal of a command, and the signature of an approval.
 void leave_rows(Ledger& ledger) {
     const std::unique_ptr<LedgerTxn> txn = ledger.begin(kNode);
     ForgetTask task;
@@ -226,13 +224,15 @@ void leave_rows(Ledger& ledger) {
     Click posted;
     posted.source = ClickSource::kPost;
     txn->put_click(posted);
+    txn->put(LinkRow{LinkId("a"), {1}, {}, {}, "https://s", {}, LinkState::kActive, {}});
+    txn->put(LinkByCreator{{1}, {}, LinkId("a")});
+    txn->put(LinksHead{1, 1, 1});
     txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
     txn->commit();
 }
 
-/// Every table gets a row.
-/// @return how many inputs `kNode` has applied.
+/// Gives every table a row. Returns how many inputs `kNode` has applied.
 std::uint64_t fill(Ledger& ledger) {
     Inputs elsewhere(0);
     elsewhere.order("n", 1, "", "NOBODY");

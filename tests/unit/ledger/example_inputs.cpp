@@ -177,6 +177,21 @@ ClickImport clicks_of(const json& step) {
     return command;
 }
 
+LinkSet link_of(const json& value) {
+    LinkSet::Row row;
+    row.link = LinkId(text_at(value, "link"));
+    if (value.contains("creator")) {
+        row.creator = CreatorId(text_at(value, "creator"));
+        row.program = ProgramId(text_at(value, "program"));
+    }
+    row.destination = optional_at(value, "to");
+    const LinkVerb verb = parse_link_verb(text_at(value, "verb")).value();
+    if (verb == LinkVerb::kCreate || value.contains("deep")) {
+        row.deep = value.value("deep", false);
+    }
+    return {verb, {row}};
+}
+
 HoldTarget target_of(const json& value) {
     HoldTarget target;
     if (value.contains("order")) {
@@ -396,6 +411,9 @@ Command command_of(const json& step, const ExampleNames& names, Timestamp now) {
     if (step.contains("clicks")) {
         return clicks_of(step);
     }
+    if (step.contains("link")) {
+        return link_of(step.at("link"));
+    }
     if (step.contains("remove")) {
         return remove_of(step.at("remove"));
     }
@@ -470,6 +488,16 @@ std::vector<RecordedClick> posted_clicks(const json& rows) {
             {anon_digest(row.at(0).get<std::string>()), instant(row.at(3).get<std::string>()),
              LinkId(row.size() > 4 ? row.at(4).get<std::string>() : ""),
              ProgramId(row.at(2).get<std::string>()), CreatorId(row.at(1).get<std::string>())});
+    }
+    return clicks;
+}
+
+std::vector<RecordedClick> followed_links(const json& rows) {
+    std::vector<RecordedClick> clicks;
+    for (const json& row : rows) {
+        clicks.push_back({anon_digest(row.at(0).get<std::string>()),
+                          instant(row.at(1).get<std::string>()),
+                          LinkId(row.at(2).get<std::string>()), ProgramId(), CreatorId()});
     }
     return clicks;
 }

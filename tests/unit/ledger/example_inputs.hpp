@@ -30,6 +30,7 @@ struct ExampleNames {
 [[nodiscard]] std::optional<SourceText> source_of(const nlohmann::json& step);
 /// The clicks of a step that posts them.
 [[nodiscard]] std::vector<RecordedClick> posted_clicks(const nlohmann::json& rows);
+[[nodiscard]] std::vector<RecordedClick> followed_links(const nlohmann::json& rows);
 /// The command of a step. Throws std::invalid_argument: there is no such step.
 [[nodiscard]] Command command_of(const nlohmann::json& step, const ExampleNames& names,
                                  Timestamp now);

@@ -13,6 +13,7 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/payouts/plan.hpp"
+#include "core/protocol/click_record.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/statements/statements.hpp"
@@ -232,6 +233,10 @@ private:
         }
         if (step.contains("posted")) {
             return books.clicks(posted_clicks(step.at("posted")));
+        }
+        if (step.contains("followed")) {
+            return books.raw(Topic::kClick, encode_clicks({ClickSource::kLink,
+                                                           followed_links(step.at("followed"))}));
         }
         if (step.contains("products")) {
             return books.products(Topic::kProductUpsert, step.at("products").dump());

@@ -7,6 +7,7 @@
 #include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/seal.hpp"
+#include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "unit/ledger/books.hpp"
@@ -76,6 +77,13 @@ void live(Books& books) {
     books.click("device-1", "ben", "spring", "2025-12-31T00:00:00Z");
     books.clicks({{anon_digest("device-3"), instant("2026-01-01T00:00:00Z"), LinkId("ann-mug"),
                    ProgramId("spring"), CreatorId("ann")}});
+    books.command(LinkSet{LinkVerb::kCreate,
+                          {{0, LinkId("ann-cup"), ProgramId("spring"), CreatorId("ann"),
+                            "https://s.example/", false}}});
+    books.raw(Topic::kClick,
+              encode_clicks({ClickSource::kLink,
+                             {{anon_digest("device-3"), instant("2025-12-30T00:00:00Z"),
+                               LinkId("ann-cup"), ProgramId(), CreatorId()}}}));
     books.products(Topic::kProductUpsert,
                    R"([{"platform_product_id":"p","title":"T","brand":"B","tags":["t"],)"
                    R"("collections":["c"],"variants":[{"variant_sku":"v"}]}])");

@@ -1,0 +1,176 @@
+#include "core/links/redirect.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/shops/device_id.hpp"
+#include "core/values/ids.hpp"
+
+namespace sluice {
+namespace {
+
+/// Returns whether a path, once it is decoded, has a segment `.` or `..`. A backslash counts as a
+/// slash, because browsers read it so.
+bool has_dot_segment(std::string_view path) noexcept {
+    std::size_t dots = 0;
+    bool only_dots = true;
+    const auto is_dots = [&] { return only_dots && (dots == 1 || dots == 2); };
+    for (std::size_t at = 0; at < path.size();) {
+        char c = path[at];
+        const std::size_t length = c == '%' ? 3 : 1;
+        if (length == 3) {
+            c = static_cast<char>(hex_digit(path[at + 1]) * 16 + hex_digit(path[at + 2]));
+        }
+        at += length;
+        if (c == '/' || c == '\\') {
+            if (is_dots()) {
+                return true;
+            }
+            dots = 0;
+            only_dots = true;
+        } else if (c == '.') {
+            ++dots;
+        } else {
+            only_dots = false;
+        }
+    }
+    return is_dots();
+}
+
+bool is_path(std::string_view rest) noexcept {
+    for (std::size_t at = 0; at < rest.size();) {
+        const std::size_t length = url_character(rest, at);
+        if (length == 0) {
+            return false;
+        }
+        at += length;
+    }
+    return !has_dot_segment(rest);
+}
+
+void append_encoded(std::string& text, std::string_view parameter) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    for (std::size_t at = 0; at < parameter.size();) {
+        const std::size_t length = url_character(parameter, at);
+        if (length != 0) {
+            text.append(parameter.substr(at, length));
+            at += length;
+            continue;
+        }
+        const auto byte = static_cast<std::uint8_t>(parameter[at++]);
+        text += '%';
+        text += kDigits[byte >> 4U];
+        text += kDigits[byte & 15U];
+    }
+}
+
+/// Appends parameters to an address, the first of them with `?`.
+class Parameters {
+public:
+    explicit Parameters(std::string& address) noexcept : address_(address) {}
+
+    void add(std::string_view parameter) {
+        if (!parameter.empty()) {
+            separate();
+            append_encoded(address_, parameter);
+        }
+    }
+    void add(std::string_view name, std::string_view value) {
+        separate();
+        address_.append(name).append("=").append(value);
+    }
+
+private:
+    void separate() {
+        address_ += has_some_ ? '&' : '?';
+        has_some_ = true;
+    }
+
+    std::string& address_;
+    bool has_some_ = false;
+};
+
+bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
+    return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
+        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b;
+    });
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+    const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
+    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+}  // namespace
+
+std::optional<LinkTarget> parse_link_target(std::string_view raw,
+                                            std::string_view prefix) noexcept {
+    LinkTarget target;
+    const std::size_t mark = std::min(raw.find('?'), raw.size());
+    target.query = raw.substr(std::min(mark + 1, raw.size()));
+    std::string_view path = raw.substr(0, mark);
+    if (!path.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    path.remove_prefix(prefix.size());
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    target.id = path.substr(0, slash);
+    target.rest = path.substr(slash);
+    return is_link_id(target.id) ? std::optional(target) : std::nullopt;
+}
+
+bool fits_link(const LinkTarget& target, bool is_deep) noexcept {
+    if (!is_deep) {
+        return target.rest.empty() || target.rest == "/";
+    }
+    return target.rest.size() + target.query.size() <= kLinkRestBytesMax && is_path(target.rest);
+}
+
+std::string redirect_address(const Destination& to, const RedirectParts& parts) {
+    std::string address;
+    address.reserve(to.base.size() + to.query.size() + to.fragment.size() + parts.rest.size() +
+                    parts.query.size() + parts.device_name.size() + parts.device.size() + 4);
+    address.append(to.base).append(parts.rest);
+    Parameters parameters(address);
+    parameters.add(to.query);
+    for (std::size_t at = 0; at < parts.query.size();) {
+        const std::size_t end = std::min(parts.query.find('&', at), parts.query.size());
+        const std::string_view parameter = parts.query.substr(at, end - at);
+        if (!is_named(parameter, parts.device_name)) {
+            parameters.add(parameter);
+        }
+        at = end + 1;
+    }
+    if (!parts.device.empty()) {
+        parameters.add(parts.device_name, parts.device);
+    }
+    return address.append(to.fragment);
+}
+
+std::string_view find_device(std::string_view cookies, std::string_view name) noexcept {
+    while (!cookies.empty()) {
+        const std::size_t end = std::min(cookies.find(';'), cookies.size());
+        const std::string_view cookie = trimmed(cookies.substr(0, end));
+        cookies.remove_prefix(std::min(end + 1, cookies.size()));
+        if (cookie.starts_with(name) && cookie.substr(name.size()).starts_with('=')) {
+            const std::string_view value = cookie.substr(name.size() + 1);
+            if (is_device_id(value)) {
+                return value;
+            }
+        }
+    }
+    return {};
+}
+
+bool FetchHeaders::is_speculative() const noexcept {
+    constexpr std::string_view kPrefetch = "prefetch";
+    return equals_ignoring_case(sec_purpose.substr(0, kPrefetch.size()), kPrefetch) ||
+           equals_ignoring_case(purpose, kPrefetch) || equals_ignoring_case(x_moz, kPrefetch) ||
+           equals_ignoring_case(x_purpose, "preview");
+}
+
+bool FetchHeaders::is_embedded() const noexcept {
+    return !sec_fetch_dest.empty() && !equals_ignoring_case(sec_fetch_dest, "document");
+}
+
+}  // namespace sluice
