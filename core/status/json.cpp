@@ -62,6 +62,15 @@ void write_endpoint(JsonWriter& json, const EndpointValues& values) {
     write_histogram(json, "request_seconds", values.request_ms, 1e-3);
 }
 
+void write_link_figures(JsonWriter& json, const MetricsSnapshot& metrics) {
+    json.key("links").begin_object().key("results").begin_object();
+    for (std::size_t i = 0; i < kLinkResults; ++i) {
+        json.field(to_string(static_cast<LinkResult>(i)), metrics.links[i]);
+    }
+    json.end_object().field("clicks_lost", metrics.clicks_lost);
+    json.field("clicks_buffered", metrics.clicks_buffered).end_object();
+}
+
 void write_server(JsonWriter& json, const StatusReport& report) {
     json.key("server").begin_object();
     json.field("version", report.version).field("nginx", report.nginx);
@@ -136,6 +145,8 @@ void write_worker(JsonWriter& json, const StatusReport& report, std::uint64_t no
     json.field("duplicate", worker.duplicate).field("dead", worker.dead);
     json.field("catalog", worker.catalog).field("commands", worker.commands);
     json.field("clicks", worker.clicks);
+    json.field("links_published", worker.links_published);
+    optional_time(json, "links_behind_since", worker.links_behind_ms);
     json.field("attribution_left", worker.attribution_left);
     json.field("last_batch_records", worker.batch_records);
     json.field("last_batch_seconds", static_cast<double>(worker.batch_us) * 1e-6);
@@ -213,6 +224,7 @@ std::string render_status_json(const StatusReport& report) {
     write_histogram(json, "commit_seconds", report.metrics.commit_us, 1e-6);
     write_histogram(json, "commit_requests", report.metrics.commit_requests, 1);
     json.field("offloaded", report.metrics.offloaded);
+    write_link_figures(json, report.metrics);
     write_queue(json, report, now_ms);
     write_worker(json, report, now_ms);
     write_registry(json, report);

@@ -84,6 +84,13 @@ MetricsSnapshot sum_metrics(std::span<const MetricsBlock> blocks) noexcept {
         add(sum.commit_us, block.commit_us);
         add(sum.commit_requests, block.commit_requests);
         sum.offloaded += read(block.offloaded);
+        for (std::size_t i = 0; i < kLinkResults; ++i) {
+            sum.links[i] += read(block.links[i]);
+        }
+        sum.clicks_lost += read(block.clicks_lost);
+        for (const ClickBufferFigure& buffer : block.click_buffers) {
+            sum.clicks_buffered += read(buffer.clicks);
+        }
     }
     return sum;
 }

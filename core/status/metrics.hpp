@@ -16,10 +16,11 @@
 #include <type_traits>
 
 #include "core/intake/intake.hpp"
+#include "core/links/link_result.hpp"
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 5;
+inline constexpr std::uint32_t kMetricsLayout = 6;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
@@ -68,13 +69,27 @@ struct EndpointMetrics {
     SharedHistogram<kRequestBoundsMs> request_ms;
 };
 
+/// Clicks that one process has counted and not written, and that process.
+struct ClickBufferFigure {
+    Counter pid;
+    Counter clicks;
+};
+/// Processes that share a block: generations of a reload that still serve.
+inline constexpr std::size_t kClickBuffers = 8;
+
 /// The counters of one nginx worker. Any of its threads may count.
 struct alignas(64) MetricsBlock {
     std::array<EndpointMetrics, kEndpoints> endpoints;
     SharedHistogram<kCommitBoundsUs> commit_us;
     SharedHistogram<kBatchBounds> commit_requests;
-    Counter offloaded;  ///< Bodies that were checked on the offload pool.
+    Counter offloaded;                        ///< Bodies that were checked on the offload pool.
+    std::array<Counter, kLinkResults> links;  ///< Requests for links, by result.
+    Counter clicks_lost;                      ///< Counted clicks that could not be written.
+    std::array<ClickBufferFigure, kClickBuffers> click_buffers;
 
+    void count_link(LinkResult result) noexcept {
+        links[static_cast<std::size_t>(result)].fetch_add(1, std::memory_order_relaxed);
+    }
     /// Counts a finished request. `reason` is kNone unless it was refused.
     void count_request(Endpoint endpoint, Outcome outcome, Reason reason,
                        std::uint64_t request_ms) noexcept;
@@ -126,7 +141,13 @@ struct MetricsSnapshot {
     HistogramValues commit_us;
     HistogramValues commit_requests;
     std::uint64_t offloaded = 0;
+    std::array<std::uint64_t, kLinkResults> links{};
+    std::uint64_t clicks_lost = 0;
+    std::uint64_t clicks_buffered = 0;
 
+    [[nodiscard]] std::uint64_t of(LinkResult result) const noexcept {
+        return links[static_cast<std::size_t>(result)];
+    }
     [[nodiscard]] const EndpointValues& of(Endpoint endpoint) const noexcept {
         return endpoints[static_cast<std::size_t>(endpoint)];
     }

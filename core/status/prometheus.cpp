@@ -145,6 +145,17 @@ void write_times(MetricsText& text, const MetricsSnapshot& metrics) {
                 "Large bodies that were checked on the offload pool.", metrics.offloaded);
 }
 
+void write_links(MetricsText& text, const MetricsSnapshot& metrics) {
+    text.family("sluice_links_total", "counter", "Requests for links, by result.");
+    for (std::size_t i = 0; i < kLinkResults; ++i) {
+        text.sample(label("result", to_string(static_cast<LinkResult>(i))), metrics.links[i]);
+    }
+    text.single("sluice_clicks_lost_total", "counter",
+                "Counted clicks of links that could not be written.", metrics.clicks_lost);
+    text.single("sluice_click_buffer_clicks", "gauge",
+                "Counted clicks of links that are not written yet.", metrics.clicks_buffered);
+}
+
 void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now_ms) {
     const auto gauge = [&](std::string_view name, std::string_view help, auto value) {
         text.single(name, "gauge", help, value);
@@ -195,6 +206,20 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.sample(label("class", "catalog"), worker.catalog);
     text.sample(label("class", "command"), worker.commands);
     text.sample(label("class", "clicks"), worker.clicks);
+    text.family("sluice_clicks_total", "counter",
+                "Rows of those inputs with clicks, by outcome, and clicks that were deleted "
+                "(expired).");
+    text.sample(label("outcome", "stored"), worker.clicks_stored);
+    text.sample(label("outcome", "known"), worker.clicks_known);
+    text.sample(label("outcome", "no_link"), worker.clicks_without_link);
+    text.sample(label("outcome", "expired"), worker.clicks_expired);
+    text.single("sluice_links_published", "gauge", "Links that nginx may serve.",
+                worker.links_published);
+    text.single("sluice_links_behind_seconds", "gauge",
+                "For how long nginx has lacked a change of a link; 0 if it lacks none.",
+                worker.links_behind_ms != 0 && now_ms > worker.links_behind_ms
+                    ? to_seconds(now_ms - worker.links_behind_ms)
+                    : 0);
     text.single("sluice_worker_attribution_left", "gauge",
                 "Codes, devices and programs whose waiting orders are still to be tried again.",
                 worker.attribution_left);
@@ -269,6 +294,7 @@ std::string render_prometheus(const StatusReport& report) {
                 to_seconds(report.counters_since_ms));
     write_requests(text, report.metrics);
     write_times(text, report.metrics);
+    write_links(text, report.metrics);
     if (report.queue) {
         write_queue(text, *report.queue, now_ms);
     }

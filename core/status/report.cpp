@@ -89,6 +89,23 @@ void check_worker(const WorkerFigures& worker, std::uint64_t now_ms, Problems& p
     }
 }
 
+/// Links that nginx has not got for so long are a problem.
+constexpr std::uint64_t kLinksBehindMs = 60 * 1000;
+
+void check_links(const StatusReport& report, std::uint64_t now_ms, Problems& problems) {
+    if (!report.links_problem.empty()) {
+        problems.push_back({Severity::kWarning, "links_unreadable",
+                            "nginx serves the links that it read before: " + report.links_problem});
+    }
+    const std::uint64_t since_ms = report.worker ? report.worker->links_behind_ms : 0;
+    if (since_ms != 0 && now_ms > since_ms + kLinksBehindMs) {
+        problems.push_back({Severity::kWarning, "links_behind",
+                            "For " + seconds_text(now_ms - since_ms) +
+                                " the worker has not been able to publish changes of links. Its "
+                                "log says why."});
+    }
+}
+
 /// How far back refusals are a present problem.
 constexpr std::uint64_t kRefusalsMs = 5 * 60 * 1000;
 
@@ -137,6 +154,7 @@ std::vector<Problem> find_problems(const StatusReport& report) {
     if (report.worker) {
         check_worker(*report.worker, now_ms, problems);
     }
+    check_links(report, now_ms, problems);
     check_refusals(report.history, now_ms, problems);
     std::stable_sort(problems.begin(), problems.end(),
                      [](const Problem& a, const Problem& b) { return a.severity > b.severity; });

@@ -67,6 +67,9 @@ struct WorkerFigures {
     std::string_view error;     ///< The error that it retries, or empty.
     std::uint64_t applied = 0, stale = 0, duplicate = 0, dead = 0, catalog = 0, commands = 0,
                   clicks = 0;
+    std::uint64_t clicks_stored = 0, clicks_known = 0, clicks_without_link = 0, clicks_expired = 0;
+    std::uint64_t links_published = 0;
+    std::uint64_t links_behind_ms = 0;  ///< Since when nginx lacks changes of links, or 0.
     std::uint64_t batch_records = 0, batch_us = 0;  ///< The last batch.
     std::uint64_t orders = 0, journal_entries = 0, anomalies = 0, dead_open = 0;
     std::uint64_t attribution_left = 0;  ///< Codes, devices, programs to be tried again.
@@ -111,6 +114,7 @@ struct StatusReport {
     std::string store_uuid;           ///< Empty if not opened.
     std::optional<Reason> not_ready;  ///< Why the store cannot take events now.
     std::string not_ready_detail;     ///< More for the operator, or empty.
+    std::string links_problem;        ///< Why nginx serves older links than are published.
     MetricsSnapshot metrics;
     std::optional<QueueFigures> queue;
     std::optional<WorkerFigures> worker;

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNITS = ROOT / "conf" / "systemd"
 # The parts that the programs of a unit read or write. nginx's master reads the master key before it drops privileges.
 USED = {
-    "nginx-hardening.conf": {"format", "master.key", "registry", "queue"},
+    "nginx-hardening.conf": {"format", "master.key", "registry", "queue", "links"},
     "sluice-registry-sync.service": {"format", "master.key", "registry"},
     "sluice-serve.service": {"format", "registry", "queue", "ledger", "notify"},
     "sluice-creators.service": {"format", "registry", "queue", "ledger", "notify"},

@@ -300,6 +300,23 @@ def test_nginx_writes_to_no_file_of_the_registry(walled, new_merchant):
     assert merchant.event("ORDER_CREATE", orders.order()).status == 401
 
 
+def test_nginx_writes_to_no_file_of_the_links(walled, new_merchant):
+    """LK3. The worker alone publishes links: a broken process of nginx cannot change where a link leads."""
+    walled.serve(new_merchant)
+    walled.sluice("worker", "--until-empty")
+
+    def opens_for_writing(path):
+        return lambda: open(path, "r+b").close()
+
+    folder = walled.store / "links"
+    assert {path.name for path in folder.iterdir()} >= {"published", "generation"}
+    for path in folder.iterdir():
+        assert walled.intrude(opens_for_writing(path)) == "PermissionError", path
+        assert walled.intrude(lambda path=path: path.unlink()) == "PermissionError", path
+        assert walled.intrude(lambda path=path: path.rename(path.with_name("other"))) == "PermissionError", path
+    assert walled.intrude(lambda: (folder / "forged").touch()) == "PermissionError"
+
+
 def replace_copy(store, bytes_there):
     """Another file takes the place of the copy, as after a disk error or a person's mistake, and nginx looks at it."""
     copy, page = store / "registry" / "published", store / "registry" / "generation"

@@ -48,6 +48,8 @@ Findings look(const Frame& frame, const NginxDump& nginx) {
                         [&](Findings& found) { check_queue(frame, now(), found); });
             check_apart("ledger", rebuild_remedy(paths), findings,
                         [&](Findings& found) { check_ledger(frame, found); });
+            check_apart("links", rebuild_remedy(paths), findings,
+                        [&](Findings& found) { check_links(frame, nginx.configuration, found); });
         }
     }
     check_units(paths, findings);

@@ -123,6 +123,10 @@ struct NginxDump {
 [[nodiscard]] NginxDump dump_nginx(const store::StorePaths& paths, const std::string& program,
                                    const std::string& configuration);
 void check_nginx(const store::StorePaths& paths, const NginxDump& dump, Findings& findings);
+// tool/doctor/links.cpp
+/// Reports links that need a person, and a file for nginx that is not the ledger's.
+void check_links(const Frame& frame, const std::vector<NginxDirective>& configuration,
+                 Findings& findings);
 // tool/doctor/status_access.cpp
 /// Reports status pages that clients of a proxy may read.
 void check_status_access(const std::vector<NginxDirective>& configuration, Findings& findings);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "lmdb_store/links/published_file.hpp"
 #include "lmdb_store/registry/published.hpp"
 
 namespace sluice::cli {
@@ -39,22 +40,29 @@ std::vector<Expected> expected_files(const store::StorePaths& paths, bool has_gr
     const auto closed = [](const fs::path& path, bool is_remade) {
         return Expected{path, S_IFDIR, kGroupAndOthers, 0700, true, kGroupAndOthers, is_remade};
     };
-    return {folder(paths.root),
-            folder(paths.registry),
-            file(paths.registry / "data.mdb", kGroupAndOthers, 0600),
-            file(paths.registry / "lock.mdb", kGroupAndOthers, 0600),
-            file(paths.format, kNotInGroup, 0640),
-            file(store::published_file(paths), kNotInGroup, 0640),
-            file(store::generation_file(paths), kNotInGroup, 0640),
-            folder(paths.queue),
-            file(paths.queue / "data.mdb", kOthers, 0660),
-            file(paths.queue / "lock.mdb", kOthers, 0660),
-            hints(paths.control),
-            shared(paths.bulk),
-            shared(paths.lanes),
-            hints(paths.lane_cells),
-            closed(paths.ledger, false),
-            closed(paths.archive, true)};
+    std::vector<Expected> files{folder(paths.root),
+                                folder(paths.registry),
+                                file(paths.registry / "data.mdb", kGroupAndOthers, 0600),
+                                file(paths.registry / "lock.mdb", kGroupAndOthers, 0600),
+                                file(paths.format, kNotInGroup, 0640),
+                                file(store::published_file(paths), kNotInGroup, 0640),
+                                file(store::generation_file(paths), kNotInGroup, 0640),
+                                folder(paths.links),
+                                file(store::links_generation_file(paths), kNotInGroup, 0640),
+                                folder(paths.queue),
+                                file(paths.queue / "data.mdb", kOthers, 0660),
+                                file(paths.queue / "lock.mdb", kOthers, 0660),
+                                hints(paths.control),
+                                shared(paths.bulk),
+                                shared(paths.lanes),
+                                hints(paths.lane_cells),
+                                closed(paths.ledger, false),
+                                closed(paths.archive, true)};
+    std::error_code ignored;
+    if (fs::exists(store::links_file(paths), ignored)) {  // the worker writes the first one
+        files.push_back(file(store::links_file(paths), kNotInGroup, 0640));
+    }
+    return files;
 }
 
 std::optional<Expected> expected_of(const store::StorePaths& paths, bool has_group,

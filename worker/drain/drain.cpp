@@ -10,6 +10,7 @@
 #include "worker/drain/archive_follower.hpp"
 #include "worker/drain/forget_part.hpp"
 #include "worker/drain/housekeeping.hpp"
+#include "worker/drain/link_publisher.hpp"
 #include "worker/drain/retry.hpp"
 #include "worker/drain/store_seals.hpp"
 #include "worker/drain/store_senders.hpp"
@@ -75,6 +76,7 @@ public:
                        : std::nullopt,
                    [this](const Error& error) { archive_failed(error); }),
           forgets_(queue, archive_),
+          links_(paths, queue.control().words()),
           retry_(options.retry_seconds_max) {
         keeper_.starting(options.version);
     }
@@ -92,6 +94,9 @@ private:
     [[nodiscard]] Result<bool> turn(bool idle);
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
     void finish_forgets();
+    void finish_links();
+    void look_at_links();
+    void links_failed(const Error& error) const;
     [[nodiscard]] Status finish(bool trims);
     void archive_failed(const Error& error) const;
     void look_at_lanes();
@@ -124,7 +129,9 @@ private:
     Applying applying_;
     ArchiveFollower archive_;
     ForgetParts forgets_;
+    LinkPublisher links_;
     Retry retry_;
+    bool runs_on_ = false;  ///< Until it is stopped.
     Clock::time_point last_heartbeat_{};
     std::string lanes_told_;  ///< The last warning about lanes.
 };
@@ -199,6 +206,7 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     }
     archive_.reread_order();
     if (error.code == ErrorCode::kIo) {
+        links_.settle();
         applying_.close_ledger();  // LMDB may have given up on its environment
     }
     if (decision.is_failure) {
@@ -247,6 +255,21 @@ void Drain::Loop::look_at_lanes() {
     lanes_told_ = std::move(problem);
 }
 
+/// A command publishes when it ends.
+void Drain::Loop::look_at_links() {
+    if (!runs_on_) {
+        return;
+    }
+    if (Status published = links_.turn(applying_.ledger(), queue_.uuid()); !published) {
+        links_failed(published.error());
+    }
+}
+
+void Drain::Loop::links_failed(const Error& error) const {
+    warn("nginx keeps the links that it has, because the new ones cannot be written: " +
+         error.message);
+}
+
 void Drain::Loop::follow_and_publish(bool flush_now) {
     if (const auto durable = archive_.turn(applying_.head().applied_seq, flush_now)) {
         keeper_.publish(*durable);
@@ -270,6 +293,7 @@ Result<bool> Drain::Loop::turn(bool idle) {
     look_at_lanes();
     follow_and_publish(false);
     keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_);
+    look_at_links();
     if (applying_.work().pieces == 0) {
         if (Status done = forgets_.turn(applying_.ledger(), applying_.head().applied_seq, idle);
             !done) {
@@ -306,6 +330,22 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
 
 /// Leaves to the next worker whatever cannot be done now, so that an unreachable database does not
 /// prevent stopping.
+void Drain::Loop::finish_links() {
+    if (!applying_.has_ledger()) {
+        return;
+    }
+    Status done;
+    try {
+        done = links_.finish(applying_.ledger(), queue_.uuid());
+    } catch (const LedgerFailure& failure) {
+        done = failure.error();
+    }
+    if (!done) {
+        links_failed(done.error());
+    }
+}
+
+/// Likewise.
 void Drain::Loop::finish_forgets() {
     if (!applying_.has_ledger() || applying_.work().pieces != 0) {
         return;
@@ -329,6 +369,7 @@ Status Drain::Loop::finish(bool trims) {
             follow_and_publish(true);
         } while (archive_.is_behind() && steady_now() < end);
     }
+    finish_links();
     finish_forgets();
     if (Status saved = keeper_.save_token_days(); !saved) {
         warn("the days on which tokens were used: " + saved.error().message);
@@ -359,6 +400,7 @@ void Drain::Loop::begin_archive() {
 
 Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
     Status outcome = Status::success();
+    runs_on_ = goal.is_none();
     begin_archive();
     while (!stop) {
         const std::uint32_t wake = queue_.control().words().wake.load();

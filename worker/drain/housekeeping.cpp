@@ -163,6 +163,10 @@ void Housekeeping::figures(const LedgerHead& head, std::uint64_t work_pieces) {
     set(words_.catalog, totals.catalog);
     set(words_.commands, totals.commands);
     set(words_.clicks, totals.clicks);
+    set(words_.clicks_stored, totals.clicks_stored);
+    set(words_.clicks_known, totals.clicks_known);
+    set(words_.clicks_without_link, totals.clicks_without_link);
+    set(words_.clicks_expired, totals.clicks_expired);
     set(words_.orders, totals.orders);
     set(words_.journal_entries, totals.journal_entries);
     set(words_.anomalies,
