@@ -7,6 +7,9 @@
 #include "ngx_module/commit/group_commit.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/conf/directives.hpp"
+#include "ngx_module/links/device_handler.hpp"
+#include "ngx_module/links/link_handler.hpp"
+#include "ngx_module/links/link_service.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/offload/offload.hpp"
 #include "ngx_module/request/handler.hpp"
@@ -27,9 +30,9 @@ public:
         : paths_(std::filesystem::path(to_view(conf.store_path))),
           metrics_(conf.zone_view.block_of(ngx_worker)),
           store_(conf, cycle->log,
-                 {[this] { return requests_.is_in_use(); }, [this] { return uses_queue(); },
-                  [this] { return commits_.lane_in_flight(); }, [this] { commits_.forget_lane(); },
-                  [this] { commits_.store_opened(); }}),
+                 {[this] { return requests_.is_in_use() || clicks_.is_in_use(); },
+                  [this] { return uses_queue(); }, [this] { return commits_.lane_in_flight(); },
+                  [this] { commits_.forget_lane(); }, [this] { commits_.store_opened(); }}),
           commits_(conf.commit_pool, cycle->log, metrics_, store_),
           offload_(conf.offload_pool, static_cast<std::uint64_t>(conf.large_memory), cycle->log),
           keys_(store_, offload_),
@@ -37,13 +40,22 @@ public:
           tools_{conf, store_,        commits_, offload_, keys_,
                  {},   PerSecond(10), paths_,   metrics_, Notes(cycle->log)},
           requests_(tools_),
-          status_sources_{store_, sampler_} {}
+          clicks_(conf, commits_, store_, metrics_, cycle->log),
+          link_table_(paths_, offload_, cycle->log),
+          links_(link_table_, clicks_, metrics_),
+          status_sources_{store_, sampler_, link_table_} {
+        commits_.set_rider([this] { clicks_.ride(); });
+    }
 
     /// Begins to open the store, and admits requests.
     void start(MainConf& conf) noexcept {
         store_.start();
         sampler_.start();
+        if (conf.link_locations != 0) {
+            link_table_.start();
+        }
         conf.requests = &requests_;
+        conf.links = &links_;
         conf.status_sources = &status_sources_;
     }
 
@@ -61,6 +73,9 @@ private:
     StatusSampler sampler_;
     RequestTools tools_;
     RequestPool requests_;
+    ClickBuffer clicks_;
+    LinkTable link_table_;
+    LinkService links_;
     StatusSources status_sources_;
 };
 
@@ -70,7 +85,14 @@ bool serves_requests() noexcept {
 
 extern "C" {
 static void* create_main_conf(ngx_conf_t* cf) noexcept {
-    return ngx::create_main_conf(cf, {ngx_http_sluice_handler, ngx_http_sluice_status_handler});
+    return ngx::create_main_conf(
+        cf, {ngx_http_sluice_handler, ngx_http_sluice_status_handler, ngx_http_sluice_link_handler,
+             ngx_http_sluice_device_id_handler});
+}
+
+static ngx_int_t preconfiguration(ngx_conf_t* cf) noexcept {
+    const ngx_int_t added = add_variables(cf);
+    return added == NGX_OK ? add_link_variables(cf) : added;
 }
 
 static ngx_int_t postconfiguration(ngx_conf_t* cf) noexcept {
@@ -107,7 +129,7 @@ static ngx_int_t init_process(ngx_cycle_t* cycle) noexcept {
 }
 
 ngx_http_module_t context = {
-    add_variables,
+    preconfiguration,
     postconfiguration,
     create_main_conf,
     ngx_http_sluice_init_main_conf,

@@ -99,6 +99,9 @@ bool GroupCommit::join(CommitJob& job) noexcept {
     if (!taken && job.route != nullptr) {
         job.route->done(job.bytes);
     }
+    if (taken && rider_) {
+        rider_();
+    }
     return taken;
 }
 

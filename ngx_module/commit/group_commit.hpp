@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/commit/engine.hpp"
@@ -33,6 +35,8 @@ public:
 
     /// Queues a job for the next commit. Returns false if a commit hangs; the caller answers 503.
     [[nodiscard]] bool join(CommitJob& job) noexcept;
+    /// @param rider  Called after each job that joined, so that other jobs join the same batch.
+    void set_rider(std::function<void()> rider) { rider_ = std::move(rider); }
 
     /// Returns true while a thread uses the queue, which must stay open.
     [[nodiscard]] bool in_flight() const noexcept {
@@ -75,6 +79,7 @@ private:
     MetricsBlock& metrics_;
     StoreLink& store_;
     LaneCommit lanes_;
+    std::function<void()> rider_;
     CommitEngine engine_;
     std::mutex engine_mutex_;  ///< Held for a few pointers, never while anything waits.
     std::mutex commit_mutex_;  ///< One commit at a time, even if the pool has several threads.

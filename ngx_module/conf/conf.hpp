@@ -28,9 +28,12 @@ struct ConfLine {
 struct Handlers {
     ngx_http_handler_pt ingest;
     ngx_http_handler_pt status;
+    ngx_http_handler_pt link;
+    ngx_http_handler_pt device_id;
 };
 
 class RequestPool;     // request/handler.hpp
+class LinkService;     // links/link_service.hpp
 struct StatusSources;  // status/status.hpp
 
 struct MainConf {
@@ -40,6 +43,7 @@ struct MainConf {
     // Set after fork in a process that serves requests, otherwise nullptr.
     RequestPool* requests;
     const StatusSources* status_sources;
+    LinkService* links;
 
     ngx_str_t store_path;  ///< Empty without sluice_store.
     ConfLine store_line;
@@ -75,6 +79,9 @@ struct MainConf {
     ngx_int_t request_id_index;  ///< $request_id, or NGX_ERROR where nothing else uses it.
     ngx_uint_t ingest_locations;
     ngx_uint_t status_locations;  ///< Without one, nothing is sampled.
+    ngx_uint_t link_locations;    ///< Without one, no links are read.
+    ngx_uint_t click_buffer;      ///< Clicks that a process keeps.
+    ngx_msec_t click_flush_ms;
 };
 
 enum Ingest : ngx_uint_t {
@@ -122,6 +129,17 @@ struct LocConf {
     time_t retry_after;
     ngx_flag_t dry_run;
     ngx_flag_t status;
+
+    ngx_flag_t link;  ///< The location serves links.
+    ConfLine link_line;
+    ngx_str_t link_account;   ///< Or empty.
+    ngx_str_t link_fallback;  ///< Or empty.
+    time_t link_cookie_seconds;
+    ngx_str_t link_cookie_rest;  ///< `; Max-Age=...`, as it follows the device id.
+    ngx_flag_t link_parameter;
+    ngx_array_t* link_skip;          ///< Values that keep a request from counting.
+    ngx_flag_t device_id;            ///< The location answers with the visitor's device id.
+    ngx_array_t* device_id_origins;  ///< ngx_str_t: whose pages may read it. May be nullptr.
 };
 
 static_assert(std::is_standard_layout_v<MainConf> && std::is_trivially_destructible_v<MainConf>);

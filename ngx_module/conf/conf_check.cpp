@@ -160,12 +160,6 @@ bool check_clicks(ngx_conf_t* cf, const LocConf& conf,
 
 }  // namespace
 
-void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
-            std::string_view text) noexcept {
-    ngx_str_t message = to_ngx(text);
-    ngx_log_error(level, log, 0, "%V in %s:%ui", &message, line.file, line.line);
-}
-
 bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                   const ngx_http_core_loc_conf_t& core) noexcept {
     if (main.store_path.data == nullptr) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/conf/link_directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
@@ -243,20 +244,6 @@ bool is_header_prefix(std::string_view prefix) noexcept {
            rest.front() != '-';
 }
 
-/// Sets the content handler of the location, which can have only one.
-char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
-    ngx_http_core_loc_conf_t& core = core_conf(cf);
-    if (core.handler != nullptr) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" in a location that has another content handler: give it a "
-                           "location of its own",
-                           argument(cf, 0));
-        return kConfFailed;
-    }
-    core.handler = handler;
-    return NGX_CONF_OK;
-}
-
 char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     auto& conf = *static_cast<LocConf*>(location);
     if (conf.ingest != kIngestNone) {
@@ -339,6 +326,7 @@ ngx_conf_post_t header_prefix_post = {check_header_prefix};
 constexpr ngx_uint_t kEverywhere = NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF;
 
 }  // namespace
+
 }  // namespace sluice::ngx
 
 using namespace sluice::ngx;
@@ -375,6 +363,18 @@ ngx_command_t ngx_http_sluice_commands[] = {
      NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, dry_run), nullptr},
     {ngx_string("sluice_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, set_status,
      NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_link"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, set_link,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_link_cookie"), kEverywhere | NGX_CONF_TAKE123, set_link_cookie,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_link_parameter"), kEverywhere | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, link_parameter), nullptr},
+    {ngx_string("sluice_link_skip"), kEverywhere | NGX_CONF_1MORE, ngx_http_set_predicate_slot,
+     NGX_HTTP_LOC_CONF_OFFSET, offsetof(LocConf, link_skip), nullptr},
+    {ngx_string("sluice_device_id"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, set_device_id,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, nullptr},
+    {ngx_string("sluice_click_buffer"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_click_buffer,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, nullptr},
     ngx_null_command};
 
 #pragma GCC diagnostic pop

@@ -7,21 +7,16 @@
 
 #include "lmdb_store/store/format.hpp"
 #include "ngx_module/conf/conf.hpp"
+#include "ngx_module/conf/conf_log.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
-
-/// Return value of a setter that has logged the mistake.
-inline char* const kConfFailed = static_cast<char*>(NGX_CONF_ERROR);
 
 /// Returns nullptr without memory.
 [[nodiscard]] MainConf* create_main_conf(ngx_conf_t* cf, const Handlers& handlers) noexcept;
 
 /// Completes the values that depend on the whole configuration.
 void finish_configuration(ngx_conf_t* cf) noexcept;
-
-/// Logs "<text> in <file>:<line>", as nginx does for a directive that it is reading.
-void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line, std::string_view text) noexcept;
 
 /// Checks the location of a sluice_ingest. Returns false if it is refused and logged.
 [[nodiscard]] bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,

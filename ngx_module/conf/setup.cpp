@@ -8,6 +8,7 @@
 #include "core/json/document.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "ngx_module/conf/directives.hpp"
+#include "ngx_module/conf/link_directives.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "os/files/file_io.hpp"
 #include "os/libraries/bindings.hpp"
@@ -102,6 +103,7 @@ void set_defaults(MainConf& conf) noexcept {
     ngx_conf_init_value(conf.large_memory, off_t{1} << 30);
     ngx_conf_init_value(conf.idempotency_ttl, 86'400);
     ngx_conf_init_value(conf.sync, 1);
+    init_link_values(conf);
     if (conf.zone_bytes == NGX_CONF_UNSET) {
         conf.zone_bytes = static_cast<off_t>(5) << 20;
         conf.zone_line = conf.store_line;
@@ -165,6 +167,20 @@ void merge_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     ngx_conf_merge_value(conf.dry_run, parent.dry_run, 0);
 }
 
+/// Likewise.
+void inherit_link(const Handlers& handlers, ngx_http_core_loc_conf_t& core, const LocConf& parent,
+                  LocConf& conf) noexcept {
+    conf.link = parent.link;
+    conf.link_line = parent.link_line;
+    conf.link_account = parent.link_account;
+    conf.link_fallback = parent.link_fallback;
+    conf.device_id = parent.device_id;
+    conf.device_id_origins = parent.device_id_origins;
+    if (core.lmt_excpt && (conf.link != 0 || conf.device_id != 0)) {
+        core.handler = conf.link != 0 ? handlers.link : handlers.device_id;
+    }
+}
+
 /// Inherits the handler in `if` and `limit_except` blocks, which are nameless locations and serve
 /// what the surrounding location serves.
 void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
@@ -172,6 +188,7 @@ void inherit_handler(const Handlers& handlers, ngx_http_core_loc_conf_t& core,
     if (!core.noname || conf.ingest != kIngestNone || core.handler != nullptr) {
         return;
     }
+    inherit_link(handlers, core, parent, conf);
     conf.ingest = parent.ingest;
     conf.scan = parent.scan;
     conf.ingest_line = parent.ingest_line;
@@ -188,8 +205,16 @@ char* merge_location(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     ngx_http_core_loc_conf_t& core = core_conf(cf);
     MainConf& main = main_conf(cf);
     const bool own = conf.ingest != kIngestNone;
+    const bool serves_links = conf.link != 0;
     merge_values(cf, parent, conf);
     inherit_handler(main.handlers, core, parent, conf);
+    if (!merge_link_values(cf, parent, conf)) {
+        return kConfFailed;
+    }
+    if (serves_links) {
+        ++main.link_locations;
+        return check_link(cf, main, conf, core) ? NGX_CONF_OK : kConfFailed;
+    }
     if (!own) {
         return NGX_CONF_OK;
     }
@@ -250,6 +275,7 @@ void* ngx_http_sluice_create_loc_conf(ngx_conf_t* cf) noexcept {
     conf->offload_threshold = NGX_CONF_UNSET_SIZE;
     conf->retry_after = NGX_CONF_UNSET;
     conf->dry_run = NGX_CONF_UNSET;
+    init_link_values(*conf);
     return conf;
 }
 

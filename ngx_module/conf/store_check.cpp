@@ -15,6 +15,7 @@
 
 #include "core/values/shell_word.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
+#include "lmdb_store/links/published_file.hpp"
 #include "lmdb_store/registry/published.hpp"
 #include "ngx_module/conf/directives.hpp"
 
@@ -183,6 +184,7 @@ std::vector<Need> needs_of(const store::StorePaths& paths) {
         {paths.format, R_OK, "read"},
         {store::published_file(paths), R_OK, "read"},
         {store::generation_file(paths), R_OK, "read"},
+        {store::links_generation_file(paths), R_OK, "read"},
         {paths.queue / "data.mdb", R_OK | W_OK, "write"},
         {paths.queue / "lock.mdb", R_OK | W_OK, "write"},
         {paths.control, R_OK | W_OK, "write"},

@@ -71,6 +71,12 @@ WorkerFigures worker_figures(const store::ControlWords& words) {
     figures.catalog = read(words.catalog);
     figures.commands = read(words.commands);
     figures.clicks = read(words.clicks);
+    figures.clicks_stored = read(words.clicks_stored);
+    figures.clicks_known = read(words.clicks_known);
+    figures.clicks_without_link = read(words.clicks_without_link);
+    figures.clicks_expired = read(words.clicks_expired);
+    figures.links_published = read(words.links_published);
+    figures.links_behind_ms = read(words.links_behind_ms);
     figures.batch_records = read(words.apply_batch_records);
     figures.batch_us = read(words.apply_batch_us);
     figures.orders = read(words.orders);
@@ -111,6 +117,7 @@ void add_store(const StatusSources& from, const ZoneView& zone, StatusReport& re
     report.not_ready = from.store.closed_reason();
     report.not_ready_detail = from.store.problem();
     report.accounts = from.sampler.accounts();
+    report.links_problem = from.links.problem();
     if (store::Queue* queue = from.store.queue()) {
         if (queue->latched()) {
             report.not_ready_detail = queue->latch_text();

@@ -1,6 +1,7 @@
 // The content handler of `sluice_status`.
 #pragma once
 
+#include "ngx_module/links/link_table.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/status/sampler.hpp"
 #include "ngx_module/store/store_link.hpp"
@@ -12,6 +13,7 @@ namespace sluice::ngx {
 struct StatusSources {
     StoreLink& store;
     const StatusSampler& sampler;
+    const LinkTable& links;
 };
 
 }  // namespace sluice::ngx

@@ -36,7 +36,8 @@ def directives():
 
 
 def variables():
-    return set(re.findall(r'\{"(sluice_\w+)", k\w+\}', read("ngx_module/request/variables.cpp")))
+    text = read("ngx_module/request/variables.cpp") + read("ngx_module/links/link_handler.cpp")
+    return set(re.findall(r'\{"(sluice_\w+)", k\w+\}', text))
 
 
 def metrics():

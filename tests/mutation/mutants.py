@@ -7,6 +7,7 @@ the program <room>_test) or the id of a pytest test.
 
 from mutation.books import BOOKS
 from mutation.creators import CREATOR_LEDGER, PAGE_TOKENS
+from mutation.links import LINKS
 from mutation.mutant import Mutant, fault
 from mutation.records import RECORDS
 from mutation.webhooks import WEBHOOKS
@@ -595,4 +596,4 @@ FLEET = [
            "tests/integration/test_postgres.py::test_killed_in_the_middle_of_commit"),
 ]
 
-MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + BOOKS + FLEET + LANES + LIFE + RECORDS + WEBHOOKS + PAGE_TOKENS + CREATOR_LEDGER
+MUTANTS = SIGNATURE + REQUESTS + STORE + LEDGER + BOOKS + FLEET + LANES + LIFE + RECORDS + WEBHOOKS + PAGE_TOKENS + CREATOR_LEDGER + LINKS
