@@ -22,6 +22,7 @@ CONFIG = """
 
     server {
         listen 127.0.0.1:@PORT@ reuseport;
+        server_name go.shop.example;
         access_log @DIR@/links.log links;
         add_header X-Seq $sluice_seq always;
         add_header X-Receipt $sluice_receipt always;

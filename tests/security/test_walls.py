@@ -303,7 +303,14 @@ def test_nginx_writes_to_no_file_of_the_registry(walled, new_merchant):
 def test_nginx_writes_to_no_file_of_the_links(walled, new_merchant):
     """LK3. The worker alone publishes links: a broken process of nginx cannot change where a link leads."""
     walled.serve(new_merchant)
-    walled.sluice("worker", "--until-empty")
+    program, creators = walled.folder / "program.toml", walled.folder / "creators.csv"
+    program.write_text('[[program]]\nid = "spring"\naccount = "acme"\nstarts_at = 2024-01-01T00:00:00Z\n'
+                       'default_rate = "10%"\n')
+    creators.write_text("creator_id,program_id,code\nmaria,spring,\n")
+    walled.sluice("program", "apply", program)
+    walled.sluice("creator", "import", creators)
+    walled.sluice("link", "create", "mug", "--account", "acme", "--program", "spring", "--creator", "maria",
+                  "--to", "https://shop.example/")
 
     def opens_for_writing(path):
         return lambda: open(path, "r+b").close()
