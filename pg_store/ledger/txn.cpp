@@ -83,8 +83,8 @@ void PgTxn::take_head(const Rows& rows) {
 void PgTxn::adopt_head() {
     static constexpr Statement kInsert{
         "INSERT INTO sluice_ledger.heads SELECT $1, coalesce(max(number), 0) + 1, 0, 0, 0, "
-        "decode(repeat('00', 32), 'hex'), 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[], 0 "
-        "FROM sluice_ledger.heads"};
+        "decode(repeat('00', 32), 'hex'), 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, ARRAY[]::bigint[], 0, "
+        "0, 0, 0, 0 FROM sluice_ledger.heads"};
     take_lock(WriterLock::kExclusive);
     connection_.send(kInsert, node_parameters(head_.node));
     send_lock_head();
