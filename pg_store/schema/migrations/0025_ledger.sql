@@ -1,8 +1,8 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
--- The first migration: databases of earlier formats (numbers below 25) are refused. In place of
--- @tables@, migrate() puts the described tables (core/ledger/tables.cpp, list_rows.cpp), which have
--- no other statement of their columns. A release writes its own there, because a later program
+-- The first migration: databases of earlier formats (numbers below 25) are refused. In place of the
+-- mark below, migrate() puts the described tables (core/ledger/tables.cpp, list_rows.cpp), which
+-- have no other statement of their columns. A release writes its own there, because a later program
 -- describes later tables.
 --
 -- An instant is two columns: seconds since 1970-01-01T00:00:00Z, and nanoseconds (timestamptz would
