@@ -22,7 +22,7 @@ Result<std::shared_ptr<const LinkAccounts>> read_accounts(const StorePaths& path
         check(txn.begin(*tables->environment), *tables->environment, "read");
         auto accounts = std::make_shared<LinkAccounts>();
         scan(txn, tables->accounts, "", [&](std::string_view id, std::string_view bytes) {
-            const AccountRow row = tables->sound(decode_account(id, bytes), "account");
+            const RegisteredAccount row = tables->sound(decode_account(id, bytes), "account");
             accounts->insert_or_assign(row.number.value,
                                        LinkAccount{row.account_id, row.suspended});
             return true;
