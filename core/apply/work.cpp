@@ -211,7 +211,7 @@ private:
             job ? std::optional<ForgetNames>(std::in_place, *job) : std::nullopt;
         return for_work_orders(work, [&](const OrderKey& order) {
             if (names) {
-                forget_ids(order, *names, job->whom, txn_);
+                forget_ids(order, *names, *job, txn_);
             }
         });
     }

@@ -97,7 +97,8 @@ void each_member(auto& members, Is<CreatorHome> auto& home) {
 }
 
 struct CreatorOrder {
-    std::string number, shop;
+    std::string number, shop;         ///< Its first number; else the id.
+    std::string order;                ///< The id, by which it is read.
     std::string day;                  ///< The day of the sale.
     std::optional<std::string> code;  ///< Hers. Without one, the order came by a link.
     Decimal commission;
@@ -109,6 +110,7 @@ struct CreatorOrder {
 void each_member(auto& members, Is<CreatorOrder> auto& order) {
     members("number", order.number);
     members("shop", order.shop);
+    members("order", order.order);
     members("day", order.day);
     members.or_null("code", order.code);
     members("commission", order.commission);
@@ -144,7 +146,7 @@ void each_member(auto& members, Is<CreatorOrderDetail> auto& detail) {
 struct CreatorFound {
     std::string_view cause;  ///< A name of core/explain/cause.hpp.
     /// The order, if it is hers and `orders` has it.
-    std::optional<std::string> number, shop;
+    std::optional<std::string> number, shop, order;
     std::optional<std::string> day;           ///< On which it happened, or happens.
     std::optional<std::string> code;          ///< Hers.
     std::optional<std::string> program;       ///< The program of her code or click.
@@ -156,6 +158,7 @@ void each_member(auto& members, Is<CreatorFound> auto& found) {
     members("cause", found.cause);
     members.or_null("number", found.number);
     members.or_null("shop", found.shop);
+    members.or_null("order", found.order);
     members.or_null("day", found.day);
     members.or_null("code", found.code);
     members.or_null("program", found.program);

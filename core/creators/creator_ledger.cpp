@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/creators/words.hpp"
+#include "core/explain/cause.hpp"
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -36,7 +37,7 @@ bool CreatorLedger::is_own(const OrderState& order) const {
            position->attribution.creator == scope_.creator();
 }
 
-std::optional<OrderState> CreatorLedger::any_order(const ShopId& shop, const OrderId& id) {
+std::optional<ShopNumber> CreatorLedger::shop_of(const ShopId& shop) {
     std::optional<ShopNumber> number;
     ledger_.scan_shops([&](const ShopRow& row) {
         if (row.account == scope_.account() && row.shop_id == shop) {
@@ -44,6 +45,11 @@ std::optional<OrderState> CreatorLedger::any_order(const ShopId& shop, const Ord
         }
         return !number;
     });
+    return number;
+}
+
+std::optional<OrderState> CreatorLedger::any_order(const ShopId& shop, const OrderId& id) {
+    const std::optional<ShopNumber> number = shop_of(shop);
     OrderState state;
     const bool exists = number && ledger_.load_order({scope_.account(), *number, id}, state);
     return exists ? std::optional(std::move(state)) : std::nullopt;
@@ -60,6 +66,16 @@ const std::string& CreatorLedger::shop_name(ShopNumber shop) {
         name->second = ledger_.shop_id(shop).str();
     }
     return name->second;
+}
+
+const std::string& CreatorLedger::number_of(const OrderKey& order) {
+    const auto [number, added] = numbers_.try_emplace(order, order.order_id.str());
+    OrderState state;
+    if (added && ledger_.load_order(order, state) && was_of(state, scope_.creator()) &&
+        !state.numbers.empty()) {
+        number->second = state.numbers.front();
+    }
+    return number->second;
 }
 
 // ---- Home ---------------------------------------------------------------------------------------
@@ -223,7 +239,8 @@ std::optional<std::string> CreatorLedger::code_of(const OrderState& order) {
 CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge, Timestamp now) {
     const Money commission = commission_amount(order);
     CreatorOrder shown;
-    shown.number = order.key.order_id.str();
+    shown.order = order.key.order_id.str();
+    shown.number = order.numbers.empty() ? shown.order : order.numbers.front();
     shown.shop = shop_name(order.key.shop);
     shown.day = day_of_creator(order.ordered_at);
     shown.code = code_of(order);
@@ -309,8 +326,9 @@ CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
             if (!owed.is_zero()) {  // the bank's settlement moves nothing that she is owed
                 shown.entries.push_back(
                     {day_of_creator(group.accounting_date),
-                     group.order_id.view().empty() ? std::nullopt
-                                                   : std::optional(group.order_id.str()),
+                     group.order_id.view().empty()
+                         ? std::nullopt
+                         : std::optional(number_of({group.account, group.shop, group.order_id})),
                      creator_entry_word(entry.reason), owed, std::string(entry.currency.code())});
             }
             return true;

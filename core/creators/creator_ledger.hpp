@@ -91,8 +91,8 @@ public:
                                                            const std::optional<ItemPlace>& after);
     [[nodiscard]] std::vector<CreatorLeftOut> left_out();
     /// The only read that sees orders of others; its answer has nothing of them. An order answers
-    /// if it is or was hers, if it has a code of hers, or if number, day and total fit; all others
-    /// answer as if they did not exist.
+    /// if it is or was hers, if it has a code of hers, if number, day and total fit, or if the
+    /// number is its confirmation number; all others answer as if they did not exist.
     [[nodiscard]] CreatorFound find(const MissedOrder& missed, Timestamp now);
     /// @param from, until  First instants of a month and of the next one.
     [[nodiscard]] CreatorStatement statement(Timestamp from, Timestamp until);
@@ -101,6 +101,10 @@ private:
     /// Throws ForeignRow unless both are the scope's.
     void check(AccountNumber account, const CreatorId& creator) const;
     [[nodiscard]] bool is_own(const OrderState& order) const;
+    /// Returns the orders that the number may mean: by the id, then by their numbers.
+    [[nodiscard]] std::vector<OrderState> orders_called(const ShopId& shop,
+                                                        const std::string& number);
+    [[nodiscard]] std::optional<ShopNumber> shop_of(const ShopId& shop);
     /// Returns whether an order may answer her question.
     [[nodiscard]] bool answers(const OrderState& order, const MissedOrder& missed);
     [[nodiscard]] std::optional<OrderState> missed_by_number(const MissedOrder& missed);
@@ -126,10 +130,13 @@ private:
     [[nodiscard]] CreatorOrder order_of(const OrderState& order, OrderJudge& judge, Timestamp now);
     [[nodiscard]] std::optional<std::string> code_of(const OrderState& order);
     [[nodiscard]] const std::string& shop_name(ShopNumber shop);
+    /// Returns what people call an order that is or was hers; the id of any other one.
+    [[nodiscard]] const std::string& number_of(const OrderKey& order);
 
     LedgerReader& ledger_;
     CreatorScope scope_;
     std::map<ShopNumber, std::string> shops_;
+    std::map<OrderKey, std::string> numbers_;
     std::map<std::string, std::map<std::string, std::string>>
         days_;  ///< By the argument of payments_on().
 };

@@ -5,13 +5,16 @@
 #include "core/creators/creator_ledger.hpp"
 #include "core/creators/words.hpp"
 #include "core/explain/cause.hpp"
+#include "core/ledger/list_rows.hpp"
+#include "core/protocol/order_numbers.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kOrdersReadMax = 500;  ///< Without a number.
-constexpr std::int64_t kDaysApart = 1;       ///< A creator's day may be that of another time zone.
+constexpr std::size_t kOrdersOfNumberMax = 20;
+constexpr std::int64_t kDaysApart = 1;  ///< A creator's day may be that of another time zone.
 
 /// Returns whether day and total were given, and are those of the order.
 bool fits(const OrderState& order, const MissedOrder& missed) {
@@ -32,19 +35,52 @@ std::string without_mark(std::string_view number) {
     return text;
 }
 
+/// Returns whether the number was given that only those know whom the shop showed the order.
+bool is_confirmed(const OrderState& order, const MissedOrder& missed) {
+    return missed.number && !order.confirmation_number.empty() &&
+           order_number_digest(*missed.number) == order_number_digest(order.confirmation_number);
+}
+
 }  // namespace
 
 bool CreatorLedger::answers(const OrderState& order, const MissedOrder& missed) {
     return was_of(order, scope_.creator()) || has_code_of(ledger_, order, scope_.creator()) ||
-           (missed.number && fits(order, missed));
+           (missed.number && fits(order, missed)) || is_confirmed(order, missed);
 }
 
-std::optional<OrderState> CreatorLedger::missed_by_number(const MissedOrder& missed) {
-    for (const std::string& number : {*missed.number, without_mark(*missed.number)}) {
+std::vector<OrderState> CreatorLedger::orders_called(const ShopId& shop,
+                                                     const std::string& number) {
+    std::vector<OrderState> orders;
+    std::set<OrderId> ids;
+    const auto add = [&](const OrderId& id) {
         std::optional<OrderState> order =
-            number.empty() ? std::nullopt : any_order(missed.shop, OrderId(number));
-        if (order && answers(*order, missed)) {
-            return order;
+            id.empty() || !ids.insert(id).second ? std::nullopt : any_order(shop, id);
+        if (order) {
+            orders.push_back(*std::move(order));
+        }
+    };
+    add(OrderId(number));
+    add(OrderId(without_mark(number)));
+    const std::optional<ShopNumber> shop_number = shop_of(shop);
+    if (!shop_number || !is_order_number(number)) {
+        return orders;
+    }
+    std::vector<OrderId> called;
+    const OrderByNumber first{scope_.account(), *shop_number, order_number_digest(number),
+                              OrderId()};
+    ledger_.scan(first, {3, 3}, [&called](const OrderByNumber& row) {
+        called.push_back(row.order_id);
+        return called.size() < kOrdersOfNumberMax;
+    });
+    std::ranges::for_each(called, add);
+    return orders;
+}
+
+/// Several orders may have a number, as those of two years; the first that answers counts.
+std::optional<OrderState> CreatorLedger::missed_by_number(const MissedOrder& missed) {
+    for (OrderState& order : orders_called(missed.shop, *missed.number)) {
+        if (answers(order, missed)) {
+            return std::move(order);
         }
     }
     return std::nullopt;
@@ -106,7 +142,8 @@ CreatorFound CreatorLedger::find(const MissedOrder& missed, Timestamp now) {
     const CauseFound found = find_cause(ledger_, *order, scope_.creator(), now);
     shown.cause = to_string(found.cause);
     if (is_own(*order) && !order->has(kOrderRejected)) {
-        shown.number = order->key.order_id.str();
+        shown.order = order->key.order_id.str();
+        shown.number = order->numbers.empty() ? shown.order : order->numbers.front();
         shown.shop = shop_name(order->key.shop);
     }
     shown.day = day_of_creator(found.at);

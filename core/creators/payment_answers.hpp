@@ -32,12 +32,13 @@ void each_member(auto& members, Is<CreatorPayment> auto& payment) {
 }
 
 struct CreatorPaymentItem {
-    std::optional<std::string> number, shop;  ///< Absent of a credit without an order.
+    std::optional<std::string> number, shop, order;  ///< Absent of a credit without an order.
     Decimal amount;
 };
 void each_member(auto& members, Is<CreatorPaymentItem> auto& item) {
     members.or_null("number", item.number);
     members.or_null("shop", item.shop);
+    members.or_null("order", item.order);
     members("amount", item.amount);
 }
 

@@ -169,9 +169,13 @@ std::optional<CreatorPaymentItems> CreatorLedger::items(const std::string& id,
             return false;
         }
         const bool has_order = !item.order_id.view().empty();
-        page.rows.push_back({has_order ? std::optional(item.order_id.str()) : std::nullopt,
-                             has_order ? std::optional(item.shop_id.str()) : std::nullopt,
-                             item.amount});
+        CreatorPaymentItem& shown = page.rows.emplace_back();
+        if (has_order) {
+            shown.number = number_of({scope_.account(), item.shop, item.order_id});
+            shown.shop = item.shop_id.str();
+            shown.order = item.order_id.str();
+        }
+        shown.amount = item.amount;
         last = place;
         return true;
     });

@@ -163,6 +163,7 @@ void write_order(MemberWriter& out, const Explanation& e) {
     out("duplicates", order.duplicates_count);
     text_or_null(out, "device", e.device);
     out("codes", order.codes);
+    out("numbers", order.numbers);
     out("blocked_by", e.blocked_by);
 }
 

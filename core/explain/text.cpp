@@ -43,6 +43,9 @@ void write_order(Page& page, const Explanation& e) {
               order.shipping);
     page.item("ordered at " + order.ordered_at.to_string() + ", version " +
               order.version.to_string());
+    for (const std::string& number : order.numbers) {
+        page.item("also called " + number);
+    }
     if (!e.device.empty()) {
         page.item(e.device);
     }

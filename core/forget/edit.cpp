@@ -8,6 +8,7 @@
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/positions/number_rows.hpp"
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
@@ -317,7 +318,7 @@ void forget_letters(const ForgetJob& job, LedgerTxn& txn) {
     }
 }
 
-void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetWhom& whom,
+void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetJob& job,
                 LedgerTxn& txn) {
     OrderState state;
     if (!skip_damaged([&] { return txn.load_order(key, state); })) {
@@ -326,8 +327,9 @@ void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetWhom&
     const std::vector<WaitKey> waiting = wait_keys(state);
     const std::optional<Digest256> device =
         state.device ? names.device(*state.device) : std::nullopt;
-    const std::optional<Digest256> customer =
-        state.customer && key.shop == whom.shop ? names.customer(*state.customer) : std::nullopt;
+    const std::optional<Digest256> customer = state.customer && key.shop == job.whom.shop
+                                                  ? names.customer(*state.customer)
+                                                  : std::nullopt;
     if (device) {
         const WaitKey old{key.account, WaitKind::kAnon, *state.device};
         if (std::binary_search(waiting.begin(), waiting.end(), old)) {
@@ -346,7 +348,14 @@ void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetWhom&
         }
         state.customer = customer;
     }
-    if (device || customer) {
+    const bool has_numbers = holds_numbers(job.whom, job.found, state);
+    if (has_numbers) {
+        const std::vector<std::string> before = all_numbers(state);
+        state.numbers.clear();
+        state.confirmation_number.clear();
+        reindex_numbers(txn, state, before);
+    }
+    if (device || customer || has_numbers) {
         txn.put_order(state);
     }
 }
@@ -374,7 +383,7 @@ std::optional<ForgetJob> forget_more(const std::string& command_id, const Forget
     visit_forgotten(job->whom, job->found, txn,
                     [&orders](const OrderState& state) { orders.push_back(state.key); });
     for (const OrderKey& order : orders) {
-        forget_ids(order, names, job->whom, txn);
+        forget_ids(order, names, *job, txn);
     }
     return job;
 }

@@ -66,7 +66,8 @@ void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& tx
 /// Edits the dead letters of this node that came before the command.
 void forget_letters(const ForgetJob& job, LedgerTxn& txn);
 /// Replaces the order's ids by pseudonyms, in its row and in the indexes. A damaged row stays.
-void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetWhom& whom,
+/// The numbers of the person's own orders are erased.
+void forget_ids(const OrderKey& key, const ForgetNames& names, const ForgetJob& job,
                 LedgerTxn& txn);
 
 /// Adds what one more node has found to the task, and edits the ledger's rows and the dead letters

@@ -257,9 +257,14 @@ bool finds_anything(const ForgetWhom& whom, const ForgetFound& found, LedgerRead
     return any;
 }
 
+bool holds_numbers(const ForgetWhom& whom, const ForgetFound& found, const OrderState& state) {
+    return state.key.shop == whom.shop && found.orders.contains(state.key.order_id) &&
+           (!state.numbers.empty() || !state.confirmation_number.empty());
+}
+
 void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,
                      const std::function<void(const OrderState&)>& visit) {
-    if (found.customers.empty() && found.devices.empty()) {
+    if (found.orders.empty() && found.customers.empty() && found.devices.empty()) {
         return;
     }
     std::vector<ShopNumber> shops;
@@ -273,6 +278,8 @@ void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerRea
             const bool holds_customer =
                 shop == whom.shop && state.customer && found.customers.contains(*state.customer);
             if (holds_customer || (state.device && found.devices.contains(*state.device))) {
+                visit(state);
+            } else if (holds_numbers(whom, found, state)) {
                 visit(state);
             }
         });

@@ -56,7 +56,12 @@ struct CreatorIds {
 [[nodiscard]] bool finds_anything(const ForgetWhom& whom, const ForgetFound& found,
                                   LedgerReader& ledger);
 
-/// Visits every order of the account that holds an id that was found. Throws LedgerFailure.
+/// Returns whether the order is one of the person's own and has numbers.
+[[nodiscard]] bool holds_numbers(const ForgetWhom& whom, const ForgetFound& found,
+                                 const OrderState& state);
+
+/// Visits every order of the account that holds an id that was found, or numbers of an order of the
+/// person. Throws LedgerFailure.
 void visit_forgotten(const ForgetWhom& whom, const ForgetFound& found, LedgerReader& ledger,
                      const std::function<void(const OrderState&)>& visit);
 

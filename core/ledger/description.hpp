@@ -134,6 +134,7 @@ private:
 void describe(Description& table, struct OrderByTime& row);
 void describe(Description& table, struct OrderByCreator& row);
 void describe(Description& table, struct OrderByCode& row);
+void describe(Description& table, struct OrderByNumber& row);
 void describe(Description& table, struct ChainGroup& row);
 void describe(Description& table, struct PayoutByAccount& row);
 void describe(Description& table, struct PayoutByCreator& row);

@@ -48,6 +48,14 @@ void describe(Description& table, OrderByCode& row) {
                {"order_id", row.order_id}});
 }
 
+void describe(Description& table, OrderByNumber& row) {
+    table.named("orders_by_number");
+    table.key({{"account", row.account},
+               {"shop", row.shop},
+               {"number", row.number},
+               {"order_id", row.order_id}});
+}
+
 void describe(Description& table, ChainGroup& row) {
     table.named("chain_groups", kWriteOnce);
     table.key({{"account", row.account}, {"node", row.node}, {"last_change", row.last_change}});

@@ -1,9 +1,9 @@
 // List rows: keys by which lists are read a page at a time. They follow from orders, payouts,
 // payout runs and approvals, and have no other columns.
 //
-// PostgreSQL has an index and a view instead of a table, except for codes, of which an order may
-// have several. So a transaction writes these rows, and only snapshots read them; clicks by receipt
-// are read by transactions as well.
+// PostgreSQL has an index and a view instead of a table, except for codes and numbers, of which an
+// order may have several. So a transaction writes these rows, and only snapshots read them; clicks
+// by receipt are read by transactions as well.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,14 @@ struct OrderByCode {
     std::uint64_t code = 0;  ///< As code_number() returns it.
     Timestamp ordered_at;
     ShopNumber shop;
+    OrderId order_id;
+};
+
+/// An order by one of its numbers, the confirmation number among them.
+struct OrderByNumber {
+    AccountNumber account;
+    ShopNumber shop;
+    Digest256 number{};  ///< order_number_digest()
     OrderId order_id;
 };
 

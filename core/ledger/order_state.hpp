@@ -92,6 +92,9 @@ struct OrderState {
     Currency currency;
     std::string amount, tax, shipping;  ///< As sent.
     std::vector<std::string> codes;     ///< Discount codes as sent, in their order.
+    /// Numbers for people, of the newest payload. The first one is shown.
+    std::vector<std::string> numbers;
+    std::string confirmation_number;  ///< Random, and never shown. May be empty.
     /// SHA-256 of the device id of the newest version that stated one, and that version (O4).
     std::optional<Digest256> device;
     Timestamp device_version;  ///< Meaningless without a device.

@@ -39,12 +39,12 @@ using DescribedRows = RowTypes<
     struct CustomerOrder, struct ProgramHead, struct ProgramVersion, struct ProgramShop,
     struct ForgetTask, struct ForgetDone, struct RunUntil, struct AppliedBatch, struct PayeeChange,
     struct LimitUse, struct UsedSeal, struct SignedApproval, struct OpeningBalance,
-    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct ChainGroup,
-    struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount, struct WaitingByState,
-    struct Attention, struct AttentionCount, struct DailySum, struct OrderDay, struct MonthlySum,
-    struct OpenHours, struct ShopMinutes, struct ShopDay, struct DeletedOrder,
-    struct ClickByReceipt, struct ClickDay, struct ClickMonth, struct LinkDay, struct TierOrder,
-    struct LinkRow, struct LinkByCreator, struct LinksHead>;
+    struct OrderByTime, struct OrderByCreator, struct OrderByCode, struct OrderByNumber,
+    struct ChainGroup, struct PayoutByAccount, struct PayoutByCreator, struct RunByAccount,
+    struct WaitingByState, struct Attention, struct AttentionCount, struct DailySum,
+    struct OrderDay, struct MonthlySum, struct OpenHours, struct ShopMinutes, struct ShopDay,
+    struct DeletedOrder, struct ClickByReceipt, struct ClickDay, struct ClickMonth, struct LinkDay,
+    struct TierOrder, struct LinkRow, struct LinkByCreator, struct LinksHead>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

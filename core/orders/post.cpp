@@ -8,6 +8,7 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/orders/clicks.hpp"
 #include "core/orders/sums.hpp"
+#include "core/positions/number_rows.hpp"
 
 namespace sluice {
 namespace {
@@ -121,6 +122,7 @@ void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before
     if (moved || before.codes != state.codes) {
         relist_codes(txn, state, before);
     }
+    reindex_numbers(txn, state, before.numbers);
 }
 
 void fold_into_balances(LedgerTxn& txn, const JournalGroup& group) {
@@ -153,8 +155,9 @@ void append(LedgerTxn& txn, JournalGroup& group) {
 }  // namespace
 
 IndexedBefore indexed(const OrderState& state) {
-    return {open_amounts(state), wait_keys(state), true, state.ordered_at, creator_of(state),
-            state.codes,         landed_of(state)};
+    return {open_amounts(state), wait_keys(state),  true,
+            state.ordered_at,    creator_of(state), state.codes,
+            all_numbers(state),  landed_of(state)};
 }
 
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,

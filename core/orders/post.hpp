@@ -22,6 +22,7 @@ struct IndexedBefore {
     Timestamp ordered_at;
     CreatorId creator;  ///< Empty means none.
     std::vector<std::string> codes;
+    std::vector<std::string> numbers;  ///< As all_numbers() returns them.
     std::optional<Landed> landed;
 };
 [[nodiscard]] IndexedBefore indexed(const OrderState& state);

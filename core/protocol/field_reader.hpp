@@ -61,7 +61,7 @@ enum class Need : std::uint8_t { kOptional, kRequired };
 
 class FieldReader {
 public:
-    static constexpr std::size_t kFieldsMax = 16;
+    static constexpr std::size_t kFieldsMax = 20;
 
     /// @param extra_name  A name that only the configuration knows; its number is names.size().
     FieldReader(const FieldNames& fields, ObjectPlace place, FieldErrors& findings,

@@ -2,6 +2,7 @@
 
 #include "core/json/document.hpp"
 #include "core/protocol/field_reader.hpp"
+#include "core/protocol/order_numbers.hpp"
 #include "core/values/id_set.hpp"
 
 namespace sluice {
@@ -34,6 +35,8 @@ enum OrderField : std::size_t {
     kDiscounts,
     kLineItems,
     kRefundLineItems,
+    kOrderNumbers,
+    kConfirmationNumber,
     kAnonId,  // Its name depends on the configuration.
 };
 constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
@@ -49,7 +52,9 @@ constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
                                                             "currency_code",
                                                             "discounts",
                                                             "line_items",
-                                                            "refund_line_items"};
+                                                            "refund_line_items",
+                                                            "platform_order_numbers",
+                                                            "platform_confirmation_number"};
 constexpr FieldNames kOrderFields{kOrderNames, index_of(kOrderNames)};
 
 enum DiscountField : std::size_t { kDiscountCode, kDiscountType, kValueType, kDiscountValue };
@@ -107,6 +112,8 @@ void clear(OrderEvent& event) noexcept {
     event.email_pseudonym.reset();
     event.cancelled_at.reset();
     event.anon_id.reset();
+    event.numbers.clear();
+    event.confirmation_number = {};
     event.discounts.clear();
     event.line_items.clear();
     event.refund_line_items.clear();
@@ -131,6 +138,7 @@ struct OrderEventParser::State {
     void read_customer(FieldReader& in);
     bool read_pseudonym(FieldReader& in, std::size_t field, std::optional<Digest256>& out) const;
     void read_money(FieldReader& in);
+    void read_numbers(FieldReader& in);
     void read_discount(const object& from, std::size_t position);
     void read_line(const object& from, std::size_t position);
     void read_refund(const object& from, std::size_t position);
@@ -173,6 +181,7 @@ void OrderEventParser::State::read(const object& root, Topic topic, std::string_
     read_list(in, kRefundLineItems, Need::kOptional, &State::read_refund);
     refunds.assign(refund_ids);
     refunded.assign(refunded_lines);
+    read_numbers(in);
     std::string_view anon_id;
     if (!anon_field.empty() && in.text(kAnonId, Need::kOptional, anon_id) && !anon_id.empty()) {
         event.anon_id = anon_id;
@@ -227,6 +236,27 @@ void OrderEventParser::State::read_money(FieldReader& in) {
     in.decimal(kTax, Need::kRequired, event.tax);
     in.decimal(kShipping, Need::kRequired, event.shipping);
     in.currency(kCurrencyCode, event.currency);
+}
+
+/// An order is not refused because of what it is called.
+void OrderEventParser::State::read_numbers(FieldReader& in) {
+    const element* const list = in.find(kOrderNumbers, Need::kOptional);
+    array numbers;
+    if (list != nullptr && list->get_array().get(numbers) == simdjson::SUCCESS) {
+        for (const element& one : numbers) {
+            std::string_view number;
+            if (event.numbers.size() < kOrderNumbersMax &&
+                one.get_string().get(number) == simdjson::SUCCESS && is_order_number(number)) {
+                event.numbers.push_back(number);
+            }
+        }
+    }
+    const element* const confirmation = in.find(kConfirmationNumber, Need::kOptional);
+    std::string_view number;
+    if (confirmation != nullptr && confirmation->get_string().get(number) == simdjson::SUCCESS &&
+        is_confirmation_number(number)) {
+        event.confirmation_number = number;
+    }
 }
 
 /// Reports elements that are not objects, and calls `read_one` with each other one and its

@@ -67,6 +67,9 @@ struct OrderEvent {
     std::vector<Discount> discounts;
     std::vector<LineItem> line_items;  ///< One or more; ids unique.
     std::vector<RefundLineItem> refund_line_items;
+    /// Numbers for people, at most kOrderNumbersMax. Malformed ones are left out, and no error.
+    std::vector<std::string_view> numbers;
+    std::string_view confirmation_number;  ///< Empty if there is none.
     std::optional<std::string_view> anon_id;
 };
 

@@ -20,6 +20,10 @@ void visit_texts(OrderEvent& event, Visit visit) {
     visit(event.amount.text);
     visit(event.tax.text);
     visit(event.shipping.text);
+    for (std::string_view& number : event.numbers) {
+        visit(number);
+    }
+    visit(event.confirmation_number);
     visit_optional(event.anon_id);
     for (Discount& discount : event.discounts) {
         visit(discount.code);

@@ -113,6 +113,8 @@ void replace_payload(OrderState& state, const OrderEvent& event, const EventArri
     for (std::size_t i = 0; i < event.discounts.size(); ++i) {
         state.codes[i] = event.discounts[i].code;
     }
+    state.numbers.assign(event.numbers.begin(), event.numbers.end());
+    state.confirmation_number = event.confirmation_number;
     state.customer = arrival.customer;
     state.last_applied = arrival.seq;
     replace_lines(state, event);

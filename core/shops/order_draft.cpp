@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/protocol/order_numbers.hpp"
 #include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
@@ -79,6 +80,7 @@ void OrderDraft::clear() noexcept {
     order_id = {};
     customer_id.clear();
     anon_id.clear();
+    number = confirmation_number = {};
     ordered_at.reset();
     updated_at.reset();
     cancelled_at.reset();
@@ -95,6 +97,10 @@ void OrderDraft::set_customer(std::string_view id, std::string_view email) {
     if (id.empty() && !email.empty()) {
         customer_id = mail_id(email);
     }
+}
+
+void OrderDraft::set_number(std::string_view text) {
+    number = is_order_number(text) && text != order_id ? text : std::string_view();
 }
 
 void OrderDraft::settle_totals() {
@@ -237,6 +243,12 @@ void write_draft(JsonWriter& json, const OrderDraft& draft, std::string_view ano
             writer.refund(line, line.refunded_at.value_or(*draft.refunds_at));
         }
         json.end_array();
+    }
+    if (!draft.number.empty()) {
+        json.key("platform_order_numbers").begin_array().value(draft.number).end_array();
+    }
+    if (!draft.confirmation_number.empty()) {
+        json.field("platform_confirmation_number", draft.confirmation_number);
     }
     if (!draft.anon_id.empty()) {
         json.field(anon_field, draft.anon_id);

@@ -40,8 +40,9 @@ struct DraftLine {
 /// All views point into the body or into the translator.
 struct OrderDraft {
     std::string_view order_id;
-    std::string customer_id;  ///< Empty if there is none.
-    std::string anon_id;      ///< Empty if there is none.
+    std::string customer_id;                       ///< Empty if there is none.
+    std::string anon_id;                           ///< Empty if there is none.
+    std::string_view number, confirmation_number;  ///< Valid, or empty.
     std::optional<Timestamp> ordered_at, updated_at, cancelled_at;
     std::optional<Currency> currency;
     Decimal amount = kNoAmount;
@@ -58,6 +59,8 @@ struct OrderDraft {
 
     /// Sets `platform_customer_id`: the id, or else `mail:` and a digest of the e-mail address.
     void set_customer(std::string_view id, std::string_view email);
+    /// Keeps what people call the order, unless it is malformed or its id.
+    void set_number(std::string_view text);
     /// Replaces negative amounts by 0, and lifts the order's amount to the sum of lines and
     /// shipping. Both are noted.
     void settle_totals();

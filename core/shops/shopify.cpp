@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/protocol/order_numbers.hpp"
 #include "core/shops/device_id.hpp"
 #include "core/shops/platforms.hpp"
 
@@ -39,6 +40,8 @@ enum OrderField : std::size_t {
     kNoteAttributes,
     kLandingSite,
     kOrderStatusUrl,
+    kName,
+    kConfirmationNumber,
     kOrderFieldCount,
 };
 constexpr std::array<std::string_view, kOrderFieldCount> kOrderNames{"id",
@@ -65,7 +68,9 @@ constexpr std::array<std::string_view, kOrderFieldCount> kOrderNames{"id",
                                                                      "email",
                                                                      "note_attributes",
                                                                      "landing_site",
-                                                                     "order_status_url"};
+                                                                     "order_status_url",
+                                                                     "name",
+                                                                     "confirmation_number"};
 constexpr FieldNames kOrderFields{kOrderNames, source_index(kOrderNames)};
 
 enum PriceField : std::size_t { kPrice, kPriceSet };
@@ -167,6 +172,7 @@ public:
         const bool taxes_included = order_.flag(kTaxesIncluded, Need::kRequired).value_or(false);
         draft_.amount = order_.money(kTotalPrice, Need::kRequired);
         draft_.tax = order_.money(kTotalTax);
+        read_numbers();
         read_discounts();
         read_shipping(taxes_included);
         read_lines(taxes_included);
@@ -190,6 +196,20 @@ private:
         draft_.currency = order_.currency(
             arguments_.settings.presentment_money ? kPresentmentCurrency : kCurrency,
             Need::kRequired);
+    }
+
+    void read_numbers() {
+        draft_.set_number(order_.loose_text(kName));
+        const std::string_view confirmation = order_.loose_text(kConfirmationNumber);
+        if (is_confirmation_number(confirmation)) {
+            draft_.confirmation_number = confirmation;
+        }
+        if (!draft_.number.empty()) {
+            reading_.seen.field("name", draft_.number);
+        }
+        if (!draft_.confirmation_number.empty()) {
+            reading_.seen.field("confirmation_number", draft_.confirmation_number);
+        }
     }
 
     /// Only codes that a customer entered count: other discounts are listed by their titles.

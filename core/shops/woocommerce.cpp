@@ -26,12 +26,14 @@ enum WooField : std::size_t {
     kWooCustomer,
     kWooBilling,
     kWooMeta,
+    kWooNumber,
     kWooFieldCount,
 };
 constexpr std::array<std::string_view, kWooFieldCount> kWooNames{
-    "id",         "status",    "date_created_gmt", "date_modified_gmt", "currency",
-    "total",      "total_tax", "shipping_total",   "shipping_tax",      "coupon_lines",
-    "line_items", "refunds",   "customer_id",      "billing",           "meta_data"};
+    "id",           "status",       "date_created_gmt", "date_modified_gmt",
+    "currency",     "total",        "total_tax",        "shipping_total",
+    "shipping_tax", "coupon_lines", "line_items",       "refunds",
+    "customer_id",  "billing",      "meta_data",        "number"};
 constexpr FieldNames kWooFields{kWooNames, source_index(kWooNames)};
 
 enum WooLineField : std::size_t {
@@ -86,8 +88,9 @@ Int128 rounded_up(const Decimal& quantity) noexcept {
 
 class WooReader {
 public:
-    WooReader(SourceObject& order, const ReadArguments& arguments, OrderDraft& draft)
-        : order_(order), arguments_(arguments), draft_(draft) {}
+    WooReader(SourceObject& order, const ReadArguments& arguments, OrderDraft& draft,
+              SourceReading& reading)
+        : order_(order), arguments_(arguments), draft_(draft), reading_(reading) {}
 
     ReadResult read() {
         draft_.order_id = order_.id(kWooId, Need::kRequired);
@@ -103,6 +106,10 @@ public:
         draft_.updated_at = order_.time(kWooModifiedAt, Need::kRequired);
         if (status == "cancelled" || status == "failed" || status == "trash") {
             draft_.cancelled_at = draft_.updated_at;
+        }
+        draft_.set_number(order_.loose_text(kWooNumber));
+        if (!draft_.number.empty()) {
+            reading_.seen.field("number", draft_.number);
         }
         draft_.currency = order_.currency(kWooCurrency, Need::kRequired);
         draft_.amount = order_.amount(kWooTotal, Need::kRequired);
@@ -250,6 +257,7 @@ private:
     SourceObject& order_;
     const ReadArguments& arguments_;
     OrderDraft& draft_;
+    SourceReading& reading_;
     std::size_t refunds_ = 0;
     Decimal refunded_ = kNoAmount;    ///< All refunds of the order.
     Decimal unassigned_ = kNoAmount;  ///< Money of them that belongs to no line.
@@ -266,7 +274,7 @@ ReadResult read_woocommerce(const JsonValue& root, const ReadArguments& argument
         draft.order_id = order.id(kWooId, Need::kRequired);
         return {TranslationKind::kDeletion};
     }
-    return WooReader(order, arguments, draft).read();
+    return WooReader(order, arguments, draft, reading).read();
 }
 
 }  // namespace sluice

@@ -306,9 +306,10 @@ void payload_columns(const OrderState& state, Columns& to) {
     to("version", state.version)("ordered", state.ordered_at)("cancelled", state.cancelled_at)(
         "currency", state.currency)("amount", state.amount)("tax", state.tax)("shipping",
                                                                               state.shipping)
-        .list("codes", state.codes, same)("device", state.device)(
-            "device_version", state.device_version)("customer", state.customer)(
-            "plausible_version", state.plausible_version);
+        .list("codes", state.codes, same)
+        .list("numbers", state.numbers, same)("confirmation_number", state.confirmation_number)(
+            "device", state.device)("device_version", state.device_version)(
+            "customer", state.customer)("plausible_version", state.plausible_version);
     const auto& lines = state.lines;
     to.list("line_ids", lines, [](const OrderLine& l) { return l.id; })
         .list("line_skus", lines, [](const OrderLine& l) { return l.sku; })

@@ -16,7 +16,7 @@ constexpr Table kTableOf = static_cast<Table>(kOwnTables.size() + kTableNumber<R
 /// The indexes whose keys do not follow the order of receipt.
 constexpr bool is_deferred(Table table) noexcept {
     return table == Table::kCreatorJournal || table == kTableOf<OrderByCreator> ||
-           table == kTableOf<OrderByCode>;
+           table == kTableOf<OrderByCode> || table == kTableOf<OrderByNumber>;
 }
 
 }  // namespace

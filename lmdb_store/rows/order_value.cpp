@@ -102,6 +102,8 @@ void order_fields(auto& fields, auto& state) {
     fields(state.tax);
     fields(state.shipping);
     fields.each(state.codes, [&](auto& code) { fields(code); });
+    fields.each(state.numbers, [&](auto& number) { fields(number); });
+    fields(state.confirmation_number);
     fields(state.device);
     fields(state.device_version);
     fields(state.customer);

@@ -224,6 +224,8 @@ void all_columns(auto& columns, auto& state) {
     columns("currency", state.currency);
     totals(columns, state);
     columns.list(state.codes)("codes", std::identity());
+    columns.list(state.numbers)("numbers", std::identity());
+    columns("confirmation_number", state.confirmation_number);
     columns("device", state.device);
     columns("device_version", state.device_version);
     columns("customer", state.customer);

@@ -77,6 +77,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "openings",
           "order_days",
           "orders_by_code",
+          "orders_by_number",
           "period_sums",
           "periods",
           "refunds",

@@ -133,6 +133,7 @@ const std::vector<Column>& order_members() {
         {"duplicates", kInteger, kEveryone},
         {"device", kText, kEveryone},
         {"codes", kTexts, kEveryone},
+        {"numbers", kTexts, kEveryone},
         {"blocked_by", kTexts, kEveryone},
         {"events", kObjects, kEveryone,
          with(texts("node topic version decision trace explanation"),

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "core/ledger/command_rows.hpp"
+#include "core/ledger/list_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/positions/open_amounts.hpp"
+#include "core/protocol/order_numbers.hpp"
 #include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -166,6 +168,22 @@ void find_orders(Read& read, const Shops& shops, const std::string& text, bool e
     std::vector<OrderKey> keys;
     for (const ShopNumber shop : shops.numbers()) {
         keys.push_back({read.grant.account, shop, OrderId(text)});
+    }
+    add_orders(kExact, read, shops, keys, hits);
+}
+
+/// Orders that people call so.
+void find_order_numbers(Read& read, const Shops& shops, const std::string& text, Hits& hits) {
+    if (!is_order_number(text)) {
+        return;
+    }
+    std::vector<OrderKey> keys;
+    for (const ShopNumber shop : shops.numbers()) {
+        const OrderByNumber first{read.grant.account, shop, order_number_digest(text), OrderId()};
+        read.ledger.scan(first, {3, 3}, [&keys](const OrderByNumber& row) {
+            keys.push_back({row.account, row.shop, row.order_id});
+            return keys.size() < kHitsMax;
+        });
     }
     add_orders(kExact, read, shops, keys, hits);
 }
@@ -381,6 +399,7 @@ Page search(Read& read) {
     const Shops shops(read);
     find_orders(read, shops, given, true, hits);
     find_orders(read, shops, text, true, hits);
+    find_order_numbers(read, shops, given, hits);
     find_creators(read, text, true, hits);
     if (read.sees_creators()) {
         find_ids(read, text, hits);
@@ -389,7 +408,8 @@ Page search(Read& read) {
     find_shops_and_programs(read, text, part, hits);
     find_creators(read, text, false, hits);
     find_orders(read, shops, text, false, hits);
-    hits.looked_at("ids of orders, creators, shops and programs, and discount codes");
+    hits.looked_at(
+        "ids and numbers of orders, ids of creators, shops and programs, and discount codes");
     if (part.is_long_enough() && !hits.is_full()) {
         find_people(read, part, hits);
         find_order_parts(read, shops, part, hits);

@@ -82,8 +82,16 @@ def first_device(pairs, field):
 def without_none(held):
     if isinstance(held, list):
         return [without_none(each) for each in held]
+    if not isinstance(held, dict):
+        return held
     return {name: without_none(value) if isinstance(value, list) else value
             for name, value in held.items() if value is not None}
+
+
+def is_number(given):
+    """Whether it is kept as what people call the order."""
+    return (isinstance(given, str) and len(given.encode()) <= 64 and given.strip("# ") != ""
+            and not any(c < " " or c == "\x7f" for c in given))
 
 
 class Line:
@@ -103,6 +111,7 @@ class Order:
     def __init__(self):
         self.lines, self.discounts, self.notes = [], [], set()
         self.amount = self.tax = self.shipping = Fraction(0)
+        self.number = self.confirmation = None
         self.customer = self.device = self.cancelled_at = self.refunds_at = None
 
     def settle(self):
@@ -150,6 +159,9 @@ class Order:
                  "quantity": line.pieces, "platform_refunded_at": max(line.times, default=self.refunds_at)}
                 for line in self.lines
             ] if self.refunds_at is not None else [],
+            "platform_order_numbers": [self.number] if is_number(self.number) and self.number != self.id else [],
+            "platform_confirmation_number":
+                self.confirmation if is_number(self.confirmation) and len(self.confirmation.encode()) >= 8 else None,
             "svc_anon_id": self.device,
         }
         return without_none({name: value for name, value in order.items() if value != []})
@@ -189,6 +201,7 @@ class Shopify:
         if self.settings.since is not None and order.ordered_at < self.settings.since:
             return "before_start"
         order.id = needed(given, "id")
+        order.number, order.confirmation = given.get("name"), given.get("confirmation_number")
         second = instant(needed(given, "updated_at")) // SECOND * SECOND
         is_cancelled = given.get("cancelled_at") is not None
         if is_cancelled:
@@ -302,6 +315,7 @@ class WooCommerce:
         if self.settings.since is not None and order.ordered_at < self.settings.since:
             return "before_start"
         order.id, order.currency = needed(given, "id"), needed(given, "currency")
+        order.number = given.get("number")
         order.updated_at = instant(needed(given, "date_modified_gmt"))
         if status in ("cancelled", "failed", "trash"):
             order.cancelled_at = order.updated_at

@@ -115,7 +115,7 @@ class ShopifyPayloads(Payloads):
 
     def order(self):
         lines = [self.line(11 + at) for at in range(self.random.choice((1, 1, 2, 2, 3, 5)))]
-        order = {"id": Number(820982911946154508), "name": "#1001", "line_items": lines,
+        order = {"id": Number(820982911946154508), "line_items": lines,
                  "created_at": self.second() + "-05:00", "updated_at": self.second() + self.random.choice(("Z", ".25Z")),
                  "currency": self.currency, "presentment_currency": "USD", "taxes_included": self.chance(60),
                  "billing_address": self.person(), "shipping_address": self.person(), "note": "for Norman",
@@ -130,6 +130,9 @@ class ShopifyPayloads(Payloads):
         self.maybe(order, "financial_status", self.random.choice(("paid", "voided", "expired", "pending")))
         self.maybe(order, "source_name", self.random.choice(("web", "pos")))
         self.maybe(order, "test", self.chance(5))
+        self.maybe(order, "name", self.random.choice(("#1001", "# 1001/b", " # ", "", "n" * 64, "n" * 65, "\u00e9" * 33, "a\u007fb",
+                                                      ["#1001"], "820982911946154508")))
+        self.maybe(order, "confirmation_number", self.random.choice(("XK4J2PQ9V", "SHORT12", "", "x" * 65)))
         self.maybe(order, "customer", {"id": Number(self.random.randrange(1, 10**13)), **self.person()})
         self.maybe(order, "email", "Bob.Norman@Example.com")
         self.maybe(order, "landing_site", self.random.choice(
@@ -186,6 +189,7 @@ class WooCommercePayloads(Payloads):
                  "shipping": self.person(), "customer_ip_address": "10.9.8.7", "customer_user_agent": "Mozilla",
                  "customer_note": "for Norman", "payment_url": "https://s/?key=Norman", "prices_include_tax": True,
                  "refunds": [self.refund(lines) for _ in range(self.random.choice((0, 0, 1, 2)))]}
+        self.maybe(order, "number", self.random.choice(("727", "2026-0012", "", "#")))
         self.maybe(order, "status", self.random.choice(
             ("processing", "completed", "on-hold", "refunded", "cancelled", "failed", "trash", "pending", "auto-draft")), 95)
         for name in ("total_tax", "shipping_total", "shipping_tax"):

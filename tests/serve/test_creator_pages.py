@@ -51,7 +51,7 @@ def everything(page):
     bodies = [page.get("home").body, page.get("statement", month=MONTH).body]
     orders, payments = page.object("orders"), page.object("payments")
     bodies += [json.dumps(orders).encode(), json.dumps(payments).encode()]
-    bodies += [page.get("order", shop=row["shop"], order=row["number"]).body for row in orders["items"]]
+    bodies += [page.get("order", shop=row["shop"], order=row["order"]).body for row in orders["items"]]
     bodies += [page.get("payment", id=row["id"]).body for row in payments["items"]]
     return b"".join(bodies)
 
@@ -59,7 +59,7 @@ def everything(page):
 def ids_of(world, account, creator):
     """(shop, order) and payment ids that are the creator's."""
     page = world.page(account, creator)
-    orders = [(row["shop"], row["number"]) for row in page.object("orders")["items"]]
+    orders = [(row["shop"], row["order"]) for row in page.object("orders")["items"]]
     return orders, [row["id"] for row in page.object("payments")["items"]]
 
 
@@ -216,7 +216,7 @@ def test_a_statement_closes_as_that_of_staff(world):
 def test_lists_have_csv(world):
     page = world.page("acme", "ann")
     text = page.get("orders", format="csv").body.decode()
-    assert text.splitlines()[0] == "number,shop,day,code,commission,currency,state,ready_on,payments"
+    assert text.splitlines()[0] == "number,shop,order,day,code,commission,currency,state,ready_on,payments"
     assert page.get("statement", month=MONTH, format="csv").body.decode().splitlines()[0] == "day,number,word,amount,currency"
 
 

@@ -330,7 +330,7 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("bank-1") == kinds("NK-1") == [("payout", reader.rows("payouts", state="PAID")[0]["payout_id"])]
     assert ("order", "o1") in kinds("105.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
     searched = reader.object("search", q="nothing of this name")["searched"]
-    assert searched[0] == "ids of orders, creators, shops and programs, and discount codes" and len(searched) == 3
+    assert searched[0] == "ids and numbers of orders, ids of creators, shops and programs, and discount codes" and len(searched) == 3
     assert kinds("nothing of this name") == []
 
 

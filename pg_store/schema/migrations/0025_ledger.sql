@@ -74,6 +74,8 @@ CREATE TABLE sluice_ledger.orders (
     shipping            numeric NOT NULL,
     as_sent             text[],             -- amount, tax, shipping, where a number loses zeros
     codes               text[],
+    numbers             text[],             -- what people call the order
+    confirmation_number text COLLATE "C" NOT NULL,  -- random; '' without one
     device              bytea,              -- SHA-256 of the device id
     device_version_s    bigint NOT NULL,    -- of the payload that stated it
     device_version_ns   integer NOT NULL,

@@ -48,7 +48,7 @@ export const pairs = (title, list) => table(title, [{ name: words.columns.what, 
   { name: words.columns.amount, n: true, cell: ([, value]) => value }], list, { isPlain: true });
 
 export const orderColumns = () => [
-  { name: words.columns.order, cell: (row) => link("order", { shop: row.shop, order: row.number }, row.number) },
+  { name: words.columns.order, cell: (row) => link("order", { shop: row.shop, order: row.order }, row.number) },
   { name: words.columns.shop, cell: (row) => shopName(row.shop) },
   { name: words.columns.day, cell: (row) => element("span", { class: "nowrap" }, day(row.day)) },
   { name: words.columns.by, cell: (row) => row.code ?? words.link },

@@ -111,6 +111,16 @@ std::string to_json(const OrderText& order) {
     if (!order.phone.empty()) {
         json.field("phone", order.phone);
     }
+    if (!order.numbers.empty()) {
+        json.key("platform_order_numbers").begin_array();
+        for (const std::string& number : order.numbers) {
+            json.value(number);
+        }
+        json.end_array();
+    }
+    if (!order.confirmation.empty()) {
+        json.field("platform_confirmation_number", order.confirmation);
+    }
     write_discounts(json, order);
     write_lines(json, order);
     write_refunds(json, order);

@@ -80,6 +80,8 @@ struct OrderText {
     std::string shipping = "0.00";
     std::string customer, email, phone;
     std::vector<std::string> codes;
+    std::vector<std::string> numbers;
+    std::string confirmation;
     std::vector<LineText> lines{LineText{}};
     std::vector<RefundText> refunds;
     std::vector<std::string> notes;  ///< Notes of a platform's translation.

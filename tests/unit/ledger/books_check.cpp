@@ -7,6 +7,8 @@
 #include "core/audit/audit.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/positions/number_rows.hpp"
+#include "core/protocol/order_numbers.hpp"
 #include "core/rules/attribution.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/books_views.hpp"
@@ -97,8 +99,9 @@ public:
         std::string wrong = wrong_counts();
         for (const DescribedTable* table :
              {&table_of<OrderByTime>(), &table_of<OrderByCreator>(), &table_of<OrderByCode>(),
-              &table_of<PayoutByAccount>(), &table_of<PayoutByCreator>(), &table_of<RunByAccount>(),
-              &table_of<WaitingByState>(), &table_of<Attention>()}) {
+              &table_of<OrderByNumber>(), &table_of<PayoutByAccount>(),
+              &table_of<PayoutByCreator>(), &table_of<RunByAccount>(), &table_of<WaitingByState>(),
+              &table_of<Attention>()}) {
             if (keys_in(reader_, *table) != expected_[table]) {
                 wrong += std::string("table ") + table->name + " is not what it lists; ";
             }
@@ -122,6 +125,9 @@ private:
         for (const std::string& code : state.codes) {
             add(OrderByCode{key.account, code_number(code_digest(code)), state.ordered_at, key.shop,
                             key.order_id});
+        }
+        for (const std::string& number : all_numbers(state)) {
+            add(OrderByNumber{key.account, key.shop, order_number_digest(number), key.order_id});
         }
         if (state.has(kOrderHeld)) {
             add_hold(state);

@@ -141,10 +141,11 @@ TEST_P(CreatorLedgerTest, Example2AnOrderWithHerCodeIsPendingUntilItsClearingDay
     books_.create(order("1001", "ANNA15", "80.00"));
     const auto page = *of("ann").orders({}, instant("2026-02-21T00:00:00Z"));
     ASSERT_EQ(page.rows.size(), 1U);
-    EXPECT_EQ(encode_json(page.rows[0]),
-              R"({"number":"1001","shop":"shop-1","day":"2026-02-20","code":"ANNA15",)"
-              R"("commission":"8.00","currency":"USD","state":"PENDING","ready_on":"2026-03-06",)"
-              R"("payments":[]})");
+    EXPECT_EQ(
+        encode_json(page.rows[0]),
+        R"({"number":"1001","shop":"shop-1","order":"1001","day":"2026-02-20","code":"ANNA15",)"
+        R"("commission":"8.00","currency":"USD","state":"PENDING","ready_on":"2026-03-06",)"
+        R"("payments":[]})");
     EXPECT_TRUE(of("ben").orders({}, instant(kNow))->rows.empty());
 }
 
@@ -270,7 +271,8 @@ TEST_P(CreatorLedgerTest, Example5AnotherCodeStoodFirstAndIsNotNamed) {
     text.codes = {"BEN10", "ANNA15"};
     books_.create(text);
     EXPECT_EQ(encode_json(of("ann").find(numbered("1002"), instant(kNow))),
-              R"({"cause":"OTHER_CODE","number":null,"shop":null,"day":null,"code":null,)"
+              R"({"cause":"OTHER_CODE","number":null,"shop":null,"order":null,"day":null,)"
+              R"("code":null,)"
               R"("program":"spring","days":null,"window":null,"commission":null,)"
               R"("currency":null})");
     EXPECT_EQ(of("ben").find(numbered("1002"), instant(kNow)).cause, "PENDING");
@@ -330,6 +332,76 @@ TEST_P(CreatorLedgerTest, Example9AClickThatIsTooOldSaysByHowMuch) {
     EXPECT_EQ(found.window, "30");
     EXPECT_EQ(of("ben").find(missed("1006", "2026-02-20", "80"), instant(kNow)).cause, "NO_TRACE");
     EXPECT_EQ(of("ann").find(numbered("1006"), instant(kNow)).cause, "NOT_ARRIVED");
+}
+
+TEST_P(CreatorLedgerTest, Example9AConfirmationNumberAnswersAndOtherNumbersDoNot) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.click("phone", "ann", "spring", "2026-01-06T10:00:00Z");
+    OrderText text = order("450789469508", "NONE", "80.00");
+    text.numbers = {"#1006"};
+    text.confirmation = "XK4J2PQ9V";
+    books_.create(text, "phone");
+    const Timestamp now = instant(kNow);
+    const std::string unknown = encode_json(of("ann").find(numbered("none"), now));
+    for (const char* const number : {"XK4J2PQ9V", " #xk4j2pq9v "}) {
+        const CreatorFound found = of("ann").find(numbered(number), now);
+        EXPECT_EQ(found.cause, "CLICK_OLD") << number;
+        EXPECT_EQ(found.days, "45");
+        EXPECT_EQ(found.number, std::nullopt) << "it is not hers";
+        EXPECT_EQ(of("ben").find(numbered(number), now).cause, "NO_TRACE");
+    }
+    for (const char* const number : {"#1006", "1006", "450789469508", "XK4J2PQ9", "XK4J2PQ9VX"}) {
+        EXPECT_EQ(encode_json(of("ann").find(numbered(number), now)), unknown) << number;
+    }
+    EXPECT_EQ(encode_json(of("ann", kOther).find(numbered("XK4J2PQ9V"), now)), unknown);
+    EXPECT_EQ(of("ann").find(missed("#1006", "2026-02-20", "80"), now).cause, "CLICK_OLD");
+    text.updated = "2026-02-21T00:00:00Z";
+    text.confirmation = "another-random-one";
+    books_.update(text, "phone");
+    EXPECT_EQ(encode_json(of("ann").find(numbered("XK4J2PQ9V"), now)), unknown)
+        << "the newest payload has another one";
+    EXPECT_EQ(books_.broken_invariant(), "");
+}
+
+TEST_P(CreatorLedgerTest, HerOrderIsCalledByItsFirstNumberWhereverItIsShown) {
+    books_.receive_at("2026-01-31T01:00:00Z");
+    OrderText text = order("450789469508", "ANNSUN", "80.00", "2026-01-10T10:00:00Z");
+    text.numbers = {"#1001", "1001/b"};
+    text.confirmation = "XK4J2PQ9V";
+    books_.create(text);
+    books_.receive_at("2026-02-20T00:00:00Z");
+    books_.close_account("2026-02-20T00:00:00Z");
+    const Timestamp now = instant(kNow);
+    const auto page = *of("ann").orders({}, now);
+    ASSERT_EQ(page.rows.size(), 1U);
+    EXPECT_EQ(page.rows[0].number, "#1001");
+    EXPECT_EQ(page.rows[0].order, "450789469508");
+    EXPECT_EQ(of("ann").items("20260220-USD", {})->rows[0].number, "#1001");
+    EXPECT_EQ(of("ann").statement(months()[0].from, months()[0].until).entries[0].number, "#1001");
+    for (const char* const number : {"#1001", "1001", " 1001", "1001/B", "450789469508"}) {
+        const CreatorFound found = of("ann").find(numbered(number), now);
+        EXPECT_EQ(found.number, "#1001") << number;
+        EXPECT_EQ(found.order, "450789469508") << number;
+    }
+    const std::string shown = all_of(*books_.read(), kAcme, "ann", {"450789469508"});
+    EXPECT_EQ(shown.find("XK4J2PQ9V"), std::string::npos) << "a confirmation number is not shown";
+    EXPECT_EQ(of("ann", kOther).find(numbered("#1001"), now).cause, "NOT_ARRIVED");
+}
+
+TEST_P(CreatorLedgerTest, Example12TheNextTierHasItsDistance) {
+    Program spring = program("spring");
+    spring.clearing_days = 14;
+    spring.default_tiers = {{{*Currency::parse("USD"), Decimal(100'000, 2)}, *parse_rate("12%")}};
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.apply({spring});
+    books_.create(order("1001", "ANNA15", "867.60"));
+    const auto tiers = of("ann").home(instant("2026-02-21T00:00:00Z")).tiers;
+    ASSERT_EQ(tiers.size(), 1U);
+    EXPECT_EQ(encode_json(tiers[0]),
+              R"({"currency":"USD","volume":"867.60","from":"1000.00","missing":"132.40",)"
+              R"("rate":"12%"})");
+    EXPECT_EQ(of("ben").home(instant("2026-02-21T00:00:00Z")).tiers[0].missing.to_string(),
+              "1000.00");
 }
 
 TEST_P(CreatorLedgerTest, Example10HerOwnOrderIsFoundByDayAndTotal) {

@@ -204,6 +204,26 @@ TEST_P(ForgetRules, OtherShopsKeepTheirCustomersAndOtherAccountsTheirDevices) {
     EXPECT_EQ(rebuilt(GetParam(), books), everything(books));
 }
 
+TEST_P(ForgetRules, NumbersOfAPersonsOrdersGoAndOthersStay) {
+    const auto named = [&](const char* id, const char* customer, const char* number) {
+        OrderText text = order(id, customer);
+        text.numbers = {number};
+        text.confirmation = std::string("random-") + id;
+        return text;
+    };
+    books.create(named("o1", "cust-1", "#1001"), "device-1");
+    books.create(named("o2", "cust-2", "#1002"), "device-1");
+    books.create(named("o3", "", "#1003"));
+    books.forget(ForgetBy::kCustomer, "cust-1");
+    EXPECT_TRUE(books.order("o1").numbers.empty());
+    EXPECT_EQ(books.order("o1").confirmation_number, "");
+    EXPECT_EQ(books.order("o2").numbers, std::vector<std::string>{"#1002"});
+    expect_gone({"cust-1", "1001", "random-o1"});
+    books.forget(ForgetBy::kOrder, "o3");
+    EXPECT_TRUE(books.order("o3").numbers.empty()) << "an order that names nobody";
+    expect_gone({"1003", "random-o3"});
+}
+
 TEST_P(ForgetRules, TwiceIsNoHarm) {
     books.create(order("o1", "cust-1"), "device-1");
     books.forget(ForgetBy::kOrder, "o1");

@@ -78,6 +78,10 @@ std::string text_of(const OrderState& state) {
     for (const std::string& code : state.codes) {
         text += " code(" + code + ")";
     }
+    for (const std::string& number : state.numbers) {
+        text += " number(" + number + ")";
+    }
+    text += " confirmed(" + state.confirmation_number + ")";
     for (const OrderLine& line : state.lines) {
         text += " line(" + line.id.str() + " " + line.sku.str() + " " +
                 RowTexts::said(line.variant_sku) + " " + line.amount.to_string() + " " +
@@ -178,6 +182,8 @@ OrderState full_order() {
     state.tax = "0";
     state.shipping = "4.90";
     state.codes = {"SAVE", ""};
+    state.numbers = {"#1001", "1001/b"};
+    state.confirmation_number = "XK4J2PQ9V";
     state.device = Digest256{1, 2, 3};
     state.device_version = {1'767'000'001, 7};
     state.customer = Digest256{9};

@@ -27,7 +27,7 @@ function answerOf(found, shop, number) {
   const sentence = words.causes[found.cause]({ ...found, shop: shopName(shop), name: settings.name, day: found.day && day(found.day),
     amount: found.commission === null ? "" : money(found.commission, found.currency) });
   return [element("p", { class: "answer" }, sentence), element("p", { class: "tools" },
-    ...(found.number === null ? [] : [link("order", { shop: found.shop, order: found.number }, words.titles.order + " " + found.number)]),
+    ...(found.number === null ? [] : [link("order", { shop: found.shop, order: found.order }, words.titles.order + " " + found.number)]),
     ...(settings.ask || isFramed ? [button(text.ask, () => ask(number, found.cause))] : []))];
 }
 

@@ -17,7 +17,7 @@ export default {
       ...(payment.ended_on ? [[text.ended, day(payment.ended_on)]] : []), ...(payment.payee ? [[text.to, payment.payee]] : [])];
     const columns = [
       { name: words.columns.order, cell: (row) => (row.number === null ? text.other
-        : link("order", { shop: row.shop, order: row.number }, row.number)) },
+        : link("order", { shop: row.shop, order: row.order }, row.number)) },
       { name: words.columns.shop, cell: (row) => (row.shop === null ? "" : shopName(row.shop)) },
       { name: words.columns.amount, n: true, cell: (row) => moneyNode(row.amount, payment.currency) },
     ];

@@ -313,6 +313,34 @@ TEST(OrderEventRules, ARefundNamesALineItemOfTheSamePayload) {
               invalid("refund_line_items[0].line_item_id"));
 }
 
+TEST(OrderEventRules, ANumberThatIsMalformedIsLeftOutAndNoError) {
+    OrderEventParser parser;
+    const auto read = [&parser](const std::string& members) {
+        const std::string body = edited(R"("svc_anon_id": "anon-1")", members);
+        const OrderEvent* event = parser.parse(body, Topic::kOrderUpdate, "svc_anon_id");
+        std::string found;
+        for (const std::string_view number : event->numbers) {
+            found.append(number).append("|");
+        }
+        return found.append(event->confirmation_number);
+    };
+    const std::string longest(64, 'n'), confirmed = R"("platform_confirmation_number": )";
+    EXPECT_EQ(
+        read(R"("platform_order_numbers": ["#1001", "1001/b"], )" + confirmed + R"("XK4J2PQ9V")"),
+        "#1001|1001/b|XK4J2PQ9V");
+    EXPECT_EQ(read(R"("platform_order_numbers": ["", " # ", 7, null, ["x"], "a\tb", ")" + longest +
+                   R"(", ")" + longest + R"(n"])"),
+              longest + "|");
+    EXPECT_EQ(read(R"("platform_order_numbers": ["1", "2", "3", "4", "5"])"), "1|2|3|4|");
+    for (const char* const other : {R"("1001")", "null", "{}", "1001", "[]"}) {
+        EXPECT_EQ(read(R"("platform_order_numbers": )" + std::string(other)), "") << other;
+    }
+    for (const std::string& other :
+         {std::string(R"("SHORT12")"), std::string("12345678"), "\"" + longest + "n\""}) {
+        EXPECT_EQ(read(confirmed + other), "") << other;
+    }
+}
+
 TEST(OrderEventRules, UnknownFieldsAreAccepted) {
     EXPECT_THAT(errors_of(edited("\"unknown\"", "\"\": {}, \"AMOUNT\": 1, \"amount \"")),
                 IsEmpty());
@@ -365,8 +393,8 @@ std::string texts_of(const OrderEvent& event) {
     for (const std::string_view text :
          {event.order_id, event.customer_id.value_or("-"), event.email.value_or("-"),
           event.phone.value_or("-"), event.amount.text, event.tax.text, event.shipping.text,
-          event.anon_id.value_or("-"), event.discounts.at(0).code,
-          event.discounts.at(0).value.text}) {
+          event.anon_id.value_or("-"), event.discounts.at(0).code, event.discounts.at(0).value.text,
+          event.numbers.at(0), event.numbers.at(1), event.confirmation_number}) {
         all.append(text).append("|");
     }
     for (const LineItem& line : event.line_items) {
@@ -388,10 +416,13 @@ std::string texts_of(const OrderEvent& event) {
 TEST(OwnedOrderEvent, KeepsEveryTextWhenTheParserReadsAnotherEvent) {
     OrderEventParser parser;
     OwnedOrderEvent owned;
-    const auto event = [&] { return parser.parse(kOrder, Topic::kOrderUpdate, "svc_anon_id"); };
+    const std::string order =
+        edited(R"("svc_anon_id": "anon-1")", R"("platform_order_numbers": ["#1001", "1001/b"], )"
+                                             R"("platform_confirmation_number": "XK4J2PQ91")");
+    const auto event = [&] { return parser.parse(order, Topic::kOrderUpdate, "svc_anon_id"); };
     const std::string expected = texts_of(*event());
     const OrderEvent& kept = owned.assign(*event());
-    std::string other(kOrder);  // as long, so that each text takes the place of the kept one's
+    std::string other(order);  // as long, so that each text takes the place of the kept one's
     for (char& c : other) {
         c = c == '1' ? '7' : c;
     }

@@ -68,6 +68,7 @@ TEST(SourceRows, EachValueOfShopifyNamesItsField) {
     EXPECT_THAT(rows.of("updated_at=2026-03-01T11:00:01+01:00"),
                 StartsWith("platform_updated_at=2026-03-01T10:00:01Z (VN2: "));
     EXPECT_EQ(rows.of("customer.id=207119551"), "platform_customer_id=207119551");
+    EXPECT_EQ(rows.of("name=#1001"), "platform_order_numbers[0]=#1001");
     EXPECT_THAT(rows.of("note_attributes, landing_site=not kept"),
                 StartsWith("svc_anon_id=dev-12345678 "));
 }

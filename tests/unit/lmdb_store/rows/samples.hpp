@@ -167,6 +167,7 @@ public:
         made.shipping = "1.50";
         for (std::uint64_t i = number(4); i > 0; --i) {
             made.codes.push_back(text(20));
+            made.numbers.push_back(text(20));
         }
         if (chance()) {
             made.cancelled_at = instant();

@@ -83,11 +83,12 @@ void expect_equal(const Position& a, const Position& b) {
 }
 
 void expect_equal(const OrderState& a, const OrderState& b) {
-    EXPECT_EQ(
-        std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
-                 a.shipping, a.codes, a.device, a.device_version, a.customer, a.plausible_version),
-        std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
-                 b.shipping, b.codes, b.device, b.device_version, b.customer, b.plausible_version));
+    EXPECT_EQ(std::tie(a.key, a.version, a.ordered_at, a.cancelled_at, a.currency, a.amount, a.tax,
+                       a.shipping, a.codes, a.numbers, a.confirmation_number, a.device,
+                       a.device_version, a.customer, a.plausible_version),
+              std::tie(b.key, b.version, b.ordered_at, b.cancelled_at, b.currency, b.amount, b.tax,
+                       b.shipping, b.codes, b.numbers, b.confirmation_number, b.device,
+                       b.device_version, b.customer, b.plausible_version));
     EXPECT_EQ(std::tie(a.statements_count, a.flags, a.anomalies_showing, a.anomalies_acknowledged,
                        a.live, a.last_applied, a.last_node, a.events_count, a.duplicates_count,
                        a.other_groups, a.changes_count),
