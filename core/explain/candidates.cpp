@@ -2,6 +2,7 @@
 #include <span>
 #include <utility>
 
+#include "core/explain/evidence.hpp"
 #include "core/explain/explain.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
@@ -52,73 +53,23 @@ std::string click_source(Timestamp at, const LinkId& link) {
     return "click of " + at.to_string() + (link.empty() ? "" : " on link " + link.str());
 }
 
-/// Returns why the program does not count for the order, or an empty string if it does.
-std::string program_verdict(const OrderState& order, const Covering* covering) {
-    if (covering == nullptr) {
-        return "does not count: the program does not cover the shop";
-    }
-    const ProgramRow& row = *covering->row;
-    if (row.precedes_opening(order.ordered_at)) {
-        return "does not count: ordered before the program's opening balances of " +
-               row.opening_at->to_string();
-    }
-    if (row.program.ends_at && order.ordered_at >= *row.program.ends_at) {
-        return "does not count: the program ended at " + row.program.ends_at->to_string();
-    }
-    if (!covering->counts_for(order.ordered_at)) {
-        return "does not count: the program is effective from " +
-               std::max(covering->effective_from,
-                        row.program.starts_at.value_or(row.first_effective_from))
-                   .to_string();
-    }
-    return {};
-}
-
-std::string code_verdict_now(const OrderState& order, const CodeRow& owner, const Program& program,
-                             const Covering* covering, LedgerReader& ledger) {
-    if (std::string verdict = program_verdict(order, covering); !verdict.empty()) {
-        return verdict;
-    }
-    if (order.ordered_at < owner.valid_from ||
-        (owner.valid_until && order.ordered_at >= *owner.valid_until)) {
-        return "does not count: it is the creator's from " + owner.valid_from.to_string() +
-               (owner.valid_until ? " until " + owner.valid_until->to_string() : "");
-    }
-    const std::optional<Membership> member =
-        ledger.membership(owner.account, owner.program, owner.creator);
-    if (!member || member->removed) {
-        return "does not count: the creator is not in the program";
-    }
-    if (!program.uses(AttributionType::kAffiliateCode)) {
-        return "does not count: the program's precedence leaves AFFILIATE_CODE out";
-    }
-    return "counts from the next try on";
-}
-
-const Covering* covering_of(const std::vector<Covering>& covering, const ProgramId& program) {
-    for (const Covering& one : covering) {
-        if (one.row->program.id == program) {
-            return &one;
-        }
-    }
-    return nullptr;
+std::string fault_or_none(const std::optional<CauseFound>& fault) {
+    return fault ? fault_words(*fault) : "counts from the next try on";
 }
 
 void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
-                   const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
-                   LedgerReader& ledger) {
+                   EvidenceJudge& judge, LedgerReader& ledger) {
     const std::size_t shown = std::min(order.codes.size(), kCodesShownMax);
     for (const std::string& code : std::span(order.codes).first(shown)) {
         bool owned = false;
         for (const CodeRow& owner : ledger.code_owners(order.key.account, code_digest(code))) {
-            for (const ProgramRow& row : programs) {
+            for (const ProgramRow& row : judge.programs()) {
                 if (row.program.id == owner.program) {
                     owned = true;
-                    out.push_back(
-                        {AttributionType::kAffiliateCode, code_source(code), owner.program.str(),
-                         shown_id(ledger, owner.account, owner.creator).str(), false,
-                         code_verdict_now(order, owner, row.program,
-                                          covering_of(covering, row.program.id), ledger)});
+                    out.push_back({AttributionType::kAffiliateCode, code_source(code),
+                                   owner.program.str(),
+                                   shown_id(ledger, owner.account, owner.creator).str(), false,
+                                   fault_or_none(judge.code_fault(owner, row))});
                 }
             }
         }
@@ -134,45 +85,12 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
     }
 }
 
-std::string click_verdict_now(const OrderState& order, const Click& click, const Program& program,
-                              const Covering* covering, LedgerReader& ledger) {
-    if (std::string verdict = program_verdict(order, covering); !verdict.empty()) {
-        return verdict;
-    }
-    if (click.effective_from > order.ordered_at) {
-        const bool is_import = click.source == ClickSource::kImport;
-        return std::string("does not count: ") + (is_import ? "its import" : "it") +
-               " is effective from " + click.effective_from.to_string();
-    }
-    if (!program.uses(AttributionType::kLanded)) {
-        return "does not count: the program's precedence leaves LANDED out";
-    }
-    if (click.occurred_at > order.ordered_at) {
-        return "does not count: after the order";
-    }
-    if (click.occurred_at < program.window_start(order.ordered_at)) {
-        return "does not count: before the window of " + std::to_string(program.window_days) +
-               " days";
-    }
-    const std::optional<Membership> member =
-        ledger.membership(click.account, click.program, click.creator);
-    if (!member || member->removed) {
-        return "does not count: the creator is not in the program";
-    }
-    if (member->effective_from > order.ordered_at) {
-        return "does not count: the creator's membership is effective from " +
-               member->effective_from.to_string();
-    }
-    return "counts from the next try on";
-}
-
 void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& order,
-                    const std::vector<Covering>& covering, const std::vector<ProgramRow>& programs,
-                    LedgerReader& ledger) {
+                    EvidenceJudge& judge, LedgerReader& ledger) {
     if (!order.device) {
         return;
     }
-    for (const ProgramRow& row : programs) {
+    for (const ProgramRow& row : judge.programs()) {
         std::vector<Click> clicks;
         ledger.visit_clicks(order.key.account, *order.device, row.program.id, kEndOfTime,
                             [&clicks](const Click& click) {
@@ -183,8 +101,7 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
             out.push_back({AttributionType::kLanded, click_source(click.occurred_at, click.link),
                            click.program.str(),
                            shown_id(ledger, click.account, click.creator).str(), false,
-                           click_verdict_now(order, click, row.program,
-                                             covering_of(covering, row.program.id), ledger)});
+                           fault_or_none(judge.click_fault(click, row))});
         }
     }
 }
@@ -247,13 +164,11 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerR
     return out;
 }
 
-std::vector<ExplainedCandidate> candidates_now(const OrderState& order, std::string_view shop_id,
-                                               LedgerReader& ledger) {
+std::vector<ExplainedCandidate> candidates_now(const OrderState& order, LedgerReader& ledger) {
     std::vector<ExplainedCandidate> out;
-    const std::vector<ProgramRow> programs = ledger.programs(order.key.account);
-    const std::vector<Covering> covering = covering_programs(programs, shop_id, ledger);
-    add_codes_now(out, order, covering, programs, ledger);
-    add_clicks_now(out, order, covering, programs, ledger);
+    EvidenceJudge judge(ledger, order);
+    add_codes_now(out, order, judge, ledger);
+    add_clicks_now(out, order, judge, ledger);
     return out;
 }
 

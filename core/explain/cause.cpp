@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/explain/evidence.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
@@ -22,10 +23,6 @@ constexpr std::array<std::string_view, 33> kNames{
     "PROGRAM_LATER", "PROGRAM_ENDED",    "BEFORE_OPENING", "NOT_COVERED",   "CODES_ONLY",
     "LINKS_ONLY",    "NO_DEVICE",        "NO_TRACE"};
 
-bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
-    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
-}
-
 /// A code or click of hers. Without `fault` it would have counted alone.
 struct Evidence {
     AttributionType type = AttributionType::kAffiliateCode;
@@ -35,25 +32,15 @@ struct Evidence {
     std::optional<CauseFound> fault;
 };
 
-void keep_first(std::optional<CauseFound>& first, CauseFound found) {
-    if (!first || found.cause < first->cause) {
-        first = std::move(found);
-    }
-}
-
 /// Finds the codes and clicks of one creator that point to an order.
 class Judge {
 public:
     Judge(LedgerReader& ledger, const OrderState& order, const CreatorId& creator)
-        : ledger_(ledger),
-          order_(order),
-          creator_(creator),
-          programs_(ledger.programs(order.key.account)),
-          covering_(covering_programs(programs_, ledger.shop_id(order.key.shop).view(), ledger)) {}
+        : ledger_(ledger), order_(order), creator_(creator), judge_(ledger, order) {}
 
     [[nodiscard]] std::vector<Evidence> evidence() {
         std::vector<Evidence> all;
-        for (const ProgramRow& row : programs_) {
+        for (const ProgramRow& row : judge_.programs()) {
             add_codes(all, row);
             add_click(all, row);
         }
@@ -61,51 +48,6 @@ public:
     }
 
 private:
-    static CauseFound caused(Cause cause, const ProgramRow& row,
-                             std::optional<Timestamp> at = std::nullopt) {
-        CauseFound found;
-        found.cause = cause;
-        found.at = at;
-        found.program = row.program.id.str();
-        return found;
-    }
-
-    [[nodiscard]] const Covering* covering_of(const ProgramRow& row) const {
-        const auto found = std::ranges::find(covering_, &row, &Covering::row);
-        return found == covering_.end() ? nullptr : &*found;
-    }
-
-    /// Returns why nothing of the creator counts in the program.
-    [[nodiscard]] std::optional<CauseFound> program_fault(const ProgramRow& row,
-                                                          AttributionType type) {
-        std::optional<CauseFound> first;
-        const auto member = ledger_.membership(order_.key.account, row.program.id, creator_);
-        if (!member || member->removed) {
-            keep_first(first, caused(Cause::kNotMember, row));
-        } else if (type == AttributionType::kLanded && member->effective_from > order_.ordered_at) {
-            keep_first(first, caused(Cause::kMemberLater, row, member->effective_from));
-        }
-        const Covering* const covering = covering_of(row);
-        if (covering == nullptr) {
-            keep_first(first, caused(Cause::kNotCovered, row));
-        } else if (row.precedes_opening(order_.ordered_at)) {
-            keep_first(first, caused(Cause::kBeforeOpening, row, row.opening_at));
-        } else if (row.program.ends_at && order_.ordered_at >= *row.program.ends_at) {
-            keep_first(first, caused(Cause::kProgramEnded, row, row.program.ends_at));
-        } else if (!covering->counts_for(order_.ordered_at)) {
-            keep_first(first,
-                       caused(Cause::kProgramLater, row,
-                              std::max(covering->effective_from,
-                                       row.program.starts_at.value_or(row.first_effective_from))));
-        }
-        if (!row.program.uses(type)) {
-            keep_first(first, caused(type == AttributionType::kLanded ? Cause::kCodesOnly
-                                                                      : Cause::kLinksOnly,
-                                     row));
-        }
-        return first;
-    }
-
     void add_codes(std::vector<Evidence>& all, const ProgramRow& row) {
         for (std::size_t i = 0; i < order_.codes.size(); ++i) {
             std::optional<CodeRow> hers;  // the one that was valid, else the last one before
@@ -118,23 +60,13 @@ private:
                     hers = owner;
                 }
             }
-            if (!hers) {
-                continue;
+            if (hers) {
+                all.push_back({AttributionType::kAffiliateCode,
+                               row.program.id,
+                               static_cast<std::uint32_t>(i),
+                               {},
+                               judge_.code_fault(*hers, row)});
             }
-            Evidence found{AttributionType::kAffiliateCode,
-                           row.program.id,
-                           static_cast<std::uint32_t>(i),
-                           {},
-                           program_fault(row, AttributionType::kAffiliateCode)};
-            if (!is_valid_at(*hers, order_.ordered_at)) {
-                const bool is_early = order_.ordered_at < hers->valid_from;
-                CauseFound fault =
-                    caused(is_early ? Cause::kCodeNotYet : Cause::kCodeEnded, row,
-                           is_early ? std::optional(hers->valid_from) : hers->valid_until);
-                fault.code = hers->code;
-                keep_first(found.fault, std::move(fault));
-            }
-            all.push_back(std::move(found));
         }
     }
 
@@ -153,29 +85,16 @@ private:
                                  }
                                  return ++read < kClicksReadMax;
                              });
-        if (!best) {
-            return;
+        if (best) {
+            all.push_back({AttributionType::kLanded, row.program.id, 0, best->occurred_at,
+                           judge_.click_fault(*best, row)});
         }
-        Evidence found{AttributionType::kLanded, row.program.id, 0, best->occurred_at,
-                       program_fault(row, AttributionType::kLanded)};
-        if (best->occurred_at > order_.ordered_at) {
-            keep_first(found.fault, caused(Cause::kClickAfter, row, best->occurred_at));
-        } else if (best->occurred_at < row.program.window_start(order_.ordered_at)) {
-            CauseFound fault = caused(Cause::kClickOld, row, best->occurred_at);
-            fault.days = (order_.ordered_at.seconds - best->occurred_at.seconds) / kSecondsPerDay;
-            fault.window = row.program.window_days;
-            keep_first(found.fault, std::move(fault));
-        } else if (best->effective_from > order_.ordered_at) {
-            keep_first(found.fault, caused(Cause::kClickUntimely, row, best->effective_from));
-        }
-        all.push_back(std::move(found));
     }
 
     LedgerReader& ledger_;
     const OrderState& order_;
     const CreatorId& creator_;
-    std::vector<ProgramRow> programs_;
-    std::vector<Covering> covering_;
+    EvidenceJudge judge_;
 };
 
 Cause of_verdict(CandidateVerdict verdict) noexcept {

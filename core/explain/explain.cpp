@@ -109,7 +109,7 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
                                 "creator"
                               : "no creator yet: tried again at every later event, import and "
                                 "program file";
-        out.candidates = candidates_now(out.order, out.shop.shop_id.view(), ledger);
+        out.candidates = candidates_now(out.order, ledger);
         return;
     }
     const Attribution& attribution = out.order.position()->attribution;

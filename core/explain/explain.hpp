@@ -108,7 +108,6 @@ struct Explanation {
 /// Returns every code and the latest clicks of an order without a creator, each with the reason why
 /// it does not count.
 [[nodiscard]] std::vector<ExplainedCandidate> candidates_now(const OrderState& order,
-                                                             std::string_view shop_id,
                                                              LedgerReader& ledger);
 
 /// The first answer to a person who asks about an order.

@@ -106,6 +106,7 @@ TEST_P(Explain, ExplainsUnattributedOrder) {
     clicks_only.precedence = {AttributionType::kLanded};
     books.apply({other, codes_only, clicks_only});
     books.creator("c2", "autumn", "NOBODYS");
+    books.creator("c2", "codes");
     books.creator("c3", "summer", "SAVE");
     books.command(CreatorRemove{CreatorId("c1"), ProgramId("spring"), std::nullopt});
     books.click("dev", "c1", "spring", "2026-01-09T00:00:00Z");
