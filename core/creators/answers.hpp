@@ -105,7 +105,8 @@ struct CreatorOrder {
     std::string currency;
     std::string_view state;               ///< PENDING, READY, CHECKED, ON_ITS_WAY, PAID, CANCELLED
     std::optional<std::string> ready_on;  ///< Set while PENDING.
-    std::vector<std::string> payments;    ///< Ids, those that came back as well.
+    std::optional<std::string> checked_since;  ///< Set while CHECKED.
+    std::vector<std::string> payments;         ///< Ids, those that came back as well.
 };
 void each_member(auto& members, Is<CreatorOrder> auto& order) {
     members("number", order.number);
@@ -117,6 +118,7 @@ void each_member(auto& members, Is<CreatorOrder> auto& order) {
     members("currency", order.currency);
     members("state", order.state);
     members.or_null("ready_on", order.ready_on);
+    members.or_null("checked_since", order.checked_since);
     members("payments", order.payments);
 }
 
@@ -148,6 +150,7 @@ struct CreatorFound {
     /// The order, if it is hers and `orders` has it.
     std::optional<std::string> number, shop, order;
     std::optional<std::string> day;           ///< On which it happened, or happens.
+    std::optional<std::string> since;         ///< To the minute: the shop is silent since then.
     std::optional<std::string> code;          ///< Hers.
     std::optional<std::string> program;       ///< The program of her code or click.
     std::optional<std::string> days, window;  ///< Days before the order; days that count.
@@ -160,6 +163,7 @@ void each_member(auto& members, Is<CreatorFound> auto& found) {
     members.or_null("shop", found.shop);
     members.or_null("order", found.order);
     members.or_null("day", found.day);
+    members.or_null("since", found.since);
     members.or_null("code", found.code);
     members.or_null("program", found.program);
     members.or_null("days", found.days);

@@ -251,6 +251,9 @@ CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge,
     if (shown.state == kCreatorPending && program) {
         shown.ready_on = day_of_creator(program->program.clears_at(order.ordered_at));
     }
+    if (shown.state == kCreatorChecked) {
+        shown.checked_since = day_of_creator(judge.blocked_since(order));
+    }
     shown.payments = payments_of(order);
     return shown;
 }

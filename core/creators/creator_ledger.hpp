@@ -93,7 +93,9 @@ public:
     /// The only read that sees orders of others; its answer has nothing of them. An order answers
     /// if it is or was hers, if it has a code of hers, if number, day and total fit, or if the
     /// number is its confirmation number; all others answer as if they did not exist.
-    [[nodiscard]] CreatorFound find(const MissedOrder& missed, Timestamp now);
+    /// @param is_behind  Inputs of this node wait for longer than usual.
+    [[nodiscard]] CreatorFound find(const MissedOrder& missed, Timestamp now,
+                                    bool is_behind = false);
     /// @param from, until  First instants of a month and of the next one.
     [[nodiscard]] CreatorStatement statement(Timestamp from, Timestamp until);
 
@@ -105,6 +107,8 @@ private:
     [[nodiscard]] std::vector<OrderState> orders_called(const ShopId& shop,
                                                         const std::string& number);
     [[nodiscard]] std::optional<ShopNumber> shop_of(const ShopId& shop);
+    [[nodiscard]] bool lags(Timestamp now);
+    [[nodiscard]] CreatorFound not_found(const MissedOrder& missed, Timestamp now, bool is_behind);
     /// Returns whether an order may answer her question.
     [[nodiscard]] bool answers(const OrderState& order, const MissedOrder& missed);
     [[nodiscard]] std::optional<OrderState> missed_by_number(const MissedOrder& missed);

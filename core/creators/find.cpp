@@ -7,6 +7,7 @@
 #include "core/explain/cause.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/protocol/order_numbers.hpp"
+#include "core/reports/silence.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
@@ -131,14 +132,47 @@ std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& miss
     return found;
 }
 
-CreatorFound CreatorLedger::find(const MissedOrder& missed, Timestamp now) {
-    const std::optional<OrderState> order =
-        missed.number ? missed_by_number(missed) : missed_by_total(missed);
+/// Returns whether another node that has sent in the last day is an hour behind the newest one. One
+/// that sends no more for longer was taken out of service.
+bool CreatorLedger::lags(Timestamp now) {
+    constexpr std::int64_t kBehindSeconds = 3600, kDaySeconds = 86'400;
+    Timestamp newest = kFirstInstant;
+    std::vector<Timestamp> received;
+    ledger_.scan_heads([&](const LedgerHead& head) {
+        newest = std::max(newest, head.last_received);
+        received.push_back(head.last_received);
+        return true;
+    });
+    return std::ranges::any_of(received, [&](Timestamp at) {
+        return at.plus_seconds(kBehindSeconds) < newest && at.plus_seconds(kDaySeconds) > now;
+    });
+}
+
+/// Says the same of an order that does not exist and of one that does not answer.
+CreatorFound CreatorLedger::not_found(const MissedOrder& missed, Timestamp now, bool is_behind) {
     CreatorFound shown;
-    if (!order) {
-        shown.cause = to_string(Cause::kNotArrived);
+    shown.cause = to_string(Cause::kNotArrived);
+    if (is_behind || lags(now)) {
+        shown.cause = to_string(Cause::kBehind);
         return shown;
     }
+    const std::optional<ShopNumber> shop = shop_of(missed.shop);
+    const auto silence =
+        shop ? reports::silence_of(ledger_, scope_.account(), *shop) : std::nullopt;
+    if (silence && shop_silence(silence->last_event, silence->usual, now) == ShopSilence::kSilent) {
+        shown.cause = to_string(Cause::kShopSilent);
+        shown.since = silence->last_event.to_string();
+    }
+    return shown;
+}
+
+CreatorFound CreatorLedger::find(const MissedOrder& missed, Timestamp now, bool is_behind) {
+    const std::optional<OrderState> order =
+        missed.number ? missed_by_number(missed) : missed_by_total(missed);
+    if (!order) {
+        return not_found(missed, now, is_behind);
+    }
+    CreatorFound shown;
     const CauseFound found = find_cause(ledger_, *order, scope_.creator(), now);
     shown.cause = to_string(found.cause);
     if (is_own(*order) && !order->has(kOrderRejected)) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrderStates{{
     {"pending", kCreatorPending},
     {"payable", "READY"},
-    {"blocked", "CHECKED"},
+    {"blocked", kCreatorChecked},
     {"in_payout", "ON_ITS_WAY"},
     {"paid", "PAID"},
     {"cancelled", "CANCELLED"},

@@ -16,6 +16,7 @@ namespace sluice {
 [[nodiscard]] std::optional<std::string> day_of_creator(const std::optional<Timestamp>& at);
 
 inline constexpr std::string_view kCreatorPending = "PENDING";
+inline constexpr std::string_view kCreatorChecked = "CHECKED";
 
 /// @param status  As OrderJudge::status() returns it.
 [[nodiscard]] std::string_view creator_order_state(std::string_view status);

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kClicksReadMax = 1000;  ///< In one program.
 
-constexpr std::array<std::string_view, 33> kNames{
-    "NOT_ARRIVED",   "TAKEN_BACK",       "CANCELLED",      "REFUNDED",      "EARNS_NOTHING",
-    "CHECKED",       "PENDING",          "READY",          "ON_ITS_WAY",    "PAID",
-    "OTHER_CODE",    "OTHER_CLICK",      "OTHER_TYPE",     "OTHER_PROGRAM", "OTHER_EARLIER",
-    "NOT_COUNTED",   "CANCELLED_BEFORE", "WAITING",        "CODE_NOT_YET",  "CODE_ENDED",
-    "CLICK_AFTER",   "CLICK_OLD",        "CLICK_UNTIMELY", "NOT_MEMBER",    "MEMBER_LATER",
-    "PROGRAM_LATER", "PROGRAM_ENDED",    "BEFORE_OPENING", "NOT_COVERED",   "CODES_ONLY",
-    "LINKS_ONLY",    "NO_DEVICE",        "NO_TRACE"};
+constexpr std::array<std::string_view, 35> kNames{
+    "BEHIND",        "SHOP_SILENT",   "NOT_ARRIVED",   "TAKEN_BACK",       "CANCELLED",
+    "REFUNDED",      "EARNS_NOTHING", "CHECKED",       "PENDING",          "READY",
+    "ON_ITS_WAY",    "PAID",          "OTHER_CODE",    "OTHER_CLICK",      "OTHER_TYPE",
+    "OTHER_PROGRAM", "OTHER_EARLIER", "NOT_COUNTED",   "CANCELLED_BEFORE", "WAITING",
+    "CODE_NOT_YET",  "CODE_ENDED",    "CLICK_AFTER",   "CLICK_OLD",        "CLICK_UNTIMELY",
+    "NOT_MEMBER",    "MEMBER_LATER",  "PROGRAM_LATER", "PROGRAM_ENDED",    "BEFORE_OPENING",
+    "NOT_COVERED",   "CODES_ONLY",    "LINKS_ONLY",    "NO_DEVICE",        "NO_TRACE"};
 
 /// A code or click of hers. Without `fault` it would have counted alone.
 struct Evidence {
@@ -153,12 +153,16 @@ CauseFound cause_of_hers(LedgerReader& ledger, const OrderState& order, const Po
         return found;
     }
     found.commission = commission;
-    const std::string_view status = OrderJudge(ledger).status(order, now);
+    OrderJudge judge(ledger);
+    const std::string_view status = judge.status(order, now);
     found.cause = status == "blocked"     ? Cause::kChecked
                   : status == "pending"   ? Cause::kPending
                   : status == "in_payout" ? Cause::kOnItsWay
                   : status == "paid"      ? Cause::kPaid
                                           : Cause::kReady;
+    if (found.cause == Cause::kChecked) {
+        found.at = judge.blocked_since(order);
+    }
     const auto program = ledger.program(position.attribution.program);
     if (found.cause == Cause::kPending && program) {
         found.at = program->program.clears_at(order.ordered_at);

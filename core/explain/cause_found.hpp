@@ -13,6 +13,9 @@ namespace sluice {
 
 /// The first one that holds is the cause.
 enum class Cause : std::uint8_t {
+    // No order answers.
+    kBehind,      ///< Inputs wait, so it may have arrived.
+    kShopSilent,  ///< Its shop sends nothing for longer than usual.
     kNotArrived,
     // The order is hers, or was.
     kTakenBack,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "core/positions/open_amounts.hpp"
@@ -79,6 +80,45 @@ std::vector<std::string> OrderJudge::blocked_by(const OrderState& order) {
         }
     }
     return blocks;
+}
+
+std::optional<Timestamp> OrderJudge::blocked_since(const OrderState& order) {
+    std::optional<Timestamp> since;
+    const auto note = [&since](Timestamp at) { since = since ? std::min(*since, at) : at; };
+    if (order.has(kOrderHeld)) {
+        std::optional<Timestamp> held;  // the hold that holds was received last
+        for (const JournalGroup& group : ledger_.order_journal(order)) {
+            const bool is_hold = std::ranges::any_of(group.entries, [](const JournalEntry& entry) {
+                return entry.reason == JournalReason::kMemoHeld;
+            });
+            if (is_hold) {
+                held = held ? std::max(*held, group.recorded_at) : group.recorded_at;
+            }
+        }
+        if (held) {
+            note(*held);
+        }
+    }
+    if (is_creator_held(order)) {
+        const Attribution& given = order.position()->attribution;
+        CreatorHold hold;
+        hold.account = order.key.account;
+        hold.creator = given.creator;
+        ledger_.scan(hold, {2, 2}, [&](const CreatorHold& row) {
+            if (row.program.empty() || row.program == given.program) {
+                note(row.held_at);
+            }
+        });
+    }
+    const std::uint32_t open = open_anomalies(order);
+    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
+        const auto kind = static_cast<AnomalyKind>(number);
+        const auto row = (open & bit(kind)) != 0 ? ledger_.anomaly(order.key, kind) : std::nullopt;
+        if (row) {
+            note(row->recorded_at);
+        }
+    }
+    return since;
 }
 
 bool OrderJudge::is_cleared(const OrderState& order, Timestamp now) {

@@ -118,6 +118,8 @@ public:
     explicit OrderJudge(LedgerReader& ledger) : ledger_(ledger), programs_(ledger) {}
     /// Returns HOLD, CREATOR_HOLD, and kinds of anomalies.
     [[nodiscard]] std::vector<std::string> blocked_by(const OrderState& order);
+    /// Returns since when something of blocked_by() blocks the order: the earliest of all.
+    [[nodiscard]] std::optional<Timestamp> blocked_since(const OrderState& order);
     /// Returns the first that applies of detached, waiting, rejected, cancelled, paid, in_payout,
     /// blocked, pending and payable. `paid` and `in_payout` refer to COMMISSION items in active
     /// payouts.

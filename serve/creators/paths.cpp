@@ -144,7 +144,9 @@ Answer find_order(CreatorLedger& ledger, const PageRequest& request) {
         missed.day = Timestamp::parse(*day + "T00:00:00Z");
         missed.total = Decimal::parse(*total);
     }
-    return json_answer(ledger.find(missed, request.now));
+    const CreatorFound found = ledger.find(missed, request.now, request.is_behind);
+    request.found.add(found.cause);
+    return json_answer(found);
 }
 
 Parameter after() {
@@ -183,18 +185,29 @@ const CreatorPath* find_creator_path(std::string_view path) {
     return found == all.end() ? nullptr : &*found;
 }
 
+void FoundCounts::add(std::string_view cause) {
+    const std::lock_guard lock(mutex_);
+    ++counts_[std::string(cause)];
+}
+
+std::map<std::string, std::uint64_t> FoundCounts::all() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
 Answer answer_path(const CreatorPath& path, LedgerReader& ledger, const CreatorScope& scope,
-                   const Arguments& arguments, Timestamp now) {
-    std::string query = "creators/" + std::string(path.path) + "?" +
-                        std::to_string(scope.account().value) + "/" + scope.creator().str();
-    for (const auto& [name, value] : arguments.all()) {
+                   PageRequest request) {
+    std::string& query = request.query;
+    query = "creators/" + std::string(path.path) + "?" + std::to_string(scope.account().value) +
+            "/" + scope.creator().str();
+    for (const auto& [name, value] : request.arguments.all()) {
         if (name != "after" && name != "format") {
             query += "&" + name + "=" + encoded(value);
         }
     }
     CreatorLedger own(ledger, scope);
     try {
-        return path.read(own, {arguments, now, std::move(query)});
+        return path.read(own, request);
     } catch (const Refusal& refusal) {
         return refusal.answer;
     }

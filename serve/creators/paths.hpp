@@ -2,6 +2,10 @@
 // parameters checked. Each takes a CreatorLedger, so no read of staff fits here.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,10 +15,23 @@
 
 namespace sluice::serve {
 
+/// Answers to "Where is my order?" by cause. Any thread may count.
+class FoundCounts {
+public:
+    void add(std::string_view cause);
+    [[nodiscard]] std::map<std::string, std::uint64_t> all() const;
+
+private:
+    mutable std::mutex mutex_;
+    std::map<std::string, std::uint64_t> counts_;
+};
+
 /// A checked request.
 struct PageRequest {
     const Arguments& arguments;
     Timestamp now;
+    bool is_behind;  ///< Inputs of this node wait.
+    FoundCounts& found;
     std::string query;  ///< Path, creator and parameters: what a cursor belongs to.
 };
 
@@ -29,8 +46,8 @@ struct CreatorPath {
 [[nodiscard]] const CreatorPath* find_creator_path(std::string_view path);
 
 /// Returns the answer of a path for the creator of `scope`. Throws ForeignRow, LedgerFailure.
+/// @param request  Without its query.
 [[nodiscard]] Answer answer_path(const CreatorPath& path, LedgerReader& ledger,
-                                 const CreatorScope& scope, const Arguments& arguments,
-                                 Timestamp now);
+                                 const CreatorScope& scope, PageRequest request);
 
 }  // namespace sluice::serve

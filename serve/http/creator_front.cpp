@@ -211,10 +211,10 @@ void CreatorFront::admit_path(const Request& request, const AccountId& account,
     }
     admitted.job.grant.account = caller.scope.account();
     admitted.job.now = at;
-    admitted.job.own = [&path, scope = caller.scope, arguments, at,
-                        count = foreign_rows_](LedgerReader& ledger) {
+    admitted.job.own = [&path, scope = caller.scope, arguments, at, count = foreign_rows_,
+                        found = found_](LedgerReader& ledger, const WorkerPage& worker) {
         try {
-            return answer_path(path, ledger, scope, arguments, at);
+            return answer_path(path, ledger, scope, {arguments, at, worker.is_behind, *found, {}});
         } catch (const ForeignRow&) {
             ++*count;
             throw;  // logged and answered as any failure
@@ -267,6 +267,13 @@ std::string CreatorFront::metrics() const {
     for (const auto& [reason, count] : refused_) {
         text += "sluice_creator_refused_total{reason=\"" + std::string(reason) + "\"} " +
                 std::to_string(count) + "\n";
+    }
+    text +=
+        "# HELP sluice_creator_find_total Answers to where an order is.\n"
+        "# TYPE sluice_creator_find_total counter\n";
+    for (const auto& [cause, count] : found_->all()) {
+        text +=
+            "sluice_creator_find_total{cause=\"" + cause + "\"} " + std::to_string(count) + "\n";
     }
     return text +
            "# HELP sluice_creator_foreign_rows_total Rows of another creator that were about to "

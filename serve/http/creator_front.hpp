@@ -1,7 +1,7 @@
 // Creator front: the requests of creators' pages, below /c/ACCOUNT/. No
 // cookie, user or API token counts here, and no path of staff is served.
 //
-// One thread, but for the count of foreign rows.
+// One thread, but for what reading threads count.
 #pragma once
 
 #include <atomic>
@@ -71,6 +71,7 @@ private:
     std::map<std::string_view, std::uint64_t> refused_;  ///< By reason.
     std::shared_ptr<std::atomic<std::uint64_t>> foreign_rows_ =
         std::make_shared<std::atomic<std::uint64_t>>(0);
+    std::shared_ptr<FoundCounts> found_ = std::make_shared<FoundCounts>();
 };
 
 }  // namespace sluice::serve

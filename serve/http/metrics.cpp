@@ -45,6 +45,11 @@ void add_requests(std::string& text, const Figures& figures) {
         add_sample(text, kRequests, {{"path", key.first}, {"status", std::to_string(key.second)}},
                    count);
     }
+    const auto links = figures.requests.find({"creator-link", 200});
+    add_head(text, "sluice_creator_links_total", "counter",
+             "Links to creators' pages that were made.");
+    add_sample(text, "sluice_creator_links_total", {},
+               links == figures.requests.end() ? 0 : links->second);
     add_head(text, kDuration, "summary", "Time from a request's head to its answer.");
     for (const auto& [path, microseconds] : figures.microseconds) {
         constexpr double kPerSecond = 1e6;

@@ -149,8 +149,8 @@ Answer Readers::answer(const Job& job, Source& source) {
             source.node = own_node(*source.ledger);
         }
         const auto snapshot = source.ledger->snapshot(source.node);
-        Answer answer =
-            job.own ? job.own(*snapshot) : build_answer(job, *snapshot, worker_page(source.node));
+        const WorkerPage worker = worker_page(source.node);
+        Answer answer = job.own ? job.own(*snapshot, worker) : build_answer(job, *snapshot, worker);
         ready_ = true;
         return answer;
     } catch (const LedgerFailure& failure) {

@@ -20,7 +20,7 @@ struct Job {
     std::string if_none_match;
     std::shared_ptr<const PageLinks> links{};  ///< Set for a resource that makes_link.
     /// Answers in place of a resource: a path of a creator's page.
-    std::function<Answer(LedgerReader&)> own{};
+    std::function<Answer(LedgerReader&, const WorkerPage& worker)> own{};
 };
 
 /// Returns the answer of a job. Never throws.

@@ -3,6 +3,7 @@ creators each, with every kind of row."""
 
 import decimal
 import json
+import re
 
 import pytest
 from harness import paths
@@ -31,6 +32,10 @@ class World:
 
     def page(self, account, creator):
         return self.pages.page(account, self.token(account, creator))
+
+    def serve_metric(self, name):
+        text = ask(self.serve.read, "/metrics").body.decode()
+        return int(re.search(rf"^{name} (\d+)$", text, re.M)[1])
 
     def staff(self, account):
         return self.serve.token(self.secrets[f"{account}-manager"])
@@ -216,7 +221,7 @@ def test_a_statement_closes_as_that_of_staff(world):
 def test_lists_have_csv(world):
     page = world.page("acme", "ann")
     text = page.get("orders", format="csv").body.decode()
-    assert text.splitlines()[0] == "number,shop,order,day,code,commission,currency,state,ready_on,payments"
+    assert text.splitlines()[0] == "number,shop,order,day,code,commission,currency,state,ready_on,checked_since,payments"
     assert page.get("statement", month=MONTH, format="csv").body.decode().splitlines()[0] == "day,number,word,amount,currency"
 
 
@@ -259,12 +264,16 @@ def test_a_creator_finds_why_an_order_is_hers_or_not_30_times_a_day(world):
     assert ann.get("home").status == robert.get("find", shop="shop-2", number="o2").status == 200
 
 
-def test_metrics_count_requests_and_refusals(world):
+def test_metrics_count_requests_refusals_links_and_finds(world):
     ask(world.pages.read, "/c/acme/v1/home")
+    made = world.serve_metric("sluice_creator_links_total")
+    world.page("acme", "cy").object("find", shop="shop-2", number="none")
+    assert world.serve_metric("sluice_creator_links_total") == made + 1
     text = ask(world.pages.read, "/metrics").body.decode()
     assert 'sluice_creator_refused_total{reason="missing"}' in text
     assert 'sluice_creator_requests_total{path="home",status="200"}' in text
     assert "sluice_creator_foreign_rows_total 0" in text
+    assert re.search(r'^sluice_creator_find_total\{cause="NOT_ARRIVED"\} [1-9]', text, re.M)
 
 
 def test_the_process_takes_no_other_socket(world):

@@ -20,6 +20,7 @@ function formats() {
     point: new Intl.NumberFormat(language, { numberingSystem: "latn", minimumFractionDigits: 1 }).formatToParts(1.5).find((part) => part.type === "decimal").value,
     short: new Intl.NumberFormat(language, { numberingSystem: "latn", notation: "compact", maximumSignificantDigits: 3 }),
     day: date({ day: "numeric", month: "short", year: "numeric" }),
+    minute: date({ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }),
     month: date({ month: "long", year: "numeric" }),
     shortMonth: date({ month: "short" }),
   };
@@ -38,6 +39,8 @@ export const moneyNode = (text, currency) => element("span", { class: "nowrap" }
 export const short = (value) => formats().short.format(value).replace("-", "−");
 const at = (text) => new Date(text + "T00:00:00Z");
 export const day = (text) => formats().day.format(at(text)).replaceAll(" ", "\u00a0");
+/** An instant to the minute, UTC. */
+export const minute = (text) => formats().minute.format(new Date(text)).replaceAll(" ", "\u00a0");
 export const month = (text) => formats().month.format(at(text + "-01"));
 export const shortMonth = (text) => formats().shortMonth.format(at(text + "-01"));
 export const isZero = (text) => /^-?0*(\.0*)?$/.test(text);

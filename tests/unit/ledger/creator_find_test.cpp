@@ -58,6 +58,46 @@ TEST_P(CreatorFindTest, OfTwoOrdersOfOneNumberHersAnswers) {
     EXPECT_EQ(of("ben").find(numbered("7"), instant("2026-03-01T00:00:00Z")).order, "id-BEN10");
 }
 
+TEST_P(CreatorFindTest, WhileInputsWaitAnUnknownOrderIsNotSaidToBeMissing) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.create(order("1001", "BEN10", "80.00"));
+    const Timestamp now = instant("2026-02-20T12:00:00Z");
+    const std::string behind = encode_json(of("ann").find(numbered("none"), now, true));
+    EXPECT_NE(behind.find(R"("cause":"BEHIND")"), std::string::npos) << behind;
+    EXPECT_EQ(encode_json(of("ann").find(numbered("1001"), now, true)), behind);
+    EXPECT_EQ(of("ben").find(numbered("1001"), now, true).cause, "PENDING") << "hers answers";
+    Books second(*ledger_, "22222222-2222-3333-4444-555555555555");
+    second.receive_at("2026-02-20T13:00:01Z");
+    second.create(order("2001", "BEN10", "80.00"));
+    const Timestamp later = instant("2026-02-20T13:00:02Z");
+    EXPECT_EQ(of("ann").find(numbered("none"), later).cause, "BEHIND")
+        << "the first node is more than an hour behind";
+    EXPECT_EQ(of("ann").find(numbered("none"), instant("2026-02-21T11:00:00Z")).cause,
+              "NOT_ARRIVED")
+        << "it was taken out of service";
+}
+
+TEST_P(CreatorFindTest, AShopThatIsSilentIsNamedAsTheReason) {
+    Timestamp at = instant("2026-01-31T08:00:00Z");
+    int number = 0;
+    for (int day = 0; day < 20; ++day, at = at.plus_days(1)) {
+        for (const int hours : {0, 4, 8}) {
+            const std::string now = at.plus_seconds(hours * 3600).to_string();
+            OrderText text = order("o-" + std::to_string(++number), "BEN10", "8.00", now);
+            text.lines[0].id = "l-" + text.id;
+            books_.receive_at(now);
+            books_.create(text);
+        }
+    }
+    const Timestamp last = at.plus_days(-1).plus_seconds(8 * 3600);
+    const CreatorFound silent = of("ann").find(numbered("none"), last.plus_days(3));
+    EXPECT_EQ(silent.cause, "SHOP_SILENT");
+    EXPECT_EQ(silent.since, last.to_string());
+    EXPECT_EQ(encode_json(of("ann").find(numbered("o-1"), last.plus_days(3))), encode_json(silent));
+    EXPECT_EQ(of("ann").find(numbered("none"), last.plus_seconds(3600)).cause, "NOT_ARRIVED");
+    EXPECT_EQ(of("ben").find(numbered("o-60"), last.plus_days(3)).cause, "PENDING");
+}
+
 INSTANTIATE_TEST_SUITE_P(Ledgers, CreatorFindTest, testing::ValuesIn(ledger_kinds()),
                          [](const auto& of) { return of.param.name; });
 

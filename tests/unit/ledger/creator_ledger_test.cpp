@@ -145,6 +145,7 @@ TEST_P(CreatorLedgerTest, Example2AnOrderWithHerCodeIsPendingUntilItsClearingDay
         encode_json(page.rows[0]),
         R"({"number":"1001","shop":"shop-1","order":"1001","day":"2026-02-20","code":"ANNA15",)"
         R"("commission":"8.00","currency":"USD","state":"PENDING","ready_on":"2026-03-06",)"
+        R"("checked_since":null,)"
         R"("payments":[]})");
     EXPECT_TRUE(of("ben").orders({}, instant(kNow))->rows.empty());
 }
@@ -172,7 +173,12 @@ TEST_P(CreatorLedgerTest, Example4TheKindOfABlockIsNotShown) {
     text.cancelled = text.ordered;
     books_.cancel(text);
     const std::string shown = all_of(*books_.read(), kAcme, "ann", {"1001"});
-    EXPECT_NE(shown.find(R"("state":"CHECKED")"), std::string::npos) << shown;
+    EXPECT_NE(shown.find(R"("state":"CHECKED","ready_on":null,"checked_since":"2026-02-20")"),
+              std::string::npos)
+        << shown;
+    const CreatorFound found = of("ann").find({ShopId("shop-1"), "1001", {}, {}}, instant(kNow));
+    EXPECT_EQ(found.cause, "CHECKED");
+    EXPECT_EQ(found.day, "2026-02-20");
     EXPECT_EQ(shown.find("CANCEL_NOT_LATER"), std::string::npos) << shown;
     books_.command(Hold{{OrderId("1001"), {}, {}}});
     EXPECT_EQ(shown, all_of(*books_.read(), kAcme, "ann", {"1001"}))
@@ -270,11 +276,12 @@ TEST_P(CreatorLedgerTest, Example5AnotherCodeStoodFirstAndIsNotNamed) {
     OrderText text = order("1002", "BEN10", "80.00");
     text.codes = {"BEN10", "ANNA15"};
     books_.create(text);
-    EXPECT_EQ(encode_json(of("ann").find(numbered("1002"), instant(kNow))),
-              R"({"cause":"OTHER_CODE","number":null,"shop":null,"order":null,"day":null,)"
-              R"("code":null,)"
-              R"("program":"spring","days":null,"window":null,"commission":null,)"
-              R"("currency":null})");
+    EXPECT_EQ(
+        encode_json(of("ann").find(numbered("1002"), instant(kNow))),
+        R"({"cause":"OTHER_CODE","number":null,"shop":null,"order":null,"day":null,"since":null,)"
+        R"("code":null,)"
+        R"("program":"spring","days":null,"window":null,"commission":null,)"
+        R"("currency":null})");
     EXPECT_EQ(of("ben").find(numbered("1002"), instant(kNow)).cause, "PENDING");
     EXPECT_EQ(of("ann", kOther).find(numbered("1002"), instant(kNow)).cause, "NOT_ARRIVED");
 }

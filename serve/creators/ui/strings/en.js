@@ -27,7 +27,7 @@ export default {
   order: {
     PENDING: (amount, { day }) => `${amount} are yours, ready from ${day}.`,
     READY: (amount) => `${amount} are yours; the next payment has them.`,
-    CHECKED: (amount, { name }) => `${amount} are being checked by ${name}.`,
+    CHECKED: (amount, { name, day }) => `${amount} are being checked by ${name}${day ? " since " + day : ""}.`,
     ON_ITS_WAY: (amount) => `${amount} are yours, and on their way to you.`,
     PAID: (amount) => `${amount} were paid to you.`,
     CANCELLED: () => "The shop cancelled this order; it earns nothing.",
@@ -106,12 +106,14 @@ export default {
   },
   // Why an order is, or is not, hers
   causes: {
+    BEHIND: () => "Orders are being processed late; look again in an hour.",
+    SHOP_SILENT: ({ shop, since }) => `${shop} has sent nothing since ${since} UTC; it may still come.`,
     NOT_ARRIVED: ({ shop }) => `No order with these details has arrived from ${shop}.`,
     TAKEN_BACK: ({ day }) => `The commission was taken back on ${day}.`,
     CANCELLED: ({ day }) => `The shop cancelled it on ${day}.`,
     REFUNDED: () => "Everything was returned.",
     EARNS_NOTHING: () => "The program pays nothing for these products.",
-    CHECKED: ({ amount, name }) => `${amount} are being checked by ${name}.`,
+    CHECKED: ({ amount, name, day }) => `${amount} are being checked by ${name}${day ? " since " + day : ""}.`,
     PENDING: ({ amount, day }) => `${amount} are yours, ready from ${day}.`,
     READY: ({ amount }) => `${amount} are yours; the next payment has them.`,
     ON_ITS_WAY: ({ amount }) => `${amount} are yours, and on their way to you.`,

@@ -1,7 +1,7 @@
 // "Where is my order?": the answer is one cause, in a sentence.
 import { askPlatform, get, isFramed } from "../api.js";
 import { element } from "../dom.js";
-import { day, money } from "../format.js";
+import { day, minute, money } from "../format.js";
 import { button, link, shopName } from "../parts.js";
 import settings from "../settings.js";
 import words from "../words.js";
@@ -24,7 +24,7 @@ function ask(number, cause) {
 }
 
 function answerOf(found, shop, number) {
-  const sentence = words.causes[found.cause]({ ...found, shop: shopName(shop), name: settings.name, day: found.day && day(found.day),
+  const sentence = words.causes[found.cause]({ ...found, shop: shopName(shop), name: settings.name, day: found.day && day(found.day), since: found.since && minute(found.since),
     amount: found.commission === null ? "" : money(found.commission, found.currency) });
   return [element("p", { class: "answer" }, sentence), element("p", { class: "tools" },
     ...(found.number === null ? [] : [link("order", { shop: found.shop, order: found.order }, words.titles.order + " " + found.number)]),

@@ -13,7 +13,7 @@ export default {
   show({ order, lines }) {
     const { columns } = words;
     const sentence = words.order[order.state](money(order.commission, order.currency),
-      { day: order.ready_on && day(order.ready_on), name: settings.name });
+      { day: (order.ready_on ?? order.checked_since) && day(order.ready_on ?? order.checked_since), name: settings.name });
     const facts = [[columns.state, state(order.state)], [columns.shop, shopName(order.shop)], [columns.day, day(order.day)],
       [columns.by, order.code ?? words.link]];
     if (order.payments.length) {
