@@ -1,4 +1,4 @@
-// sluice creator import|set|rename|remove|show|list
+// sluice creator import|set|rename|remove|show|list|page
 #include <cstdio>
 
 #include "core/orders/reply.hpp"
@@ -12,6 +12,7 @@
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "tool/finance/code_orders.hpp"
+#include "tool/finance/creator_page.hpp"
 #include "tool/setup/import.hpp"
 #include "tool/setup/name_checks.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -278,6 +279,7 @@ void declare_creator(Subcommand app) {
     declare_rename(group);
     declare_remove(group);
     declare_creator_listing(group);
+    declare_creator_page(group);
 }
 
 }  // namespace sluice::cli
