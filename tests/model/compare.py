@@ -4,7 +4,7 @@ import json
 import re
 from fractions import Fraction
 
-from model.books import listings
+from model.books import causes, listings
 from model.books.audit import audit
 from model.books.journal import PROOF
 from model.books.rates import month_of
@@ -169,6 +169,18 @@ def codes(ledger):
         for name, program in ledger.programs.items() for code, owners in program.codes.items() for row in owners
     ]
     return sorted(rows, key=repr)
+
+
+def compare_causes(history):
+    """Why each order is, or is not, each creator's. Returns the causes that came up."""
+    found, now = history.edge.causes()
+    wanted = causes.all_causes(history.ledger, history.account, now)
+    assert found.keys() == wanted.keys(), f"seed {history.seed}: {found.keys() ^ wanted.keys()}"
+    for key, cause in found.items():
+        right = wanted[key]
+        assert cause in right if isinstance(right, set) else cause == right, (
+            f"seed {history.seed}, {key}: is {cause}, should be {right}{explain(history, key[0], key[1])}")
+    return set(found.values())
 
 
 def compare_statements(history, now):

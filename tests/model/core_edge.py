@@ -138,6 +138,11 @@ class CoreEdge:
         without_nodes(reports, NODE)
         return reports, self.clock
 
+    def causes(self):
+        """((shop, order, creator) -> why the order is, or is not, hers; when it was asked)."""
+        rows = self.ask(op="causes", now=time_text(self.clock))
+        return {tuple(key): cause for *key, cause in rows}, self.clock
+
     def approval_statement(self, name):
         """The text that an approver signs; None if it does not wait."""
         return self.ask(op="approval", id=name)["statement"]

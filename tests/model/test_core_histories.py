@@ -19,10 +19,14 @@ STEPS = int(os.environ.get("SLUICE_CORE_STEPS", "250"))
 SEEDS = [int(os.environ["SLUICE_SEED"])] if "SLUICE_SEED" in os.environ else list(range(1, 1 + COUNT))
 
 
+SEEN_CAUSES = {}  # seed -> causes
+
+
 def run(seed, ledger=None):
     with CoreEdge(ledger) as edge:
         history = History(seed, edge)
         compare.run(history, STEPS)
+        SEEN_CAUSES[seed] = compare.compare_causes(history)
         if seed % 3 == 0:
             assert edge.is_rebuilt_equal(), f"seed {seed}: a rebuild gives other rows"
         if seed % 3 == 1:
@@ -41,6 +45,14 @@ def test_history_in_the_embedded_ledger(seed):
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         run(seed + 100000, os.path.join(folder, "ledger"))
+
+
+def test_histories_show_most_causes():
+    """Else the comparison of causes would say little."""
+    if len(SEEN_CAUSES) < 12:
+        pytest.skip("few histories were run")
+    seen = set().union(*SEEN_CAUSES.values())
+    assert len(seen) >= 20, seen
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@
 #include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/ids.hpp"
+#include "core/explain/cause.hpp"
 #include "core/payouts/plan.hpp"
 #include "core/reports/report.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -205,6 +206,34 @@ void run(Books& books, const json& request) {
     listing.finish(reports::skipped_of(*reader, row.payout_run), to_hex(row.digest));
 }
 
+/// Lists why each order is, or is not, each creator's.
+void causes(Books& books, const json& request) {
+    const auto reader = books.read();
+    const Timestamp now = instant(text_at(request, "now"));
+    std::vector<CreatorId> creators;
+    CreatorRow first;
+    first.account = kAccount;
+    reader->scan(first, {1, 1}, [&creators](const CreatorRow& row) {
+        creators.push_back(row.creator);
+        return true;
+    });
+    json rows = json::array();
+    reader->scan_shops([&](const ShopRow& shop) {
+        if (shop.account == kAccount) {
+            reader->scan_orders(shop.account, shop.shop, [&](const OrderState& order) {
+                for (const CreatorId& creator : creators) {
+                    const Cause cause = find_cause(*reader, order, creator, now).cause;
+                    rows.push_back({shop.shop_id.str(), order.key.order_id.str(), creator.str(),
+                                    std::string(to_string(cause))});
+                }
+                return true;
+            });
+        }
+        return true;
+    });
+    std::printf("%s\n", rows.dump().c_str());
+}
+
 /// The archive gives the same rows, in whichever kind of ledger.
 void rebuild(Books& books, const json&) {
     MemoryLedger memory;
@@ -219,7 +248,7 @@ void answer(Books& books, const json& request) {
     static const std::map<std::string, std::function<void(Books&, const json&)>> ops{
         {"event", input},         {"command", input},     {"reports", print_reports},
         {"statement", statement}, {"preview", preview},   {"run", run},
-        {"rebuild", rebuild},     {"approval", approval},
+        {"rebuild", rebuild},     {"approval", approval}, {"causes", causes},
     };
     ops.at(text_at(request, "op"))(books, request);
     std::printf(".\n");
