@@ -169,7 +169,7 @@ def test_a_shop_without_device_ids_waits_if_visitors_clicked_yesterday(clocked):
     path = live.edge.folder / "clicks.csv"
     path.write_text("svc_anon_id,creator_id,program_id,occurred_at\n" + "".join(
         f"{device},ann,spring,2026-03-02T0{hour}:00:00Z\n" for hour, device in enumerate(("device-1", "device-2", "device-1"))))
-    live.edge.sluice("click", "import", path, *MINE, "--reason", "as agreed")
+    live.edge.sluice("click", "import", path, "--reason", "as agreed")
     live.send("ORDER_CREATE", sold("o1"))
     shown, = (row for row in live.reader.rows("shops") if row["shop_id"] == "shop-1")
     assert shown["devices"] == {"orders": 1, "with_device": 0, "sentence": "shop-1: no order of the last 7 days carries a device id."}

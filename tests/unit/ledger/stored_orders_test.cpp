@@ -150,6 +150,7 @@ Position full_position(const char* creator) {
                                3,
                                2,
                                std::uint8_t{1},
+                               decimal_of("2.5"),
                                0};
     const FrozenRate percent{{RateKind::kPercent, decimal_of("12.5"), {}},
                              BaseKind::kNet,
@@ -157,6 +158,7 @@ Position full_position(const char* creator) {
                              1,
                              0,
                              std::nullopt,
+                             kNoFactor,
                              0};
     position.frozen = {
         {LineItemId("l1"), per_order}, {LineItemId("l2"), percent}, {LineItemId("gone"), percent}};
