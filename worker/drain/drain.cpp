@@ -171,6 +171,7 @@ Status Drain::Loop::open() {
 
 /// Applies one batch. Returns true if there was anything to do.
 Result<bool> Drain::Loop::step() {
+    links_.release();
     const auto step = applying_.step();
     if (!step) {
         return step.error();

@@ -41,20 +41,30 @@ void LinkPublisher::run(const store::StorePaths& paths, Job& job) noexcept {
     try {
         PublishedLinksWriter links;
         job.links = collect_links(*job.snapshot, links);
+        job.is_read.store(true, std::memory_order_release);
         job.done = store::publish_links(paths, links, job.revision);
     } catch (const LedgerFailure& failure) {
         job.done = failure.error();
     } catch (const std::exception& error) {
         job.done = Error{ErrorCode::kBusy, error.what()};
     }
+    job.is_read.store(true, std::memory_order_release);
 }
 
 void LinkPublisher::start(std::unique_ptr<LedgerReader> snapshot, std::uint64_t revision) {
     if (words_.links_behind_ms.load(std::memory_order_relaxed) == 0) {
         words_.links_behind_ms.store(wall_ms(), std::memory_order_relaxed);
     }
-    job_ = std::make_shared<Job>(Job{std::move(snapshot), revision, 0, {}});
+    job_ = std::make_shared<Job>();
+    job_->snapshot = std::move(snapshot);
+    job_->revision = revision;
     thread_.start([paths = paths_, job = job_] { run(paths, *job); });
+}
+
+void LinkPublisher::release() noexcept {
+    if (job_ != nullptr && job_->is_read.load(std::memory_order_acquire)) {
+        job_->snapshot.reset();
+    }
 }
 
 /// Ends the job. Its snapshot ends here, because the ledger's sessions belong to this thread.

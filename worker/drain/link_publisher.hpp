@@ -4,6 +4,7 @@
 // so that no batch waits for the disk. Owner: one thread, which alone calls the functions below.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,9 @@ public:
     [[nodiscard]] Status turn(Ledger& ledger, const std::string& node);
     /// Publishes the links if the file has not those of the ledger, and waits for it.
     [[nodiscard]] Status finish(Ledger& ledger, const std::string& node);
+    /// Ends the snapshot once the thread has read it, because no map can grow beside it. Call it
+    /// before each batch.
+    void release() noexcept;
     /// Waits for the thread, which has a snapshot. Call it before the ledger is closed.
     void settle();
 
@@ -42,8 +46,9 @@ private:
     struct Job {
         std::unique_ptr<LedgerReader> snapshot;
         std::uint64_t revision = 0;
-        std::uint64_t links = 0;  ///< Out: how many were published.
-        Status done;              ///< Out.
+        std::atomic<bool> is_read = false;  ///< Out: the thread is done with the snapshot.
+        std::uint64_t links = 0;            ///< Out: how many were published.
+        Status done;                        ///< Out.
     };
 
     void start(std::unique_ptr<LedgerReader> snapshot, std::uint64_t revision);
