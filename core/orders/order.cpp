@@ -178,7 +178,7 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
         state_.last_node = txn.head().number;
     }
     if (created && arrival.source && arrival.source->platform == Platform::kShopify) {
-        apply_earlier_deletion(arrival, txn);
+        apply_earlier_deletion(arrival, step, txn);
     }
     return finish_event(arrival, step, before, txn);
 }
@@ -226,8 +226,9 @@ InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& t
 }
 
 /// Applies a deletion that came before the order's first event to the order that this event made.
-/// Only those of Shopify are kept.
-void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
+/// Only those of Shopify are kept. A version that was in the future shows now.
+void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, OrderStep& step,
+                                          LedgerTxn& txn) {
     DeletedOrder row;
     row.order = state_.key;
     if (!txn.load(row)) {
@@ -243,12 +244,17 @@ void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, LedgerTxn
     deletion.cancelled_at = row.cancelled_at;
     EventArrival arrived{row.seq, row.received_at, {}, {}, {}, {}};
     std::copy_n(row.digest.begin(), arrived.digest.size(), arrived.digest.begin());
-    const OrderStep step = apply_deletion(state_, deletion, arrived);
+    OrderStep deleted = apply_deletion(state_, deletion, arrived);
+    for (ShownAnomaly& anomaly : deleted.anomalies) {
+        if (!step.shows(anomaly.kind)) {
+            step.anomalies.push_back(std::move(anomaly));
+        }
+    }
     state_.last_node = row.node;
     append_trace(txn, state_,
                  {row.seq,
                   deletion.topic,
-                  step.decision,
+                  deleted.decision,
                   arrived.digest,
                   row.version,
                   row.received_at,
