@@ -227,7 +227,7 @@ std::string rate_text(const FrozenRate& rate) {
            text_of(rate.rate.currency) + " base " + text_of(rate.base) + " match " +
            text_of(rate.match) + " version " + text_of(rate.program_version) + " rule " +
            text_of(rate.rule) + " tier " + (rate.tier ? text_of(*rate.tier) : "-") +
-           " shared with " + text_of(rate.shared_with);
+           " factor " + text_of(rate.factor) + " shared with " + text_of(rate.shared_with);
 }
 
 std::string money_text(const Money& money) {

@@ -45,7 +45,7 @@ void add_requests(std::string& text, const Figures& figures) {
         add_sample(text, kRequests, {{"path", key.first}, {"status", std::to_string(key.second)}},
                    count);
     }
-    const auto links = figures.requests.find({"creator-link", 200});
+    const auto links = figures.requests.find({"/v1/creator-link", 200});
     add_head(text, "sluice_creator_links_total", "counter",
              "Links to creators' pages that were made.");
     add_sample(text, "sluice_creator_links_total", {},

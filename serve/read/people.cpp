@@ -294,7 +294,7 @@ Json show_program(Read& read) {
 /// The newest first.
 Page list_program_versions(Read& read) {
     const auto current = program_of(read);
-    constexpr std::size_t kVersion = 14;
+    constexpr std::size_t kVersion = 15;
     const KeyOf newest_first = [](const reports::Row& row) {
         const std::string left = std::to_string(0xFFFFFFFFU - key_number(row[kVersion].cell()));
         return std::vector{std::string(10 - left.size(), '0') + left};

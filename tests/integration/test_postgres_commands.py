@@ -36,6 +36,7 @@ FILES = {
     "creators": "creator_id,program_id,code,payee\nann,spring,SAVE,ref-1\nbob,spring,,\n",
     "openings": "creator_id,program_id,currency,amount\nann,spring,USD,20.00\nrobert,spring,USD,-3.50\n",
     "clicks": "svc_anon_id,creator_id,program_id,occurred_at\nd1,bob,spring,2024-03-01T00:00:00Z\n",
+    "links": "link_id,program_id,creator_id,to,deep\na-cap,spring,ann,https://shop.example/cap,\n",
 }
 REPORTS = ("orders", "journal", "balances", "payouts", "anomalies")
 
@@ -130,6 +131,12 @@ MORE = [
     *(("forget", "--shop", "shop-1", *person) for person in (
         ("--customer", "customer-1"), ("--email", "jane@example.org"), ("--phone", "+1 555"), ("--device", "d1"))),
     ("forget", *ACME, "--creator", "robert"),
+    ("link", "create", "a-mug", *ACME, "--program", "spring", "--creator", "ann", "--to", "https://shop.example/mug"),
+    ("link", "import", ".links", *ACME),
+    ("link", "set", "a-mug", *ACME, "--to", "https://shop.example/cup"),
+    ("link", "stop", "a-mug", *ACME),
+    ("link", "start", "a-mug", *ACME),
+    ("link", "remove", "a-mug", *ACME),
 ]
 
 

@@ -83,7 +83,7 @@ def test_shops_equal_the_command_and_have_last_events(served, account, limit):
               for row in served.sluice.json("shop", "list", *of_account(account))]
     rows = served.as_(account).rows("shops", limit=limit)
     assert [{name: row[name] for name in listed[0]} for row in rows] == listed
-    assert {name for row in rows for name in row} - set(listed[0]) == {"last_event_at", "silence", "dead_letters"}
+    assert {name for row in rows for name in row} - set(listed[0]) == {"last_event_at", "silence", "dead_letters", "devices"}
 
 
 @pytest.mark.parametrize("account", ACCOUNTS)

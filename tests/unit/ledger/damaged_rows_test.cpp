@@ -47,7 +47,9 @@ class Inputs {
 public:
     void order(const std::string& id, int version, const std::string& refund = "",
                const std::string& code = "SPRING") {
-        add(Topic::kOrderUpdate, order_body(id, version, refund, code));
+        std::string body = order_body(id, version, refund, code);
+        body.insert(body.size() - 1, R"(,"platform_order_numbers":["#1001"])");
+        add(Topic::kOrderUpdate, body);
     }
     void command(const Command& command, const std::string& key = "") {
         add(topic_of(command), encode_request({key, "goodwill", command}));
@@ -129,6 +131,7 @@ std::vector<OwnedInput> inputs_before() {
     newcomers.customer = CustomerKind::kNew;
     newcomers.rate = *parse_rate("11%");
     program.rules = {newcomers};
+    program.tiers_apply = TiersApply::kMonth;
     Policy policy;
     policy.account_id = AccountId("acme");
     policy.account = {1};

@@ -89,6 +89,7 @@ void live(Books& books) {
                    R"("collections":["c"],"variants":[{"variant_sku":"v"}]}])");
     OrderText order;
     order.codes = {"ANN"};
+    order.numbers = {"#1001"};
     order.customer = "c-1";
     order.lines[0].variant_sku = "v";
     order.updated = "2026-01-02T00:00:00Z";

@@ -66,7 +66,7 @@ TEST(StoreCallsTest, TheFormatIsTheOldOneOrTheNewOne) {
             EXPECT_TRUE(now.ok()) << call.name();
             EXPECT_TRUE(now->max_accounts == before || now->max_accounts == before + 1);
             EXPECT_TRUE(!done.ok() || now->max_accounts == before + 1) << call.name();
-            EXPECT_EQ(files_in(store.paths().root), 8U)
+            EXPECT_EQ(files_in(store.paths().root), 9U)
                 << "nothing temporary stays: " << call.name();
             before = now->max_accounts;
             return call.struck();
