@@ -10,7 +10,7 @@ from model import compare
 from model.core_edge import CoreEdge
 from model.history import History
 
-SEED, STEPS = 29, 300
+SEED, STEPS = 49, 300
 # Columns of a report that the model's rows lack.
 FREE = {("anomalies", "message")}
 
