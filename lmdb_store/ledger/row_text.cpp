@@ -226,8 +226,8 @@ std::string rate_text(const FrozenRate& rate) {
     return text_of(rate.rate.kind) + " " + text_of(rate.rate.value) + " " +
            text_of(rate.rate.currency) + " base " + text_of(rate.base) + " match " +
            text_of(rate.match) + " version " + text_of(rate.program_version) + " rule " +
-           text_of(rate.rule) + " tier " + (rate.tier ? text_of(*rate.tier) : "-") +
-           " factor " + text_of(rate.factor) + " shared with " + text_of(rate.shared_with);
+           text_of(rate.rule) + " tier " + (rate.tier ? text_of(*rate.tier) : "-") + " factor " +
+           text_of(rate.factor) + " shared with " + text_of(rate.shared_with);
 }
 
 std::string money_text(const Money& money) {

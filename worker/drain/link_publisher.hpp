@@ -35,7 +35,7 @@ public:
     [[nodiscard]] Status turn(Ledger& ledger, const std::string& node);
     /// Publishes the links if the file has not those of the ledger, and waits for it.
     [[nodiscard]] Status finish(Ledger& ledger, const std::string& node);
-    /// Ends the snapshot once the thread has read it, because no map can grow beside it. Call it
+    /// Ends the snapshot once the thread has read it, because a map grows only without one. Call it
     /// before each batch.
     void release() noexcept;
     /// Waits for the thread, which has a snapshot. Call it before the ledger is closed.

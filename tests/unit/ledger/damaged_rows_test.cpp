@@ -47,9 +47,8 @@ class Inputs {
 public:
     void order(const std::string& id, int version, const std::string& refund = "",
                const std::string& code = "SPRING") {
-        std::string body = order_body(id, version, refund, code);
-        body.insert(body.size() - 1, R"(,"platform_order_numbers":["#1001"])");
-        add(Topic::kOrderUpdate, body);
+        add(Topic::kOrderUpdate, R"({"platform_order_numbers":["#1001"],)" +
+                                     order_body(id, version, refund, code).substr(1));
     }
     void command(const Command& command, const std::string& key = "") {
         add(topic_of(command), encode_request({key, "goodwill", command}));
@@ -392,8 +391,7 @@ TEST_F(EmbeddedDamage, AnyBytesOfAnyRowAreAnErrorOrADeadLetterAndNoSignal) {
                 table.put(key, edit);
                 const Outcome found = run_after(*open(), behind_);
                 stopped += found.error.empty() ? std::size_t{0} : std::size_t{1};
-                dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? std::size_t{0}
-                                                                            : std::size_t{1};
+                dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? 0U : 1U;
                 ++edits_count;
                 restore();
             }
@@ -572,8 +570,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
             ++tried;
             const Outcome found = run_after(*open(), behind_);
             stopped += found.error.empty() ? std::size_t{0} : std::size_t{1};
-            dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? std::size_t{0}
-                                                                        : std::size_t{1};
+            dead += found.dead.find("DAMAGED_ROW") == std::string::npos ? 0U : 1U;
             ++edits_count;
             if (field.table == "orders") {
                 expect_others_unharmed(found, expected_, before_, "a");

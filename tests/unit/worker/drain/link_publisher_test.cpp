@@ -1,4 +1,4 @@
-// Publication of links (clicks LK3) beside the worker's batches.
+// Publication of links (clicks LK3), and the batches that come meanwhile.
 #include "worker/drain/link_publisher.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ bool begins(Ledger& ledger) {
 TEST(LinkPublisherTest, LK3_ASnapshotThatWasReadKeepsNoMapFromGrowing) {
     constexpr int kTries = 3;  // the first may meet the thread while it reads
     DrainStore store;
-    auto opened = store::EmbeddedLedger::open(store.paths().ledger,
-                                              store::EmbeddedLedger::Mode::kReadWrite);
+    auto opened =
+        store::EmbeddedLedger::open(store.paths().ledger, store::EmbeddedLedger::Mode::kReadWrite);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     Ledger& ledger = **opened;
     LinkPublisher publisher(store.paths(), store.queue().control().words());
