@@ -184,6 +184,7 @@ def test_example_13_repeated_clicks(world):
     link = world.link("twice")
     _, device = went_to(world.get(f"/l/{link}"))
     for _ in range(2):
+        time.sleep(0.01)  # clicks of one millisecond are one click
         assert went_to(world.get(f"/l/{link}", ("Cookie", f"svc_anon_id={device}")))[1] == device
     assert world.clicks(link) == (1, 1)
     stored = world.sluice.json("click", "list", "--account", world.account)
