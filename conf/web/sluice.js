@@ -65,7 +65,7 @@
     else id = id || cookie();
     return (id || refused || !options.idUrl ? Promise.resolve() :
       fetch(options.idUrl, {credentials: 'include'}).then(function (answer) { return answer.json(); }).then(function (answer) {
-        ofServer = !!(id = valid(answer[name]));
+        ofServer = !!(id = valid(answer.svc_anon_id));
       }).catch(function () {})).then(function () {
       if (!refused) id = id || stored();
       keep();

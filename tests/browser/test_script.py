@@ -36,7 +36,7 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><title>Shop</title><link rel="ico
 PAGES = {
     "granted": 'data-domain="shop.localhost" data-consent="granted"', "wait": 'data-domain="shop.localhost"', "host": 'data-consent="granted"',
     "call": 'data-consent="granted" data-id-url="/device"', "none": 'data-consent="granted" data-id-url="/none"',
-    "absent": 'data-consent="granted" data-id-url="/gone"', "named": 'data-consent="granted" data-name="lc_anon_id"',
+    "absent": 'data-consent="granted" data-id-url="/gone"', "named": 'data-consent="granted" data-name="lc_anon_id" data-id-url="/device"',
     "week": 'data-domain="shop.localhost" data-consent="granted" data-days="7"',
 }
 
@@ -234,6 +234,12 @@ def test_another_prefix_has_another_name(shop, tab):
     page = tab(f"{shop}/named.html?lc_anon_id={ID}&svc_anon_id={OTHER}")
     assert page.run("[sluiceAnonId(), location.search]") == [ID, f"?svc_anon_id={OTHER}"]
     assert cookies(page) == [] and [value for value, _, _ in cookies(page, "lc_anon_id")] == [ID]
+
+
+def test_the_call_answers_under_one_name_whatever_the_prefix(shop, tab):
+    page = tab(f"{shop}/wait.html")
+    page.call("Network.setCookie", name="hidden_id", value=ID, domain="shop.localhost", path="/", httpOnly=True)
+    assert tab(f"{shop}/named.html").run("sluiceAnonId()") == ID
 
 
 def test_a_second_tag_changes_nothing(shop, tab):
