@@ -44,7 +44,9 @@ public:
           link_table_(paths_, offload_, cycle->log),
           links_(link_table_, clicks_, metrics_),
           status_sources_{store_, sampler_, link_table_} {
-        commits_.set_rider([this] { clicks_.ride(); });
+        if (conf.link_locations != 0) {
+            commits_.set_rider([this] { clicks_.ride(); });
+        }
     }
 
     /// Begins to open the store, and admits requests.
