@@ -97,25 +97,8 @@ std::string change_lines(const PendingApproval& row, const ShownEffect& effect,
 
 /// Sums by currency of a period close, since the last closed period.
 std::string period_lines(const PendingApproval& row, Timestamp until, LedgerReader& ledger) {
-    struct Total {
-        Decimal earned, adjusted, paid_out, owed, in_payouts, paid;
-    };
-    std::map<Currency, Total> totals;
-    const Timestamp from =
-        account_settings(ledger, row.account).row.closed_until.value_or(kFirstInstant);
-    for (const auto& [key, month] : read_account_month(ledger, row.account, from, until)) {
-        const Decimal zero = zero_amount(key.second);
-        Total& total =
-            totals.try_emplace(key.second, Total{zero, zero, zero, zero, zero, zero}).first->second;
-        total.earned += month.sums.earned;
-        total.adjusted += month.sums.adjusted;
-        total.paid_out += month.sums.paid_out;
-        total.owed += month.sums.closing;
-        total.in_payouts -= month.in_payout.closing;
-        total.paid -= month.paid.closing;
-    }
     std::string text = line_of("until", until.to_string());
-    for (const auto& [currency, total] : totals) {
+    for (const auto& [currency, total] : period_totals(ledger, row.account, until)) {
         text += line_of("period",
                         std::string(currency.code()) + " earned " + total.earned.to_string() +
                             ", adjusted " + total.adjusted.to_string() + ", paid out " +

@@ -197,26 +197,9 @@ Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) 
 }
 
 /// Sums of what a period close would close, by currency: over all days since the last closed one.
-Json period_totals(AccountNumber account, Timestamp until, LedgerReader& ledger) {
-    struct Total {
-        Decimal earned, adjusted, paid_out, owed, in_payouts, paid;
-    };
-    const Timestamp from =
-        account_settings(ledger, account).row.closed_until.value_or(kFirstInstant);
-    std::map<Currency, Total> totals;
-    for (const auto& [key, month] : read_account_month(ledger, account, from, until)) {
-        const Decimal zero = zero_amount(key.second);
-        Total& total =
-            totals.try_emplace(key.second, Total{zero, zero, zero, zero, zero, zero}).first->second;
-        total.earned += month.sums.earned;
-        total.adjusted += month.sums.adjusted;
-        total.paid_out += month.sums.paid_out;
-        total.owed += month.sums.closing;
-        total.in_payouts += -month.in_payout.closing;
-        total.paid += -month.paid.closing;
-    }
+Json period_json(AccountNumber account, Timestamp until, LedgerReader& ledger) {
     Json list = Json::array();
-    for (const auto& [currency, total] : totals) {
+    for (const auto& [currency, total] : period_totals(ledger, account, until)) {
         list.push_back({{"currency", currency.code()},
                         {"earned", total.earned.to_string()},
                         {"adjusted", total.adjusted.to_string()},
@@ -252,7 +235,7 @@ Json effect_of(const PendingApproval& row, const Command& command, const Result<
     }
     if (const auto* close = std::get_if<PeriodClose>(&command)) {
         return {{"result", tried->text},
-                {"totals", period_totals(row.account, close->until, ledger)}};
+                {"totals", period_json(row.account, close->until, ledger)}};
     }
     Json creators = Json::array();
     for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {

@@ -159,4 +159,24 @@ AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Tim
     return months;
 }
 
+std::map<Currency, PeriodTotal> period_totals(LedgerReader& ledger, AccountNumber account,
+                                              Timestamp until) {
+    const Timestamp from =
+        account_settings(ledger, account).row.closed_until.value_or(kFirstInstant);
+    std::map<Currency, PeriodTotal> totals;
+    for (const auto& [key, month] : read_account_month(ledger, account, from, until)) {
+        const Decimal zero = zero_amount(key.second);
+        PeriodTotal& total =
+            totals.try_emplace(key.second, PeriodTotal{zero, zero, zero, zero, zero, zero})
+                .first->second;
+        total.earned += month.sums.earned;
+        total.adjusted += month.sums.adjusted;
+        total.paid_out += month.sums.paid_out;
+        total.owed += month.sums.closing;
+        total.in_payouts -= month.in_payout.closing;
+        total.paid -= month.paid.closing;
+    }
+    return totals;
+}
+
 }  // namespace sluice

@@ -109,6 +109,15 @@ using AccountMonth = std::map<std::pair<ProgramId, Currency>, ProgramMonth>;
 [[nodiscard]] AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account,
                                               Timestamp from, Timestamp until);
 
+/// Sums of what a period close closes: over the days since the last closed period.
+struct PeriodTotal {
+    Decimal earned, adjusted, paid_out;
+    Decimal owed, in_payouts, paid;  ///< At the end.
+};
+/// @param until  The start of a UTC day.
+[[nodiscard]] std::map<Currency, PeriodTotal> period_totals(LedgerReader& ledger,
+                                                            AccountNumber account, Timestamp until);
+
 // ---- One order ----------------------------------------------------------------------------------
 
 /// Says what blocks orders, and their status. Keeps what it reads, because many orders share
