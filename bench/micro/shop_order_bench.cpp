@@ -44,6 +44,16 @@ void hmac_and_parse(benchmark::State& state) {
     }
 }
 
+void parse(benchmark::State& state) {
+    const std::string body = sample(state);
+    const simdjson::padded_string padded(body);
+    simdjson::dom::parser parser;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(parser.parse(padded).error());
+    }
+}
+
+BENCHMARK(parse)->Arg(11'000)->Arg(44'000);
 BENCHMARK(translate)->Arg(11'000)->Arg(44'000);
 BENCHMARK(hmac_and_parse)->Arg(11'000)->Arg(44'000);
 

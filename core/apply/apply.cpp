@@ -260,7 +260,7 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     OrderArrival arrived{*prepared.event, meta.account_number, meta.shop_number, meta.shop_id,
                          arrival};
     if (meta.source) {
-        arrived.source = {meta.source->platform, read_source_notes(decoded.body)};
+        arrived.source = {meta.source->platform, prepared.event->source_notes};
     }
     return with_work(txn, [&] { return order_applier_.apply_order(arrived, txn); });
 }

@@ -54,18 +54,6 @@ std::size_t deepest_level(std::string_view json) noexcept {
     return deepest;
 }
 
-/// Counts escaped U+0000 in valid JSON, where a backslash always begins an escape. Unescaped ones
-/// are not valid JSON.
-std::size_t count_nul_escapes(std::string_view json) noexcept {
-    std::size_t count = 0;
-    std::size_t at = 0;
-    while ((at = json.find('\\', at)) != std::string_view::npos) {
-        count += json.substr(at + 1, 5) == "u0000" ? 1U : 0U;
-        at += 2;
-    }
-    return count;
-}
-
 /// Returns true if simdjson may read SIMDJSON_PADDING bytes beyond the end, whose values it
 /// ignores. Within the last page of the body that is harmless and saves a copy. Sanitizers report
 /// such reads, so builds with sanitizers copy the body.
@@ -107,6 +95,18 @@ simdjson::error_code JsonDocument::parse_to_depth(std::string_view body, std::si
     return code;
 }
 
+/// A backslash always begins an escape in valid JSON, which has no U+0000 that is not escaped.
+void JsonDocument::look_at_escapes(std::string_view json) noexcept {
+    nul_count_ = 0;
+    has_unicode_escapes_ = false;
+    for (std::size_t at = 0; (at = json.find('\\', at)) != std::string_view::npos; at += 2) {
+        if (json[at + 1] == 'u') {
+            has_unicode_escapes_ = true;
+            nul_count_ += json.substr(at + 2, 4) == "0000" ? 1U : 0U;
+        }
+    }
+}
+
 bool JsonDocument::parse(std::string_view body) {
     if (body.size() <= kCapacityKept) {
         trim();
@@ -129,7 +129,7 @@ bool JsonDocument::parse(std::string_view body) {
         error_ = describe(code);
         return false;
     }
-    nul_count_ = count_nul_escapes(body);
+    look_at_escapes(body);
     return true;
 }
 

@@ -11,6 +11,8 @@
 #include <simdjson.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace sluice {
@@ -35,6 +37,14 @@ public:
     [[nodiscard]] simdjson::dom::element root() const noexcept { return document_.root(); }
     /// Returns the error for the sender's developer: static text without a final full stop.
     [[nodiscard]] std::string_view error() const noexcept { return error_; }
+    /// Returns the offsets of all brackets, colons and commas, and of the first characters of
+    /// strings, numbers and literals, in the order of the body. Requires and valid as root().
+    [[nodiscard]] std::span<const std::uint32_t> tokens() const noexcept {
+        return {parser_.implementation->structural_indexes.get(),
+                parser_.implementation->n_structural_indexes};
+    }
+    /// Returns whether a string or a key has an escape such as \u0041.
+    [[nodiscard]] bool has_unicode_escapes() const noexcept { return has_unicode_escapes_; }
     /// Returns how many U+0000 the strings of the document contain, keys included.
     [[nodiscard]] std::size_t nul_count() const noexcept { return nul_count_; }
 
@@ -43,11 +53,13 @@ public:
 
 private:
     [[nodiscard]] simdjson::error_code parse_to_depth(std::string_view body, std::size_t levels);
+    void look_at_escapes(std::string_view json) noexcept;
 
     simdjson::dom::parser parser_;
     simdjson::dom::document document_;
     std::string_view error_;
     std::size_t nul_count_ = 0;
+    bool has_unicode_escapes_ = false;
 };
 
 /// Selects simdjson's code for this processor. Called once at the start of each process, because

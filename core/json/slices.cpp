@@ -7,10 +7,6 @@
 namespace sluice {
 namespace {
 
-bool is_space(char c) noexcept {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /// Walks over a valid document. Counts nesting instead of recursing.
 class Cursor {
 public:
@@ -41,7 +37,7 @@ public:
 
 private:
     void skip_space() {
-        while (at_ < text_.size() && is_space(text_[at_])) {
+        while (at_ < text_.size() && is_json_space(text_[at_])) {
             ++at_;
         }
     }
@@ -73,7 +69,7 @@ private:
     }
 
     void skip_scalar() {
-        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' &&
+        while (at_ < text_.size() && !is_json_space(text_[at_]) && text_[at_] != ',' &&
                text_[at_] != '}' && text_[at_] != ']') {
             ++at_;
         }

@@ -10,6 +10,10 @@
 
 namespace sluice {
 
+[[nodiscard]] constexpr bool is_json_space(char c) noexcept {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 struct JsonMember {
     std::string key;         ///< Unescaped.
     std::string_view value;  ///< As in the text, without white space around it.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/document.hpp"
+
 namespace sluice {
 
 class JsonTree;
@@ -49,7 +51,8 @@ public:
 
     [[nodiscard]] bool at_end() const noexcept { return at_ >= end_; }
     [[nodiscard]] JsonValue value() const noexcept { return {*tree_, at_}; }
-    /// Returns the unescaped key. Requires: the parent is an object.
+    /// Returns the key. Escapes of a single character stay if the document has no other ones: no
+    /// name that is looked for has such a character. Requires: the parent is an object.
     [[nodiscard]] std::string_view key() const;
     void step() noexcept;
 
@@ -63,9 +66,9 @@ class JsonTree {
 public:
     static constexpr std::size_t kBytesMax = std::size_t{1} << 31;
 
-    /// Requires: `text` was accepted by JsonDocument::parse(), is at most kBytesMax long, and
-    /// outlives the use of the tree.
-    void read(std::string_view text);
+    /// Requires: `text` is what `document` has parsed last, is at most kBytesMax long, and outlives
+    /// the use of the tree.
+    void read(const JsonDocument& document, std::string_view text);
     /// Requires: read() was called.
     [[nodiscard]] JsonValue root() const noexcept { return {*this, 0}; }
     /// Frees a buffer that a large body left behind. Invalidates all values.
@@ -80,12 +83,10 @@ private:
         std::uint32_t next = 0;  ///< The node after this one and all below it.
     };
 
-    /// Returns the offset after the string that begins at `at`.
-    [[nodiscard]] std::size_t after_string(std::size_t at) const noexcept;
     [[nodiscard]] std::string_view unescaped(std::string_view between_quotes) const;
-    void read_value(std::size_t begin, std::size_t end, Node key);
 
     std::string_view text_;
+    bool has_unicode_escapes_ = false;
     std::vector<Node> nodes_;
     /// Texts with escapes. A list, because views of its texts must stay valid.
     mutable std::vector<std::vector<char>> unescaped_;

@@ -16,10 +16,28 @@ void append_integer(std::string& out, Integer number) {
     out.append(digits.data(), end);
 }
 
+/// Characters that are written as they are.
+constexpr std::array<bool, 256> kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (unsigned byte = 0x20; byte < 0x7f; ++byte) {
+        plain[byte] = byte != '<' && byte != '"' && byte != '\\';
+    }
+    return plain;
+}();
+
 /// Escapes also what people would not see, because the output may go to a terminal.
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
     for (std::size_t at = 0; at < text.size(); ++at) {
+        std::size_t end = at;
+        while (end < text.size() && kPlain[static_cast<unsigned char>(text[end])]) {
+            ++end;
+        }
+        out.append(text, at, end - at);
+        if (end == text.size()) {
+            break;
+        }
+        at = end;
         const char c = text[at];
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20 || byte == 0x7f || c == '<') {

@@ -73,12 +73,17 @@ public:
     /// Returns the value of a field, or nullptr if it is absent, null or repeated, which are
     /// reported as `need` requires.
     [[nodiscard]] const simdjson::dom::element* find(std::size_t field, Need need) {
-        const std::uint32_t bit = 1U << field;
-        if ((present_ & ~repeated_ & bit) != 0 && !values_[field].value.is_null()) [[likely]] {
-            return &values_[field].value;
+        const simdjson::dom::element* const value = peek(field);
+        if (value == nullptr) [[unlikely]] {
+            report_unreadable(field, need);
         }
-        report_unreadable(field, need);
-        return nullptr;
+        return value;
+    }
+
+    /// Likewise, reporting nothing.
+    [[nodiscard]] const simdjson::dom::element* peek(std::size_t field) const noexcept {
+        const bool is_there = (present_ & ~repeated_ & 1U << field) != 0;
+        return is_there && !values_[field].value.is_null() ? &values_[field].value : nullptr;
     }
 
     // Each returns true if `out` was set, because the field is present and valid.

@@ -37,6 +37,7 @@ enum OrderField : std::size_t {
     kRefundLineItems,
     kOrderNumbers,
     kConfirmationNumber,
+    kSource,
     kAnonId,  // Its name depends on the configuration.
 };
 constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
@@ -54,7 +55,8 @@ constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
                                                             "line_items",
                                                             "refund_line_items",
                                                             "platform_order_numbers",
-                                                            "platform_confirmation_number"};
+                                                            "platform_confirmation_number",
+                                                            "source"};
 constexpr FieldNames kOrderFields{kOrderNames, index_of(kOrderNames)};
 
 enum DiscountField : std::size_t { kDiscountCode, kDiscountType, kValueType, kDiscountValue };
@@ -113,6 +115,7 @@ void clear(OrderEvent& event) noexcept {
     event.cancelled_at.reset();
     event.anon_id.reset();
     event.numbers.clear();
+    event.source_notes = {};
     event.confirmation_number = {};
     event.discounts.clear();
     event.line_items.clear();
@@ -139,6 +142,7 @@ struct OrderEventParser::State {
     bool read_pseudonym(FieldReader& in, std::size_t field, std::optional<Digest256>& out) const;
     void read_money(FieldReader& in);
     void read_numbers(FieldReader& in);
+    void read_source(const FieldReader& in);
     void read_discount(const object& from, std::size_t position);
     void read_line(const object& from, std::size_t position);
     void read_refund(const object& from, std::size_t position);
@@ -182,6 +186,7 @@ void OrderEventParser::State::read(const object& root, Topic topic, std::string_
     refunds.assign(refund_ids);
     refunded.assign(refunded_lines);
     read_numbers(in);
+    read_source(in);
     std::string_view anon_id;
     if (!anon_field.empty() && in.text(kAnonId, Need::kOptional, anon_id) && !anon_id.empty()) {
         event.anon_id = anon_id;
@@ -236,6 +241,23 @@ void OrderEventParser::State::read_money(FieldReader& in) {
     in.decimal(kTax, Need::kRequired, event.tax);
     in.decimal(kShipping, Need::kRequired, event.shipping);
     in.currency(kCurrencyCode, event.currency);
+}
+
+/// Any sender may write a source, so nothing in it is an error.
+void OrderEventParser::State::read_source(const FieldReader& in) {
+    const element* const source = in.peek(kSource);
+    array notes;
+    if (source == nullptr || (*source)["notes"].get_array().get(notes) != simdjson::SUCCESS) {
+        return;
+    }
+    for (const element& one : notes) {
+        std::string_view text;
+        const auto note = one.get_string().get(text) == simdjson::SUCCESS ? parse_source_note(text)
+                                                                          : std::nullopt;
+        if (note) {
+            event.source_notes.add(*note);
+        }
+    }
 }
 
 /// An order is not refused because of what it is called.

@@ -14,6 +14,7 @@
 
 #include "core/protocol/field_error.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/protocol/source_note.hpp"
 #include "core/protocol/topic.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/money.hpp"
@@ -71,6 +72,7 @@ struct OrderEvent {
     std::vector<std::string_view> numbers;
     std::string_view confirmation_number;  ///< Empty if there is none.
     std::optional<std::string_view> anon_id;
+    SourceNotes source_notes;  ///< Of `source.notes`. Texts that are no note are left out.
 };
 
 /// Whether customer and e-mail may be pseudonyms, `{"pseudonym":"<64 hex>"}`. Only inputs that were

@@ -98,8 +98,12 @@ private:
 };
 
 std::vector<Leaf> leaves_of(std::string_view json) {
+    JsonDocument document;
+    if (!document.parse(json)) {
+        return {};
+    }
     JsonTree tree;
-    tree.read(json);
+    tree.read(document, json);
     return LeafWalk().leaves(tree.root());
 }
 

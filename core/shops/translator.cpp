@@ -71,7 +71,7 @@ Translation Translator::State::translate(const ReadArguments& arguments) {
     if (!json.parse(request.body)) {
         return {.kind = TranslationKind::kUnreadable, .error = json.error()};
     }
-    tree.read(request.body);
+    tree.read(json, request.body);
     if (!tree.root().is_object()) {
         return {.kind = TranslationKind::kUnreadable, .error = "the body must be a JSON object"};
     }
