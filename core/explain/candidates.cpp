@@ -37,18 +37,6 @@ std::string code_source(const std::string& code) {
     return "code " + code;
 }
 
-/// The order keeps the codes of its newest payload, which may differ from those of then.
-std::string code_source_then(const OrderState& order, std::uint32_t index) {
-    const bool same_codes = order.position()->attribution.command_id.empty() &&
-                            order.last_applied <= order.position()->attribution.cause;
-    if (same_codes && index < order.codes.size()) {
-        return code_source(order.codes[index]);
-    }
-    return "code no. " + std::to_string(index + 1) +
-           (index < order.codes.size() ? ", now " + order.codes[index]
-                                       : " of the order as it was then");
-}
-
 std::string click_source(Timestamp at, const LinkId& link) {
     return "click of " + at.to_string() + (link.empty() ? "" : " on link " + link.str());
 }
@@ -153,7 +141,7 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerR
     for (const Candidate& candidate : order.position()->attribution.candidates) {
         std::string source = click_source(candidate.clicked_at, candidate.link);
         if (candidate.type == AttributionType::kAffiliateCode) {
-            source = code_source_then(order, candidate.code);
+            source = code_source(candidate.code);
         }
         out.push_back({candidate.type, std::move(source), candidate.program.str(),
                        shown_id(ledger, order.key.account, candidate.creator).str(),

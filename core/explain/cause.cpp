@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 35> kNames{
 struct Evidence {
     AttributionType type = AttributionType::kAffiliateCode;
     ProgramId program;
-    std::uint32_t code = 0;
+    std::string code{};  ///< As folded_code() returns it.
     Timestamp clicked_at;
     std::optional<CauseFound> fault;
 };
@@ -49,10 +49,10 @@ public:
 
 private:
     void add_codes(std::vector<Evidence>& all, const ProgramRow& row) {
-        for (std::size_t i = 0; i < order_.codes.size(); ++i) {
+        for (const std::string& code : order_.codes) {
             std::optional<CodeRow> hers;  // the one that was valid, else the last one before
             for (const CodeRow& owner :
-                 ledger_.code_owners(order_.key.account, code_digest(order_.codes[i]))) {
+                 ledger_.code_owners(order_.key.account, code_digest(code))) {
                 if (owner.program == row.program.id && owner.creator == creator_ &&
                     (!hers || is_valid_at(owner, order_.ordered_at) ||
                      (!is_valid_at(*hers, order_.ordered_at) &&
@@ -63,7 +63,7 @@ private:
             if (hers) {
                 all.push_back({AttributionType::kAffiliateCode,
                                row.program.id,
-                               static_cast<std::uint32_t>(i),
+                               folded_code(code),
                                {},
                                judge_.code_fault(*hers, row)});
             }
@@ -86,7 +86,7 @@ private:
                                  return ++read < kClicksReadMax;
                              });
         if (best) {
-            all.push_back({AttributionType::kLanded, row.program.id, 0, best->occurred_at,
+            all.push_back({AttributionType::kLanded, row.program.id, {}, best->occurred_at,
                            judge_.click_fault(*best, row)});
         }
     }
@@ -122,7 +122,7 @@ Cause lost_because(const Attribution& attribution, const Evidence& evidence,
         if (candidate.type != evidence.type || candidate.program != evidence.program) {
             continue;
         }
-        if (candidate.creator == creator && candidate.code == evidence.code) {
+        if (candidate.creator == creator && folded_code(candidate.code) == evidence.code) {
             return of_verdict(candidate.verdict);
         }
         // The attribution names only the last one of a program's clicks.

@@ -153,6 +153,7 @@ void describe(Description& table, struct ClickByReceipt& row);
 void describe(Description& table, struct ClickDay& row);
 void describe(Description& table, struct ClickMonth& row);
 void describe(Description& table, struct LinkDay& row);
+void describe(Description& table, struct CodeDay& row);
 void describe(Description& table, struct TierOrder& row);
 void describe(Description& table, struct LinkRow& row);
 void describe(Description& table, struct LinkByCreator& row);

@@ -186,6 +186,18 @@ void describe(Description& table, LinkDay& row) {
     table.rest({{"earned", row.earned}, {"adjusted", row.adjusted}});
 }
 
+void describe(Description& table, CodeDay& row) {
+    table.named("code_days");
+    table.key({{"account", row.account},
+               {"day", row.day},
+               {"program", row.program},
+               {"creator", row.creator},
+               {"code", row.code},
+               {"currency", row.currency},
+               {"node", row.node}});
+    table.rest({{"orders", row.orders}, {"earned", row.earned}, {"adjusted", row.adjusted}});
+}
+
 void describe(Description& table, LinkRow& row) {
     table.named("links");
     table.key({{"link", row.link}});

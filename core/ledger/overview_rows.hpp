@@ -136,6 +136,19 @@ struct LinkDay {
     std::uint32_t node = 0;
 };
 
+/// What a code brought: orders by the day of their sale, and their commission as in LinkDay.
+struct CodeDay {
+    Decimal orders;  ///< Whose creator has them by this code.
+    Decimal earned, adjusted;
+    AccountNumber account;
+    std::uint32_t day = 0;  ///< 20260131.
+    ProgramId program;
+    CreatorId creator;
+    std::string code;  ///< In lower case.
+    Currency currency;
+    std::uint32_t node = 0;
+};
+
 /// Sums of one creator's calendar month (UTC).
 struct MonthlySum : StatementAmounts {
     AccountNumber account;

@@ -57,10 +57,13 @@ struct Candidate {
     AttributionType type = AttributionType::kAffiliateCode;
     ProgramId program;
     CreatorId creator;
-    std::uint32_t code = 0;  ///< kAffiliateCode: index in the order's codes.
-    Timestamp clicked_at;    ///< kLanded.
+    /// kAffiliateCode: the code as the order had it then. A later payload may have other codes.
+    std::string code{};
+    Timestamp clicked_at{};  ///< kLanded.
     CandidateVerdict verdict = CandidateVerdict::kWon;
     LinkId link{};  ///< kLanded: of the click; may be empty.
+    /// kAffiliateCode: index in the order's codes, while the winner is chosen. Not stored.
+    std::uint32_t place = 0;
 };
 
 struct Attribution {

@@ -50,6 +50,10 @@ std::optional<Landed> landed_of(const OrderState& state) {
     return state.live ? landed_by(state.position()->attribution) : std::nullopt;
 }
 
+std::optional<Coded> coded_of(const OrderState& state) {
+    return state.live ? coded_by(state.position()->attribution, state.currency) : std::nullopt;
+}
+
 std::vector<std::uint64_t> code_numbers(const std::vector<std::string>& codes) {
     std::vector<std::uint64_t> numbers;
     for (const std::string& code : codes) {
@@ -96,6 +100,19 @@ void recount_landed(LedgerTxn& txn, const OrderState& state, const IndexedBefore
     }
 }
 
+void recount_coded(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
+    const std::optional<Coded> coded = coded_of(state);
+    if (coded == before.coded && day_of(before.ordered_at) == day_of(state.ordered_at)) {
+        return;
+    }
+    if (before.coded) {
+        count_coded(txn, state.key.account, before.ordered_at, *before.coded, -1);
+    }
+    if (coded) {
+        count_coded(txn, state.key.account, state.ordered_at, *coded, 1);
+    }
+}
+
 /// Most events change neither the time of the sale nor creator nor codes, and write nothing here.
 void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
     const OrderKey& order = state.key;
@@ -119,6 +136,7 @@ void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before
         }
     }
     recount_landed(txn, state, before);
+    recount_coded(txn, state, before);
     if (moved || before.codes != state.codes) {
         relist_codes(txn, state, before);
     }
@@ -157,7 +175,7 @@ void append(LedgerTxn& txn, JournalGroup& group) {
 IndexedBefore indexed(const OrderState& state) {
     return {open_amounts(state), wait_keys(state),  true,
             state.ordered_at,    creator_of(state), state.codes,
-            all_numbers(state),  landed_of(state)};
+            all_numbers(state),  landed_of(state),  coded_of(state)};
 }
 
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
@@ -253,6 +271,9 @@ std::uint64_t post_owed(LedgerTxn& txn, OrderState& state, Position& position, c
     group.entries = std::move(postings);
     if (const std::optional<Landed> landed = landed_by(position.attribution)) {
         add_to_link(txn, group, *landed);
+    }
+    if (const std::optional<Coded> coded = coded_by(position.attribution, {})) {
+        add_to_code(txn, group, *coded);
     }
     std::move(memos.begin(), memos.end(), std::back_inserter(group.entries));
     group.order_change = group.entries.empty() ? 0 : ++state.changes_count;

@@ -24,6 +24,7 @@ struct IndexedBefore {
     std::vector<std::string> codes;
     std::vector<std::string> numbers;  ///< As all_numbers() returns them.
     std::optional<Landed> landed;
+    std::optional<Coded> coded;
 };
 [[nodiscard]] IndexedBefore indexed(const OrderState& state);
 

@@ -116,24 +116,59 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
     }
 }
 
-void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed) {
+namespace {
+
+/// Adds each posting's words of a statement to a row of its currency.
+/// @param of  LinkDay or CodeDay, with what it is of.
+template <class Day>
+void add_postings(LedgerTxn& txn, const JournalGroup& group, Day of) {
+    of.account = group.account;
+    of.day = day_of(group.accounting_date);
+    of.node = txn.head().number;
     for (const JournalEntry& entry : group.entries) {
         if (is_memo(entry.reason)) {
             return;
         }
         const StatementAmounts amounts = statement_amounts(entry);
-        LinkDay day;
-        day.earned = zero_amount(entry.currency) + amounts.earned;
-        day.adjusted = zero_amount(entry.currency) + amounts.adjusted;
-        day.account = group.account;
-        day.day = day_of(group.accounting_date);
-        day.program = landed.program;
-        day.creator = landed.creator;
-        day.link = landed.link;
-        day.currency = entry.currency;
-        day.node = txn.head().number;
-        txn.add_row(day);
+        of.earned = zero_amount(entry.currency) + amounts.earned;
+        of.adjusted = zero_amount(entry.currency) + amounts.adjusted;
+        of.currency = entry.currency;
+        txn.add_row(of);
     }
+}
+
+CodeDay code_day(const Coded& coded) {
+    CodeDay day;
+    day.program = coded.program;
+    day.creator = coded.creator;
+    day.code = coded.code;
+    return day;
+}
+
+}  // namespace
+
+void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed) {
+    LinkDay day;
+    day.program = landed.program;
+    day.creator = landed.creator;
+    day.link = landed.link;
+    add_postings(txn, group, std::move(day));
+}
+
+void add_to_code(LedgerTxn& txn, const JournalGroup& group, const Coded& coded) {
+    add_postings(txn, group, code_day(coded));
+}
+
+void count_coded(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, const Coded& coded,
+                 int sign) {
+    CodeDay day = code_day(coded);
+    day.account = account;
+    day.day = day_of(sold_at);
+    day.orders = Decimal(sign, 0);
+    day.earned = day.adjusted = zero_amount(coded.currency);
+    day.currency = coded.currency;
+    day.node = txn.head().number;
+    txn.add_row(day);
 }
 
 void change_open_sums(LedgerTxn& txn, const OpenAmount& row, int sign) {

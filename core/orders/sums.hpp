@@ -30,6 +30,13 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group);
 /// Adds the group's postings to the sums of the link that its order came through.
 void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed);
 
+/// Adds the group's postings to the sums of the code that attributed its order.
+void add_to_code(LedgerTxn& txn, const JournalGroup& group, const Coded& coded);
+/// Counts an order of a code by the day of its sale.
+/// @param sign  -1 takes it out.
+void count_coded(LedgerTxn& txn, AccountNumber account, Timestamp sold_at, const Coded& coded,
+                 int sign);
+
 /// Adds an open amount to the sums of its hour.
 /// @param sign  -1 takes it out.
 void change_open_sums(LedgerTxn& txn, const OpenAmount& row, int sign);

@@ -28,18 +28,19 @@ void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& s
                    covering.counts_for(state.ordered_at);
         });
     for (std::size_t i = 0; any_uses_codes && i < state.codes.size(); ++i) {
-        for (const CodeRow& owner :
-             ledger.code_owners(state.key.account, code_digest(state.codes[i]))) {
+        const std::string& code = state.codes[i];
+        for (const CodeRow& owner : ledger.code_owners(state.key.account, code_digest(code))) {
             for (const Covering& covering : programs) {
                 const Program& program = covering.row->program;
                 if (program.id == owner.program && program.uses(AttributionType::kAffiliateCode) &&
                     covering.counts_for(state.ordered_at) && is_valid_at(owner, state.ordered_at) &&
                     is_member(ledger, state.key.account, owner.program, owner.creator)) {
-                    candidates.push_back({AttributionType::kAffiliateCode,
-                                          owner.program,
-                                          owner.creator,
-                                          static_cast<std::uint32_t>(i),
-                                          {}});
+                    candidates.push_back(
+                        {.type = AttributionType::kAffiliateCode,
+                         .program = owner.program,
+                         .creator = owner.creator,
+                         .code = code,
+                         .place = static_cast<std::uint32_t>(i)});
                 }
             }
         }
@@ -88,7 +89,7 @@ void add_click_candidates(std::vector<Candidate>& candidates, const OrderState& 
             candidates.push_back({AttributionType::kLanded,
                                   click->program,
                                   click->creator,
-                                  0,
+                                  {},
                                   click->occurred_at,
                                   {},
                                   click->link});
@@ -102,7 +103,7 @@ const Candidate* winner_within(const Program& program, const std::vector<Candida
         const Candidate* best = nullptr;
         for (const Candidate& candidate : candidates) {
             if (candidate.program == program.id && candidate.type == type &&
-                (best == nullptr || candidate.code < best->code)) {
+                (best == nullptr || candidate.place < best->place)) {
                 best = &candidate;
             }
         }
@@ -120,8 +121,8 @@ std::optional<CandidateVerdict> loses_to(const Candidate& a, const Candidate& b)
                    ? std::nullopt
                    : std::optional(CandidateVerdict::kClickBelowCode);
     }
-    if (a.type == AttributionType::kAffiliateCode && a.code != b.code) {
-        return a.code < b.code ? std::nullopt : std::optional(CandidateVerdict::kLaterCode);
+    if (a.type == AttributionType::kAffiliateCode && a.place != b.place) {
+        return a.place < b.place ? std::nullopt : std::optional(CandidateVerdict::kLaterCode);
     }
     if (a.type == AttributionType::kLanded && a.clicked_at != b.clicked_at) {
         return a.clicked_at > b.clicked_at ? std::nullopt
@@ -218,14 +219,18 @@ std::string type_names(std::uint8_t types) {
     return text;
 }
 
-Digest256 code_digest(std::string_view code) {
+std::string folded_code(std::string_view code) {
     std::string folded(code);
     for (char& c : folded) {
         if (c >= 'A' && c <= 'Z') {
             c = static_cast<char>(c - 'A' + 'a');
         }
     }
-    return sha256(folded);
+    return folded;
+}
+
+Digest256 code_digest(std::string_view code) {
+    return sha256(folded_code(code));
 }
 
 bool carries_code(const OrderState& state, const Digest256& code) {
@@ -234,12 +239,20 @@ bool carries_code(const OrderState& state, const Digest256& code) {
 }
 
 bool is_through_code(const OrderState& state, const Digest256& code) {
-    if (!state.live || state.position()->attribution.candidates.empty()) {
-        return false;
+    const std::optional<Coded> coded =
+        state.live ? coded_by(state.position()->attribution, state.currency) : std::nullopt;
+    return coded && sha256(coded->code) == code;
+}
+
+std::optional<Coded> coded_by(const Attribution& attribution, Currency currency) {
+    if (attribution.candidates.empty()) {
+        return std::nullopt;
     }
-    const Candidate& won = state.position()->attribution.candidates.front();
-    return won.verdict == CandidateVerdict::kWon && won.type == AttributionType::kAffiliateCode &&
-           won.code < state.codes.size() && code_digest(state.codes[won.code]) == code;
+    const Candidate& won = attribution.candidates.front();
+    if (won.verdict != CandidateVerdict::kWon || won.type != AttributionType::kAffiliateCode) {
+        return std::nullopt;
+    }
+    return Coded{attribution.program, attribution.creator, folded_code(won.code), currency};
 }
 
 std::optional<Landed> landed_by(const Attribution& attribution) {

@@ -27,6 +27,8 @@ struct Covering {
                                                       std::string_view shop_id,
                                                       LedgerReader& ledger);
 
+/// Returns the code in lower case (ASCII).
+[[nodiscard]] std::string folded_code(std::string_view code);
 /// Codes compare ignoring the case of ASCII letters.
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
@@ -34,6 +36,17 @@ struct Covering {
 [[nodiscard]] bool carries_code(const OrderState& state, const Digest256& code);
 /// Returns whether the order's creator was selected by the code.
 [[nodiscard]] bool is_through_code(const OrderState& state, const Digest256& code);
+
+/// The code that attributed an order.
+struct Coded {
+    ProgramId program;
+    CreatorId creator;
+    std::string code;   ///< As folded_code() returns it.
+    Currency currency;  ///< The order's.
+    friend bool operator==(const Coded&, const Coded&) = default;
+};
+/// Returns nothing unless a code won.
+[[nodiscard]] std::optional<Coded> coded_by(const Attribution& attribution, Currency currency);
 
 /// The click that attributed an order.
 struct Landed {

@@ -217,7 +217,7 @@ std::string event_text(const EventTrace& event) {
 
 std::string candidate_text(const Candidate& candidate) {
     return text_of(candidate.type) + " " + text_of(candidate.program) + " " +
-           text_of(candidate.creator) + " code " + text_of(candidate.code) + " clicked " +
+           text_of(candidate.creator) + " code " + candidate.code + " clicked " +
            text_of(candidate.clicked_at) + " verdict " + text_of(candidate.verdict) + " link " +
            text_of(candidate.link);
 }

@@ -8,12 +8,12 @@ std::string pack_candidates(const std::vector<Candidate>& candidates) {
     for (const Candidate& candidate : candidates) {
         packer.number(static_cast<std::uint8_t>(candidate.type))
             .number(static_cast<std::uint8_t>(candidate.verdict))
-            .number(candidate.code)
             .number(candidate.clicked_at.seconds)
             .number(candidate.clicked_at.nanos)
             .text(candidate.program.view())
             .text(candidate.creator.view())
-            .text(candidate.link.view());
+            .text(candidate.link.view())
+            .text(candidate.code);
     }
     return std::move(packer).take();
 }
@@ -24,13 +24,13 @@ std::vector<Candidate> unpack_candidates(std::string_view bytes) {
         Candidate& candidate = candidates.emplace_back();
         candidate.type = checked<AttributionType>(in.number<std::uint8_t>());
         candidate.verdict = checked<CandidateVerdict>(in.number<std::uint8_t>());
-        candidate.code = in.number<std::uint32_t>();
         candidate.clicked_at.seconds = in.number<std::int64_t>();
         candidate.clicked_at.nanos = in.number<std::uint32_t>();
         check(candidate.clicked_at);
         candidate.program = ProgramId(in.text());
         candidate.creator = CreatorId(in.text());
         candidate.link = LinkId(in.text());
+        candidate.code = in.text();
     }
     return candidates;
 }

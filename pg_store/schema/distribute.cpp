@@ -89,6 +89,7 @@ const std::vector<DistributedTables>& distributed_tables() {
           "click_days",
           "click_months",
           "link_days",
+          "code_days",
           "variants",
           "runs_until",
           "waiting",

@@ -164,10 +164,89 @@ std::string wrong_lists(LedgerReader& reader) {
     return ExpectedLists(reader).differences();
 }
 
+/// What codes and links brought, or the orders that they attributed say otherwise.
+class Brought {
+public:
+    explicit Brought(LedgerReader& reader) {
+        visit_orders(reader, [this](const OrderState& state) {
+            add_order(state);
+            return true;
+        });
+        reader.scan(CodeDay{}, {}, [this](const CodeDay& row) {
+            take(row, "code " + row.code, row.orders);
+            return true;
+        });
+        reader.scan(LinkDay{}, {}, [this](const LinkDay& row) {
+            take(row, "link " + row.link.str(), {});
+            return true;
+        });
+        reader.scan(ClickDay{}, {}, [this](const ClickDay& row) {
+            orders_[name_of(row.account, row.program, row.creator, "link " + row.link.str())] -=
+                row.orders;
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::string differences() const {
+        std::string wrong;
+        for (const auto* sums : {&orders_, &earned_}) {
+            for (const auto& [name, rest] : *sums) {
+                const bool is_by_hand = std::any_of(
+                    by_hand_.begin(), by_hand_.end(),
+                    [&name](const std::string& whose) { return name.starts_with(whose); });
+                if (!rest.is_zero() && (sums == &orders_ || !is_by_hand)) {
+                    wrong += (sums == &orders_ ? "orders of " : "commission of ") + name +
+                             " differ by " + rest.to_string() + "; ";
+                }
+            }
+        }
+        return wrong;
+    }
+
+private:
+    static std::string name_of(AccountNumber account, const ProgramId& program,
+                               const CreatorId& creator, const std::string& by) {
+        return std::to_string(account.value) + "/" + creator.str() + "@" + program.str() + " by " +
+               by;
+    }
+    template <class Row>
+    void take(const Row& row, const std::string& by, const Decimal& orders) {
+        const std::string name = name_of(row.account, row.program, row.creator, by);
+        orders_[name] -= orders;
+        earned_[name + " " + std::string(row.currency.code())] -= row.earned + row.adjusted;
+    }
+    void add_order(const OrderState& state) {
+        for (const Position& position : state.positions) {
+            const Attribution& from = position.attribution;
+            const auto add = [&](const std::string& by) {
+                const std::string name =
+                    name_of(state.key.account, from.program, from.creator, by);
+                orders_[name] += Decimal(&position == state.position() ? 1 : 0, 0);
+                for (const LineAccrual& accrual : position.accruals) {
+                    // It stays when the order gets the same creator anew, by another way.
+                    if (accrual.line.empty()) {
+                        by_hand_.insert(name_of(state.key.account, from.program, from.creator, ""));
+                    }
+                    earned_[name + " " + std::string(accrual.currency.code())] += accrual.accrued;
+                }
+            };
+            if (const auto landed = landed_by(from)) {
+                add("link " + landed->link.str());
+            }
+            if (const auto coded = coded_by(from, state.currency)) {
+                add("code " + coded->code);
+            }
+        }
+    }
+
+    std::map<std::string, Decimal> orders_, earned_;
+    std::set<std::string> by_hand_;  ///< The beginnings of names with amounts that were entered.
+};
+
 }  // namespace
 
 std::string Books::broken_invariant() {
-    std::string wrong = wrong_lists(*read());
+    std::string wrong = wrong_lists(*read()) + Brought(*read()).differences();
     for (const AuditFinding& finding : audit_ledger(*read(), kFindingsMax)) {
         wrong += to_string(finding) + "; ";
     }

@@ -44,7 +44,7 @@ std::string text_of(const Position& position) {
     for (const Candidate& candidate : from.candidates) {
         text += " candidate(" + candidate.program.str() + " " + candidate.creator.str() + " " +
                 std::to_string(static_cast<int>(candidate.type)) + " " +
-                std::to_string(candidate.code) + " " + RowTexts::said(candidate.clicked_at) + " " +
+                candidate.code + " " + RowTexts::said(candidate.clicked_at) + " " +
                 std::to_string(static_cast<int>(candidate.verdict)) + ")";
     }
     text += " facts(" + (position.facts.volume ? text_of(*position.facts.volume) : "-") + " " +
@@ -136,7 +136,7 @@ Position full_position(const char* creator) {
                             {{AttributionType::kLanded,
                               ProgramId("p"),
                               CreatorId("c"),
-                              3,
+                              "SAVE",
                               {1'760'000'000, 999'999'999},
                               CandidateVerdict::kOlderClick}}};
     position.facts = {

@@ -107,7 +107,7 @@ public:
             const bool own = chance();
             made.candidates.push_back({AttributionType::kLanded,
                                        own ? made.program : ProgramId(text(128)),
-                                       own ? made.creator : CreatorId(text(128)), 3, instant(),
+                                       own ? made.creator : CreatorId(text(128)), text(20), instant(),
                                        CandidateVerdict::kOlderClick});
         }
         return made;
