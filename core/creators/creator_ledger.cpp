@@ -219,18 +219,13 @@ CreatorHome CreatorLedger::home(Timestamp now) {
 
 // ---- Orders -------------------------------------------------------------------------------------
 
-/// Returns the first code of the order that is or was hers, if a code made it hers. A later payload
-/// may have other codes than the attribution saw, so each is looked up.
+/// Returns her code among the candidates of the attribution, if a code made the order hers.
 std::optional<std::string> CreatorLedger::code_of(const OrderState& order) {
-    if ((order.position()->attribution.types &
-         static_cast<unsigned>(AttributionType::kAffiliateCode)) == 0) {
-        return std::nullopt;
-    }
-    for (const std::string& code : order.codes) {
-        for (const CodeRow& owner : ledger_.code_owners(scope_.account(), code_digest(code))) {
-            if (owner.account == scope_.account() && owner.creator == scope_.creator()) {
-                return code;
-            }
+    const Attribution& attribution = order.position()->attribution;
+    for (const Candidate& candidate : attribution.candidates) {
+        if (candidate.type == AttributionType::kAffiliateCode &&
+            candidate.program == attribution.program && candidate.creator == scope_.creator()) {
+            return candidate.code;
         }
     }
     return std::nullopt;

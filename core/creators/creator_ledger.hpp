@@ -22,10 +22,12 @@
 
 #include "core/creators/answers.hpp"
 #include "core/creators/creator_scope.hpp"
+#include "core/creators/figures.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/reports/lists.hpp"
+#include "core/reports/statement.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice {
@@ -59,6 +61,7 @@ struct CreatorOrderPlace {
 
 using CreatorOrders = CreatorPage<CreatorOrder, CreatorOrderPlace>;
 using CreatorPayments = CreatorPage<CreatorPayment, std::string>;
+using CreatorFigurePage = CreatorPage<CreatorFigures, std::string>;
 using CreatorPaymentItems = CreatorPage<CreatorPaymentItem, ItemPlace>;
 
 inline constexpr std::size_t kCreatorPageRows = 200;
@@ -98,8 +101,17 @@ public:
                                     bool is_behind = false);
     /// @param from, until  First instants of a month and of the next one.
     [[nodiscard]] CreatorStatement statement(Timestamp from, Timestamp until);
+    /// What her links and codes brought, sorted by day, month, link or code. Links without figures
+    /// are among them, unless they were removed; codes without are not.
+    /// @param month  Absent: the last twelve months by month, else the last 30 days.
+    /// @param after  The name of the last row before, as `next` has it.
+    [[nodiscard]] CreatorFigurePage figures(FiguresBy by,
+                                            const std::optional<reports::Month>& month,
+                                            const std::optional<std::string>& after, Timestamp now);
 
 private:
+    class FigureReader;
+
     /// Throws ForeignRow unless both are the scope's.
     void check(AccountNumber account, const CreatorId& creator) const;
     [[nodiscard]] bool is_own(const OrderState& order) const;
@@ -133,6 +145,9 @@ private:
     void add_tiers(CreatorHome& home, Timestamp now);
     [[nodiscard]] CreatorOrder order_of(const OrderState& order, OrderJudge& judge, Timestamp now);
     [[nodiscard]] std::optional<std::string> code_of(const OrderState& order);
+    void add_link(CreatorFigures& figures);
+    [[nodiscard]] std::string spelled(const std::string& folded);
+    [[nodiscard]] CreatorFigures figures_of(FiguresBy by, const std::string& name);
     [[nodiscard]] const std::string& shop_name(ShopNumber shop);
     /// Returns what people call an order that is or was hers; the id of any other one.
     [[nodiscard]] const std::string& number_of(const OrderKey& order);

@@ -149,22 +149,6 @@ private:
     std::map<GroupKey, Group> groups_;
 };
 
-/// Returns orders / devices with up to 4 digits after the point, or null without devices.
-Value conversion(const ClickFigures& figures) {
-    constexpr Int128 kOne = 10'000;
-    const Int128 devices = figures.devices.unscaled();
-    if (devices <= 0 || figures.orders.is_negative()) {
-        return {};
-    }
-    std::string text =
-        format_scaled(divide_half_even(figures.orders.unscaled() * kOne, devices), 4);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-        text.pop_back();
-    }
-    return text;
-}
-
 Value count(const Decimal& whole) {
     return Json(static_cast<std::int64_t>(whole.unscaled()));
 }
@@ -192,6 +176,21 @@ bool is_matched(LedgerReader& ledger, AccountNumber account, const GroupKey& key
 
 }  // namespace
 
+std::optional<std::string> conversion_of(const ClickFigures& figures) {
+    constexpr Int128 kOne = 10'000;
+    const Int128 devices = figures.devices.unscaled();
+    if (devices <= 0 || figures.orders.is_negative()) {
+        return std::nullopt;
+    }
+    std::string text =
+        format_scaled(divide_half_even(figures.orders.unscaled() * kOne, devices), 4);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
+}
+
 using enum ColumnType;
 using enum Scope;
 
@@ -209,7 +208,10 @@ const List<ClickOf>& click_list() {
         {"orders", kInteger, kEveryone,
          [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->orders); }},
         {"conversion", kRate, kEveryone,
-         [](Of of) { return of.figures == nullptr ? Value() : conversion(*of.figures); }},
+         [](Of of) -> Value {
+             const auto text = of.figures == nullptr ? std::nullopt : conversion_of(*of.figures);
+             return text ? Value(*text) : Value();
+         }},
         {"currency", kText, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.currency->code()); }},
         {"earned", kAmount, kLedger,

@@ -35,6 +35,8 @@ struct ClickOf {
     Decimal earned, adjusted;
 };
 [[nodiscard]] const List<ClickOf>& click_list();
+/// Returns orders / devices with up to 4 digits after the point, or nothing without devices.
+[[nodiscard]] std::optional<std::string> conversion_of(const ClickFigures& figures);
 /// Lists figures of clicks, of the orders that they attributed, and of their commission. Columns
 /// that are not grouped by are null. Each further currency has a row of its own, without counts.
 void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& out);

@@ -129,6 +129,24 @@ Answer show_statement(CreatorLedger& ledger, const PageRequest& request) {
                                                  : json_answer(statement);
 }
 
+Answer show_performance(CreatorLedger& ledger, const PageRequest& request) {
+    static const std::map<std::string, FiguresBy, std::less<>> ways{{"day", FiguresBy::kDay},
+                                                                    {"month", FiguresBy::kMonth},
+                                                                    {"link", FiguresBy::kLink},
+                                                                    {"code", FiguresBy::kCode}};
+    const FiguresBy by = ways.at(request.arguments.required("by"));
+    const auto month = request.arguments.text("month");
+    const auto texts = place_of(request, 1);
+    const auto page =
+        ledger.figures(by, month ? std::optional(*cli::parse_month(*month)) : std::nullopt,
+                       texts ? std::optional(texts->front()) : std::nullopt, request.now);
+    std::optional<std::vector<std::string>> next;
+    if (page.next) {
+        next = {*page.next};
+    }
+    return list_answer(request, page.rows, next);
+}
+
 Answer find_order(CreatorLedger& ledger, const PageRequest& request) {
     const Arguments& given = request.arguments;
     MissedOrder missed{ShopId(given.required("shop")), given.text("number"), {}, {}};
@@ -173,6 +191,15 @@ const std::vector<CreatorPath>& creator_paths() {
          find_order},
         {"payments", {after()}, list_payments},
         {"payment", {{"id", ValueKind::kId, "Payment", true}, after()}, show_payment},
+        {"performance",
+         {{"by",
+           ValueKind::kWord,
+           "What the figures are grouped by",
+           true,
+           {"day", "month", "link", "code"}},
+          {"month", ValueKind::kMonth, "Month in UTC (default: the last 30 days, or 12 months)"},
+          after()},
+         show_performance},
         {"statement",
          {{"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true}, format()},
          show_statement}};

@@ -121,6 +121,7 @@ def run_commands(sluice, account, folder):
     sluice("click", "import", folder / "clicks.csv")
     sluice("worker", "--until-empty")
     sluice("creator", "set", "ann", *mine, "--name", "Ann Smith")
+    sluice("link", "create", f"{account}-mug", *mine, "--program", program, "--creator", "ann", "--to", "https://shop.example/mug")
     sluice("creator", "rename", "bob", "robert", *mine)
     sluice("reject", *of("rejected"), *WHY)
     sluice("detach", *of("detached"), *WHY)

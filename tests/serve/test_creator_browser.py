@@ -12,6 +12,7 @@ import pytest
 from docs import facts
 from harness import paths
 from harness.chromium import Browser
+from harness.cli import now
 from harness.edge import Edge
 from harness.serve import CreatorPages, Serve, ask
 from serve import scene
@@ -206,7 +207,7 @@ def test_home_has_the_sums_of_staff(world, visit):
 
 
 VIEWS = {"home": "", "orders": "&view=orders", "order": "&view=order&shop=shop-1&order=o1", "payments": "&view=payments",
-         "statement": "&view=statement", "held": "&view=order&shop=shop-1&order=held"}
+         "statement": "&view=statement", "links": "&view=links", "held": "&view=order&shop=shop-1&order=held"}
 SIZES = [(390, "dark"), (1280, "light"), (320, "light")]
 
 
@@ -227,6 +228,25 @@ def test_each_view_has_no_barrier_and_scrolls_nowhere_sideways(world, visit, axe
                 for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
                     page.resize(width, scheme=scheme)
                     page.screenshot(str(pathlib.Path(pictures) / f"creators-{name}-{width}-{scheme}.png"))
+
+
+def test_links_show_what_they_brought_and_their_days_when_asked(world, visit, axe):  # noqa: F811
+    """RP2: the days are a third request, which a view makes only if a person wants them."""
+    rows = [f"device-{number},ann,spring,{instant}" for number, instant in enumerate([now()] * 3)]
+    (world.folder / "today.csv").write_text("svc_anon_id,creator_id,program_id,occurred_at\n" + "\n".join(rows) + "\n")
+    world.sluice("click", "import", world.folder / "today.csv")
+    world.sluice("worker", "--until-empty")
+    with visit(view="&view=links", width=390, scheme="dark") as page:
+        tiles = page.run("[...document.querySelectorAll('.tile')].map((one) => one.innerText.replace(/\\s+/g, ' '))")
+        assert tiles == ["Clicks 3", "Visitors 3", "Orders 0"]
+        wait_for(page, "shop.example/mug")
+        page.run("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Day by day').click()")
+        page.wait("document.querySelector('figure svg rect') !== null")
+        assert len([url for url in page.requests if "/v1/performance" in url]) == 3
+        page.run(axe + "; 0")
+        assert page.run(BARRIERS)["violations"] == [] and page.run("document.documentElement.scrollWidth") <= 390
+        if pictures := os.environ.get("SLUICE_SCREENSHOTS"):
+            page.screenshot(str(pathlib.Path(pictures) / "creators-links-days-390-dark.png"))
 
 
 def test_links_lead_to_payments_and_back(visit):

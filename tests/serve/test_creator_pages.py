@@ -60,6 +60,7 @@ def everything(page):
     """The bodies of all lists and objects of a creator."""
     bodies = [page.get("home").body, page.get("statement", month=MONTH).body]
     orders, payments = page.object("orders"), page.object("payments")
+    bodies += [page.get("performance", by=by).body for by in ("day", "month", "link", "code")]
     bodies += [json.dumps(orders).encode(), json.dumps(payments).encode()]
     bodies += [page.get("order", shop=row["shop"], order=row["order"]).body for row in orders["items"]]
     bodies += [page.get("payment", id=row["id"]).body for row in payments["items"]]
@@ -232,6 +233,8 @@ def test_a_page_token_is_no_api_token(world):
     ("statement", {}, {"month"}),
     ("order", {"shop": "shop-1"}, {"order"}),
     ("payments", {"limit": "5"}, {"#1"}),
+    ("performance", {}, {"by"}),
+    ("performance", {"by": "hour", "month": "2026-00"}, {"by", "month"}),
     ("find", {"number": "o1"}, {"shop"}),
     ("find", {"shop": "shop-1"}, {"number"}),
     ("find", {"shop": "shop-1", "day": "2024-03-01"}, {"total"}),
@@ -269,6 +272,17 @@ def test_a_statement_closes_as_that_of_staff(world):
                 assert sum(decimal.Decimal(row["closing"]) for row in hers["sums"]) == closing
                 entries = sum(decimal.Decimal(row["amount"]) for row in hers["entries"])
                 assert sum(decimal.Decimal(row["opening"]) for row in hers["sums"]) + entries == closing
+
+
+def test_links_and_codes_show_what_they_brought(world):
+    """RP2, RP3; creators 5."""
+    (link,) = world.page("acme", "ann").object("performance", by="link")["items"]
+    assert (link["link"], link["to"], link["state"], link["clicks"]) == ("acme-mug", "https://shop.example/mug", "active", 0)
+    (code,) = world.page("acme", "ann").object("performance", by="code", month="2024-03")["items"]
+    orders = [row for row in world.page("acme", "ann").object("orders")["items"] if row["code"] == "SAVE"]
+    # The rejected one is hers still, and in no list.
+    assert (code["code"], code["orders"], code["clicks"], code["conversion"]) == ("SAVE", len(orders) + 1, None, None)
+    assert world.page("acme", "robert").object("performance", by="link")["items"] == []
 
 
 def test_lists_have_csv(world):

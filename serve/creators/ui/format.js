@@ -43,6 +43,10 @@ export const day = (text) => formats().day.format(at(text)).replaceAll(" ", "\u0
 export const minute = (text) => formats().minute.format(new Date(text)).replaceAll(" ", "\u00a0");
 export const month = (text) => formats().month.format(at(text + "-01"));
 export const shortMonth = (text) => formats().shortMonth.format(at(text + "-01"));
+/** 1840 -> 1,840 in English */
+export const count = (number) => amount(String(number));
+/** 0.125 -> 12.5% in English */
+export const percent = (text) => new Intl.NumberFormat(language, { style: "percent", numberingSystem: "latn", maximumFractionDigits: 1 }).format(text);
 export const isZero = (text) => /^-?0*(\.0*)?$/.test(text);
 export const isNegative = (text) => text.startsWith("-") && !isZero(text);
 export const negated = (text) => (isZero(text) ? text.replace("-", "") : text.startsWith("-") ? text.slice(1) : "-" + text);
@@ -59,7 +63,9 @@ export function compare(a, b) {
   const [left, right] = [unitsOf(a, digits), unitsOf(b, digits)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
-/** The difference of two amounts of one currency, exact. */
+/** The sum of two amounts of one currency, exact. */
+export const sum = (a, b) => minus(a, negated(b));
+/** Their difference. */
 export function minus(a, b) {
   const digits = Math.max(digitsOf(a), digitsOf(b));
   const units = unitsOf(a, digits) - unitsOf(b, digits);

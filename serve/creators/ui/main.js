@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 import { hrefOf } from "./parts.js";
 import settings from "./settings.js";
 import home from "./views/home.js";
+import links from "./views/links.js";
 import order from "./views/order.js";
 import orders from "./views/orders.js";
 import payment from "./views/payment.js";
@@ -11,7 +12,7 @@ import payments from "./views/payments.js";
 import statement from "./views/statement.js";
 import words from "./words.js";
 
-const VIEWS = { home, order, orders, payment, payments, statement };
+const VIEWS = { home, links, order, orders, payment, payments, statement };
 const GHOST_MS = 200;
 
 const byId = (id) => document.getElementById(id);

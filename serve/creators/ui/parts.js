@@ -17,8 +17,8 @@ export const state = (name) => element("span", { class: "state " + (COLORS[name]
 /** A card of what was read, or of the sentence that nothing is there. */
 export const card = (title, ...content) => element("section", { class: "card" }, element("h2", {}, title), ...content);
 
-export const tile = (title, text, currency, below) => element("section", { class: "tile" }, element("h2", {}, title),
-  element("p", { class: "big" }, moneyNode(text, currency)), ...(below ? [element("p", { class: "muted" }, below)] : []));
+export const tile = (title, value, below) => element("section", { class: "tile" }, element("h2", {}, title),
+  element("p", { class: "big" }, value), ...(below ? [element("p", { class: "muted" }, below)] : []));
 
 /** Tables of more columns become blocks on a phone. */
 const STACK_FROM = 3;
@@ -62,9 +62,9 @@ export const button = (text, act) => {
   return node;
 };
 
-/** A table that grows page by page. read(after): the next page as {items, next}. */
-export function growing(caption, columns, first, read, ...tools) {
-  const rows = table(caption, columns, first.items, { isList: true });
+/** A table that grows page by page. read(after): the next page as {items, next}. tools: nodes beside the button. */
+export function growing(caption, columns, first, read, { tools = [], isList = true } = {}) {
+  const rows = table(caption, columns, first.items, { isList });
   const tell = element("span", { class: "muted", role: "status" });
   let next = first.next;
   const more = button(words.more, async () => {

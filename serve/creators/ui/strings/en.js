@@ -1,7 +1,7 @@
 // The words of the page in English. Another language is one file like this: each name of the API has its words here.
 export default {
   code: "en",
-  views: { home: "Home", orders: "Orders", payments: "Payments", statement: "Statements" },
+  views: { home: "Home", orders: "Orders", payments: "Payments", links: "Links", statement: "Statements" },
   titles: { order: "Order", payment: "Payment" },
   utc: "Days are UTC.",
   skip: "Skip to content",
@@ -78,7 +78,7 @@ export default {
   columns: {
     order: "Order", shop: "Shop", day: "Day", by: "By", commission: "Commission", state: "State", payment: "Payment", amount: "Amount",
     what: "What", calculation: "Calculation", rate: "Rate", month: "Month", earned: "Earned", adjusted: "Adjusted", paid_out: "Paid out", currency: "Currency",
-    product: "Product", paid_to: "Paid to",
+    product: "Product", paid_to: "Paid to", link: "Link", code: "Code", clicks: "Clicks", devices: "Visitors", orders: "Orders", conversion: "Orders per visitor",
   },
   link: "link",
   orders: {
@@ -89,6 +89,15 @@ export default {
     whole: "How the commission is made",
     paid_with: "Payments",
     changed: "The list has changed meanwhile.",
+  },
+  links: {
+    title: "Links", codes: "Codes", days: "Day by day", others: "other clicks", stopped: "stopped", removed: "removed",
+    to: (address) => `to ${address}`,
+    answer: (clicks, orders, shown) => `Your links were followed ${clicks} times and brought ${orders === 1 ? "1 order" : shown + " orders"}.`,
+    quiet: "Your links were not followed.",
+    span: "In the last 30 days. A visitor who came on two days, or by two links, counts twice.",
+    none: "You have no links and no orders by code yet.",
+    hint: "What your links and codes bring appears here within minutes.",
   },
   payments: {
     none: "You have had no payment yet.",

@@ -86,7 +86,7 @@ export default {
         nodes.push(element("p", { class: "after" }, words.answers.checked(money(sum.checked, sum.currency), settings.name)));
       }
       nodes.push(element("div", { class: "tiles" }, ...["ready", "pending", "on_its_way", "paid"].map((part) =>
-        tile(words[part], sum[part], sum.currency, part === "pending" && sum.dates.length ? day(sum.dates[0].day) : ""))));
+        tile(words[part], moneyNode(sum[part], sum.currency), part === "pending" && sum.dates.length ? day(sum.dates[0].day) : ""))));
     }
     if (others.length) {
       const parts = ["ready", "pending", "on_its_way", "paid"];

@@ -33,6 +33,6 @@ export default {
       saving.disabled = false;
     });
     return { nodes: [...head, element("section", { class: "card" },
-      ...growing(words.views.orders, orderColumns(), first, (after) => get("orders", { after }), saving))] };
+      ...growing(words.views.orders, orderColumns(), first, (after) => get("orders", { after }), { tools: [saving] }))] };
   },
 };
