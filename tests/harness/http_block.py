@@ -1,6 +1,7 @@
 """The usual block for nginx's http: one store, one server, and the locations that a test names."""
 
 EVENTS = "location = /event/ecomm { sluice_ingest events; }"
+CLICKS = "location = /event/click { sluice_ingest clicks; client_max_body_size 1m; }"
 CATALOG = "location = /product-data { sluice_ingest catalog; }"
 LARGE_CATALOG = "location = /product-data { sluice_ingest catalog; client_max_body_size 128m; }"
 STATUS = "location /sluice/ { sluice_status; }"

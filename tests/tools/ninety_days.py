@@ -18,7 +18,7 @@ from harness import orders  # noqa: E402
 from harness.cli import Sluice  # noqa: E402
 from harness.edge import Edge  # noqa: E402
 from harness.fake_time import FakeTime  # noqa: E402
-from harness.http_block import EVENTS, http_block  # noqa: E402
+from harness.http_block import CLICKS, EVENTS, http_block  # noqa: E402
 
 DAYS = 90
 SHOPS = {"acme-us": ("USD", 0.3), "acme-de": ("EUR", 0.55), "acme-uk": ("GBP", 0.15)}
@@ -60,8 +60,16 @@ rate = "0%"
 SKUS = ("TEE-RED-M", "TEE-BLUE-S", "MUG", "POSTER-A2", "HOODIE-L", "TOTE", "GIFT-CARD", "CANDLE")
 
 
+LINKS = {"mug": "MUG", "hoodie": "HOODIE-L", "sale": ""}  # what each of the first creators links to
+LINKED = list(CREATORS)[:8]
+
+
 def instant(at):
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def link_of(creator, name):
+    return f"{creator.replace('.', '-').replace('_', '-')}-{name}"
 
 
 def code_of(creator):
@@ -74,7 +82,7 @@ class Ninety:
         self.now = datetime.datetime.now(datetime.timezone.utc)
         self.first = (self.now - datetime.timedelta(days=DAYS)).replace(hour=0, minute=0, second=0, microsecond=0)
         self.clock = FakeTime()
-        self.edge = Edge(http_block(EVENTS, map_size="256m", limit="off"), workers=1, main=self.clock.nginx_lines,
+        self.edge = Edge(http_block(EVENTS, CLICKS, map_size="256m", limit="off"), workers=1, main=self.clock.nginx_lines,
                          environment=self.clock.environment)
         self.sluice = Sluice(self.edge.store, self.clock.environment)
         self.number, self.later = 104000, []
@@ -85,6 +93,7 @@ class Ninety:
         for shop in SHOPS:
             self.sluice("shop", "create", shop, "--account", "acme")
         self.secret = self.sluice.json("token", "create", "--account", "acme", "--scope", "write_orders")["secret"]
+        self.clicks_secret = self.sluice.json("token", "create", "--account", "acme", "--scope", "write_clicks")["secret"]
         self.apply(rate="8%", rule="")
         rows = ["creator_id,program_id,code,name,payee"]
         for place, (creator, name) in enumerate(CREATORS.items()):
@@ -92,6 +101,10 @@ class Ninety:
             if place % 3 == 0:
                 rows.append(f"{creator},outlet,{code_of(creator)}UK,,")
         self.sluice("creator", "import", self.file("creators.csv", "\n".join(rows) + "\n"))
+        rows = ["link_id,program_id,creator_id,to,deep"]
+        rows += [f"{link_of(creator, name)},main,{creator},https://shop.acme.example/{path.lower()},"
+                 for creator in LINKED for name, path in LINKS.items()]
+        self.sluice("link", "import", self.file("links.csv", "\n".join(rows) + "\n"), "--account", "acme")
         self.sluice("user", "add", "gina@acme.example", "--account", "acme", "--role", "manager")
         self.sluice("user", "add", "sam@acme.example", "--account", "acme", "--role", "viewer")
 
@@ -117,6 +130,10 @@ class Ninety:
                                 currency_code=SHOPS[shop][0], platform_ordered_at=instant(at), platform_updated_at=instant(at),
                                 line_items=lines)
         code = self.code(shop)
+        if shop != "acme-uk" and self.random.random() < 0.4:
+            document["svc_anon_id"] = f"device-{self.number}"
+            if not code and self.random.random() < 0.7:
+                self.click([self.clicked(document["svc_anon_id"], at - datetime.timedelta(minutes=self.random.randint(1, 90)))])
         if code:
             document["discounts"] = [{"code": code, "type": "DISCOUNT_CODE", "value_type": "PERCENTAGE", "value": "10"}]
         return shop, document
@@ -133,6 +150,23 @@ class Ninety:
             place -= place % 3
         return code_of(list(CREATORS)[place]) + ("UK" if shop == "acme-uk" else "")
 
+    def clicked(self, device, at):
+        creator = self.random.choices(LINKED, [1 / (place + 1.2) for place in range(len(LINKED))])[0]
+        link = link_of(creator, self.random.choices(list(LINKS), (5, 3, 1))[0])
+        return {"svc_anon_id": device, "program_id": "main", "creator_id": creator, "occurred_at": instant(at), "link_id": link}
+
+    def click(self, clicks):
+        answer = self.edge.post_event("acme-us", self.clicks_secret, "CLICK", {"clicks": clicks}, target="/event/click")
+        assert answer.status == 200, answer
+
+    def look_around(self, day):
+        """Clicks of visitors who order nothing."""
+        times = sorted(self.random.uniform(0, 1439) for _ in range(int(self.random.gauss(60, 12))))
+        clicks = [self.clicked(f"visitor-{self.random.randint(1, 4000)}", day + datetime.timedelta(minutes=minute)) for minute in times]
+        clicks = [one for one in clicks if one["occurred_at"] < instant(self.now)]
+        if clicks:
+            self.click(clicks)
+
     def send(self, shop, topic, document):
         answer = self.edge.post_event(shop, self.secret, topic, document)
         assert answer.status == 200, answer
@@ -148,6 +182,7 @@ class Ninety:
             shop, document = self.order(at)
             self.send(shop, "ORDER_CREATE", document)
             self.change_later(at, shop, document)
+        self.look_around(day)
         due = [change for change in self.later if change[0] < day + datetime.timedelta(days=1) and change[0] < self.now]
         self.later = [change for change in self.later if change not in due]
         for at, shop, topic, document in sorted(due, key=lambda change: change[0]):
