@@ -4,6 +4,7 @@
 //
 //   apply_rate [--rules|--shopify] FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and
 //   removed
+//   apply_rate --clicks FOLDER [CLICKS...]              clicks of 1,000 links instead
 //
 // --rules: the program has 200 rules, tiers and a cap; else it pays 10 % of everything.
 // --shopify: the new orders are translated webhooks of Shopify, also of five lines; no refunds.
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "bench/apply_store.hpp"
+#include "bench/click_inputs.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "worker/drain/drain.hpp"
 
@@ -80,14 +82,29 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
     }
 }
 
+/// All clicks up to each size are timed.
+void apply_clicks(Bench& bench, const std::vector<std::uint64_t>& sizes) {
+    const ClickTimes times{kReceived.plus_days(-1)};
+    create_links(bench, times.links);
+    drain(bench, "", 0, 0);
+    std::printf("    clicks  events       rate\n");
+    std::uint64_t stored = 0;
+    for (const std::uint64_t size : sizes) {
+        append_clicks(bench, stored, size, times);
+        drain(bench, "click", size, size - std::min(stored, size));
+        stored = std::max(stored, size);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::string_view option = argc > 1 ? argv[1] : "";
     const bool has_rules = option == "--rules", is_shopify = option == "--shopify";
-    const int folder = has_rules || is_shopify ? 2 : 1;
+    const bool is_of_clicks = option == "--clicks";
+    const int folder = has_rules || is_shopify || is_of_clicks ? 2 : 1;
     if (argc <= folder) {
-        std::fprintf(stderr, "usage: apply_rate [--rules|--shopify] FOLDER [ORDERS...]\n");
+        std::fprintf(stderr, "usage: apply_rate [--rules|--shopify|--clicks] FOLDER [ORDERS...]\n");
         return 2;
     }
     std::vector<std::uint64_t> sizes;
@@ -103,6 +120,10 @@ int main(int argc, char** argv) {
         is_shopify ? bench.create_of_shopify(first, end) : bench.create(first, end);
     };
     drain(bench, "", 0, 0);
+    if (is_of_clicks) {
+        apply_clicks(bench, sizes);
+        return 0;
+    }
     std::printf("    orders  events       rate\n");
     std::uint64_t stored = 0;
     for (const std::uint64_t size : sizes) {

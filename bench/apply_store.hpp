@@ -155,6 +155,7 @@ struct Bench {
         check(made.ok(), made ? "" : made.error().message);
     }
 
+    /// @param shop  0: clicks of links have none.
     void append(Topic topic, const std::vector<std::string>& bodies, std::uint32_t shop = 1,
                 const std::optional<RecordSource>& source = {}) {
         register_shops(shop);
@@ -162,9 +163,12 @@ struct Bench {
         meta.topic = topic;
         meta.source = source;
         meta.account_number = {1};
-        meta.shop_number = {shop};
         meta.account_id = "acme";
-        meta.shop_id = "shop-" + std::to_string(shop);
+        const std::string shop_id = "shop-" + std::to_string(shop);
+        if (shop != 0) {
+            meta.shop_number = {shop};
+            meta.shop_id = shop_id;
+        }
         meta.received_at = received;
         std::vector<std::string> prefixes;
         std::vector<store::AppendItem> items(bodies.size());

@@ -2,9 +2,11 @@
 // ledger and how fast the same server accepts plain batched INSERTs of the same rows.
 //
 //   pg_apply_rate FOLDER URL [EVENTS]   the database must be empty; its ledger is made and left
+//   pg_apply_rate --clicks FOLDER URL [EVENTS]   with clicks of links in the place of INSERTs
 #include <chrono>
 
 #include "bench/apply_store.hpp"
+#include "bench/click_inputs.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
@@ -47,6 +49,14 @@ double apply(Bench& bench, const pg::Url& url) {
     const Status drained = (*drain)->run_up_to(bench.queue->fill()->last_seq, false, bench.stop);
     check(drained.ok(), drained ? "" : drained.error().message);
     return seconds_since(began);
+}
+
+double apply_clicks(Bench& bench, const pg::Url& url, std::uint64_t clicks) {
+    const ClickTimes times{kReceived.plus_days(-1)};
+    create_links(bench, times.links);
+    apply(bench, url);
+    append_clicks(bench, 0, clicks, times);
+    return apply(bench, url);
 }
 
 /// The INSERTs of one table's rows, as text, made before the clock runs.
@@ -98,8 +108,11 @@ double insert_plainly(const pg::Url& url) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const bool is_of_clicks = argc > 1 && std::string_view(argv[1]) == "--clicks";
+    argv += is_of_clicks ? 1 : 0;
+    argc -= is_of_clicks ? 1 : 0;
     if (argc < 3) {
-        std::fprintf(stderr, "usage: pg_apply_rate FOLDER URL [EVENTS]\n");
+        std::fprintf(stderr, "usage: pg_apply_rate [--clicks] FOLDER URL [EVENTS]\n");
         return 2;
     }
     const std::uint64_t events = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 50'000;
@@ -112,11 +125,12 @@ int main(int argc, char** argv) {
         apply(bench, url);
         bench.create(0, events);
         const double applied = static_cast<double>(events) / apply(bench, url);
-        const double plain = static_cast<double>(events) / insert_plainly(url);
-        std::printf(
-            "applied %9.0f events/s\nplain   %9.0f events/s (INSERTs of the same rows)\n"
-            "ratio   %9.2f\n",
-            applied, plain, applied / plain);
+        const double other =
+            static_cast<double>(events) /
+            (is_of_clicks ? apply_clicks(bench, url, events) : insert_plainly(url));
+        std::printf("applied %9.0f events/s\n%-7s %9.0f events/s%s\nratio   %9.2f\n", applied,
+                    is_of_clicks ? "clicks" : "plain", other,
+                    is_of_clicks ? "" : " (INSERTs of the same rows)", applied / other);
     } catch (const LedgerFailure& failure) {
         check(false, failure.error().message);
     }

@@ -57,7 +57,7 @@ def cpu_and_memory(pids):
     return ticks / TICK, memory
 
 
-def offer(options, requests, path, state):
+def offer(options, requests, path, state, accepted=200):
     """Sends the requests; what sluice-load says of it. HTTP/2 and TLS are h2load's."""
     if options.protocol != "http1":
         return h2load.offer(options, requests, path, state)
@@ -65,6 +65,8 @@ def offer(options, requests, path, state):
              str(options.connections), "--seconds", str(options.seconds), "--warmup", str(options.warmup)]
     if options.rate:
         words += ["--rate", str(options.rate)]
+    if accepted != 200:
+        words += ["--accept", str(accepted)]
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
@@ -84,13 +86,14 @@ def measure(kind, options, requests_for):
         requests = requests_for(path, target.body_bytes, state / "secret")
         cpu_before, _ = cpu_and_memory(target.pids())
         started = time.monotonic()
-        result = offer(options, requests, path, state)
+        result = offer(options, requests, path, state, target.accepted)
         cpu_after, memory = cpu_and_memory(target.pids())
         wall = time.monotonic() - started
         answered = max(1, result["accepted_per_s"] * options.seconds)
         share = options.seconds / wall
         result["server_cpu_s_per_1000"] = (cpu_after - cpu_before) * share / answered * 1000
         result["peak_memory_bytes"] = memory
+        result["figures"] = target.figures()
         if counter:
             result["delays"] = int.from_bytes(counter.read_bytes()[:8], "little")
         return result
@@ -125,6 +128,14 @@ def request_maker(options):
                             str(body_bytes)], check=True, stdout=file)
         return out
 
+    def of_path(path, body_bytes):
+        """Options of make_requests.py for a target's path."""
+        if path in ("/l/", "/id"):
+            return ["--links", str(options.links), *["--device"] * (not options.new_devices)]
+        if path == "/event/click":
+            return ["--clicks", str(options.clicks)]
+        return ["--webhooks", str(webhooks(body_bytes))] if path == "/hooks/shopify" else []
+
     def make(path, body_bytes, secret):
         kind = path, body_bytes
         if kind not in cache:
@@ -135,7 +146,7 @@ def request_maker(options):
                                 str(secret), "--shop", targets.SHOP, "--path", path, "--lines", str(options.lines),
                                 "--pad", str(options.pad), "--products", str(options.products), "--count", str(count),
                                 "--bytes", str(body_bytes), *["--bare"] * options.bare,
-                                *(["--webhooks", str(webhooks(body_bytes))] if path == "/hooks/shopify" else [])],
+                                *of_path(path, body_bytes)],
                                check=True, stdout=file)
             cache[kind] = out
         return cache[kind]
@@ -203,6 +214,9 @@ def arguments():
     parser.add_argument("--pad", type=int, default=0, help="bytes of padding in an order")
     parser.add_argument("--bare", action="store_true", help="orders without optional fields")
     parser.add_argument("--products", type=int, default=0, help="batches of so many products instead of orders")
+    parser.add_argument("--links", type=int, default=10_000, help="that are visited")
+    parser.add_argument("--new-devices", action="store_true", help="visitors without a cookie")
+    parser.add_argument("--clicks", type=int, default=1, help="of a signed request")
     parser.add_argument("--protocol", choices=["http1", *h2load.PROTOCOLS], default="http1",
                         help="others are offered by h2load, which sends one and the same order; closed loop")
     parser.add_argument("--count", type=int, default=100000, help="distinct signed requests")

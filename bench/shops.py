@@ -31,11 +31,11 @@ def translation(build):
     return found
 
 
-def applied(build, *options, orders):
+def applied(build, *options, orders, event="create"):
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         words = [str(build / "bench/apply_rate"), *options, folder, str(orders)]
         said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    return float(re.search(r"create +(\d+)/s", said)[1])
+    return float(re.search(rf"{event} +(\d+)/s", said)[1])
 
 
 def row(what, ratios):

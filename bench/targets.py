@@ -1,11 +1,16 @@
 """The servers that the load benchmark compares. Each does the same work per request, but for the bounds."""
+import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
+import threading
 import time
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -37,6 +42,7 @@ class Target:
 
     path = "/event/ecomm"
     body_bytes = 0  # the least size of an order; 0: as the options say
+    accepted = 200  # status of an accepted request
     durable = True
     needs = ()
 
@@ -81,6 +87,10 @@ class Target:
 
     def pids(self):
         return [process.pid for process in self.processes]
+
+    def figures(self):
+        """The server's own counters."""
+        return {}
 
 
 class Sluice(Target):
@@ -216,6 +226,141 @@ class SluiceShopify44(SluiceShopify11):
     body_bytes = 44_000
 
 
+class SluiceClicks(Sluice):
+    name = "sluice, signed clicks"
+    path = "/event/click"
+
+    def set_up(self, sluice, secret):
+        sluice("token", "create", "--account", "bench", "--scope", "write_clicks", "--secret-from", str(secret))
+
+
+class SluiceLinks(Sluice):
+    """Links, without the shipped limits of an address, because all visitors have one. The ring has room for the clicks of a
+    flush at any speed, so that each of them costs what a counted click costs."""
+
+    name = "sluice, 10,000 links"
+    path = "/l/"
+    accepted = 302
+    links = 10_000
+
+    def http(self):
+        http, server = super().http()
+        return http + "    sluice_click_buffer 65536;\n", server + """
+        location /l/ { sluice_link; }
+        location = /id { sluice_device_id origin=https://shop.example; }
+"""
+
+    def set_up(self, sluice, secret):
+        super().set_up(sluice, secret)
+        self.fill(sluice)
+
+    def fill(self, sluice):
+        """A program, creators and links of the account."""
+        program, creators, links = (self.state / name for name in ("program.toml", "creators.csv", "links.csv"))
+        program.write_text('[[program]]\nid = "spring"\naccount = "bench"\ndefault_rate = "10%"\n')
+        creators.write_text("creator_id,program_id,code\n" + "".join(f"creator-{number},spring,\n" for number in range(40)))
+        links.write_text("link_id,program_id,creator_id,to,deep\n" + "".join(
+            f"link-{number},spring,creator-{number % 40},https://shop.example/products/{number},\n" for number in range(self.links)))
+        sluice("program", "apply", str(program))
+        sluice("creator", "import", str(creators))
+        sluice("link", "import", str(links), "--account", "bench")
+
+    def start(self):
+        super().start()
+        deadline = time.monotonic() + 30
+        while self.figures()["published"] != self.links:
+            if time.monotonic() > deadline:
+                raise RuntimeError("nginx does not serve the links")
+            time.sleep(0.05)
+
+    def figures(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/sluice/status.json") as answer:
+            status = json.load(answer)
+        return status["links"] | {"published": self.published()}
+
+    def published(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/sluice/metrics") as answer:
+            found = re.search(rb"^sluice_links_published (\d+)", answer.read(), re.M)
+        return int(found[1]) if found else 0
+
+
+class SluiceLinks100(SluiceLinks):
+    name = "sluice, 100 links"
+    links = 100
+
+
+class SluiceLinks100k(SluiceLinks):
+    name = "sluice, 100,000 links"
+    links = 100_000
+
+
+class SluiceDeviceId(SluiceLinks100):
+    name = "sluice, device identification call"
+    path = "/id"
+    accepted = 200
+
+
+class SluiceLinksStill(SluiceLinks):
+    name = "sluice, 10,000 links + its worker"
+    with_worker = True
+
+
+class SluiceLinksChanging(SluiceLinksStill):
+    name = "sluice, 10,000 links, one changed every second"
+
+    def start(self):
+        super().start()
+        self.ended, self.changes = threading.Event(), 0
+        self.thread = threading.Thread(target=self.change)
+        self.thread.start()
+
+    def change(self):
+        command = [str(self.build() / "worker/sluice"), "--store", str(self.state / "store"), "link", "set", "link-0", "--account",
+                   "bench", "--to"]
+        due = time.monotonic() + 1
+        while not self.ended.wait(max(0, due - time.monotonic())):
+            due += 1  # the command waits until the worker has published the link
+            self.changes += 1
+            subprocess.run([*command, f"https://shop.example/changed/{self.changes}"], check=True, stdout=subprocess.DEVNULL)
+
+    def stop(self):
+        if hasattr(self, "thread"):
+            self.ended.set()
+            self.thread.join()
+        super().stop()
+
+
+class SluiceOrdersAndLinks(SluiceLinks):
+    name = "sluice with 10,000 links, orders"
+    path = "/event/ecomm"
+    accepted = 200
+
+
+class SluiceBesideClicks(SluiceOrdersAndLinks):
+    """Orders, while visitors follow 5,000 links a second."""
+
+    name = "sluice with 10,000 links, orders + 5,000 clicks/s"
+    clicks_per_s = 5000
+
+    def start(self):
+        super().start()
+        visits = self.state / "visits"
+        with visits.open("wb") as file:
+            subprocess.run([sys.executable, str(HERE / "load/make_requests.py"), "--path", "/l/", "--links", str(self.links),
+                            "--device", "--count", "20000"], check=True, stdout=file)
+        self.spawn(str(self.build() / "bench/sluice-load"), "--port", str(self.port), "--requests", str(visits), "--connections",
+                   "16", "--rate", str(self.clicks_per_s), "--seconds", "3600", "--accept", "302", preload=False)
+        self.begun = time.monotonic()
+
+    def figures(self):
+        found = super().figures()
+        if hasattr(self, "begun"):
+            seconds, results = time.monotonic() - self.begun, found["results"]
+            if results["click"] + results["dropped"] < 0.9 * self.clicks_per_s * seconds:
+                raise RuntimeError(f"only {results} of {self.clicks_per_s} visits a second in {seconds:.0f} s")
+        return found
+
+
 class SluiceWithoutSnippets(Sluice):
     """Only what the endpoints need: shows the cost of the shipped snippets."""
 
@@ -259,6 +404,19 @@ class BareNginx(Target):
                WORKERS=self.workers, TLS=self.certificate())
         wait_for_port(self.port, self.spawn("/usr/sbin/nginx", "-p", str(self.state), "-c", str(config),
                                             "-e", str(self.state / "error.log")))
+
+
+class BareLink(BareNginx):
+    """The header of a counted click; nginx adds its page of 138 bytes."""
+
+    name = "nginx return 302"
+    path = "/l/"
+    accepted = 302
+
+
+class BareDeviceId(BareNginx):
+    name = "nginx return 200 of the call's bytes"
+    path = "/id"
 
 
 class BareNginxReadBody(BareNginx):
@@ -330,4 +488,5 @@ class FastifyPostgres(Target):
 
 
 ALL = (Sluice, SluiceWithWorker, SluiceBesideReads, SluicePadded11, SluicePadded44, SluiceShopify11, SluiceShopify44, SluiceWithoutSnippets, SluiceBefore, SluiceBeforeWithWorker, BareNginx,
-       BareNginxReadBody, Openresty, Go, FastifyPostgres)
+       BareNginxReadBody, Openresty, Go, FastifyPostgres, SluiceClicks, SluiceLinks, SluiceLinks100, SluiceLinks100k, SluiceDeviceId,
+       SluiceLinksStill, SluiceLinksChanging, SluiceOrdersAndLinks, SluiceBesideClicks, BareLink, BareDeviceId)

@@ -37,6 +37,7 @@ struct Options {
     double seconds = 5;
     double warmup_seconds = 1;
     double rate = 0;
+    int accepted = 200;
 };
 
 std::uint64_t now_nanos() {
@@ -200,7 +201,7 @@ private:
             if (now >= measured_from_ && now < end_) {
                 ++statuses_[result.status];
                 served_.add(now - slot.sent);
-                if (result.status == 200) {
+                if (result.status == options_.accepted) {
                     accepted_.add(now - slot.due);
                 } else {
                     refused_.add(now - slot.due);
@@ -292,6 +293,7 @@ int main(int argc, char** argv) {
     app.add_option("--seconds", options.seconds);
     app.add_option("--warmup", options.warmup_seconds);
     app.add_option("--rate", options.rate, "requests per second (open loop); 0: closed loop");
+    app.add_option("--accept", options.accepted, "status of an accepted request");
     CLI11_PARSE(app, argc, argv);
 
     auto requests = load_requests(options.requests);

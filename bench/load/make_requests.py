@@ -4,9 +4,12 @@
     make_requests.py --secret-file F --shop S --lines 5 --count 20000 > requests.bin       orders
     make_requests.py --secret-file F --shop S --products 1000 --count 20 > requests.bin    batches of products
     make_requests.py --secret-file F --shop S --webhooks ORDERS > requests.bin             Shopify's, a body on each line
+    make_requests.py --secret-file F --shop S --clicks 1000 --count 20 > requests.bin      batches of clicks
+    make_requests.py --path /l/ --links 1000 --device --count 20000 > requests.bin         visitors of links
 """
 import argparse
 import base64
+import datetime
 import hashlib
 import hmac
 import json
@@ -100,8 +103,33 @@ def webhook_request(number, body, secret):
             ("X-Shopify-Triggered-At", "2026-11-01T10:00:01.516267807Z")], body
 
 
+def device(rng):
+    return base64.urlsafe_b64encode(rng.randbytes(16)).rstrip(b"=").decode()
+
+
+def clicks_request(options, secret, rng):
+    """One click, or a batch of them."""
+    now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    clicks = [{"svc_anon_id": device(rng), "program_id": "spring", "creator_id": f"creator-{number % 40}", "occurred_at": now,
+               "link_id": f"link-{number}"} for number in (rng.randrange(1000) for _ in range(options.clicks))]
+    body = json.dumps(clicks[0] if options.clicks == 1 else {"clicks": clicks}, separators=(",", ":")).encode()
+    return [("X-SVC-TOPIC", "CLICK"), ("X-Signature", hmac.new(secret, body, hashlib.sha256).hexdigest())], body
+
+
+def visit(options, rng):
+    """A browser's request for a link, or of a page for the id of its device."""
+    target = f"{options.path}link-{rng.randrange(options.links)}" if options.path.endswith("/") else options.path
+    cookie = f"Cookie: theme=dark; svc_anon_id={device(rng)}\r\n" if options.device else ""
+    return (f"GET {target} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/126.0\r\n"
+            f"Accept: text/html\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\n{cookie}\r\n").encode()
+
+
 def prepared(options, secret, rng):
     """Headers and body of each request."""
+    if options.clicks:
+        for _ in range(options.count):
+            yield clicks_request(options, secret, rng)
+        return
     if options.webhooks:
         with open(options.webhooks, "rb") as bodies:
             for number, body in enumerate(bodies):
@@ -113,24 +141,32 @@ def prepared(options, secret, rng):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--secret-file", required=True)
-    parser.add_argument("--shop", required=True)
+    parser.add_argument("--secret-file")
+    parser.add_argument("--shop")
     parser.add_argument("--path", default="/event/ecomm")
     parser.add_argument("--lines", type=int, default=5)
     parser.add_argument("--pad", type=int, default=0, help="bytes of an unknown field")
     parser.add_argument("--bare", action="store_true", help="orders without optional fields")
     parser.add_argument("--products", type=int, default=0, help="of a batch; 0: orders")
     parser.add_argument("--webhooks", help="a file of Shopify's orders")
+    parser.add_argument("--clicks", type=int, default=0, help="of a request; 0: none")
+    parser.add_argument("--links", type=int, default=0, help="visits of so many links")
+    parser.add_argument("--device", action="store_true", help="a visitor has a cookie")
     parser.add_argument("--bytes", type=int, default=0, help="pads each order to so many bytes")
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--first", type=int, default=0, help="number of the first order")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
-    with open(options.secret_file, "rb") as file:
-        secret = file.read().rstrip(b"\n")
     rng = random.Random(options.seed)
     out = sys.stdout.buffer
+    if options.links:
+        for _ in range(options.count):
+            request = visit(options, rng)
+            out.write(b"%d\n" % len(request) + request)
+        return
+    with open(options.secret_file, "rb") as file:
+        secret = file.read().rstrip(b"\n")
     for headers, body in prepared(options, secret, rng):
         headers += [("Host", "localhost"), ("X-SVC-SHOP-ID", options.shop), ("Content-Type", "application/json"),
                     ("Content-Length", len(body))]
