@@ -1,5 +1,6 @@
 #include "core/json/writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -16,46 +17,42 @@ void append_integer(std::string& out, Integer number) {
     out.append(digits.data(), end);
 }
 
-/// Characters that are written as they are.
-constexpr std::array<bool, 256> kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (unsigned byte = 0x20; byte < 0x7f; ++byte) {
-        plain[byte] = byte != '<' && byte != '"' && byte != '\\';
+/// Returns whether the byte stands for itself, whatever follows.
+bool is_plain(char c) noexcept {
+    return c >= 0x20 && c < 0x7f && c != '<' && c != '"' && c != '\\';
+}
+
+/// Appends the first character of a text that begins with one that is not plain. Returns its bytes.
+std::size_t append_special(std::string& out, std::string_view text) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (byte < 0x20 || byte == 0x7f || byte == '<') {
+        append_unicode_escape(out, byte);
+        return 1;
     }
-    return plain;
-}();
+    if (byte >= 0x80) {
+        const std::size_t bytes = utf8_bytes(text);
+        if (bytes > 0 && is_unseen(utf8_character(text))) {
+            append_unicode_escape(out, utf8_character(text));
+            return bytes;
+        }
+    } else {
+        out += '\\';
+    }
+    out += text.front();
+    return 1;
+}
 
 /// Escapes also what people would not see, because the output may go to a terminal.
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        std::size_t end = at;
-        while (end < text.size() && kPlain[static_cast<unsigned char>(text[end])]) {
-            ++end;
+    while (!text.empty()) {
+        const std::size_t plain = static_cast<std::size_t>(
+            std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+        out.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (!text.empty()) {
+            text.remove_prefix(append_special(out, text));
         }
-        out.append(text, at, end - at);
-        if (end == text.size()) {
-            break;
-        }
-        at = end;
-        const char c = text[at];
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f || c == '<') {
-            append_unicode_escape(out, byte);
-            continue;
-        }
-        if (byte >= 0x80) {
-            const std::size_t bytes = utf8_bytes(text.substr(at));
-            if (bytes > 0 && is_unseen(utf8_character(text.substr(at)))) {
-                append_unicode_escape(out, utf8_character(text.substr(at)));
-                at += bytes - 1;
-                continue;
-            }
-        }
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        out += c;
     }
     out += '"';
 }

@@ -124,11 +124,11 @@ bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept {
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {
     constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    text.reserve(2 * bytes.size());
+    std::string text(2 * bytes.size(), '0');
+    std::size_t at = 0;
     for (const std::uint8_t byte : bytes) {
-        text.push_back(kDigits[byte >> 4]);
-        text.push_back(kDigits[byte & 0xf]);
+        text[at++] = kDigits[byte >> 4];
+        text[at++] = kDigits[byte & 0xf];
     }
     return text;
 }
