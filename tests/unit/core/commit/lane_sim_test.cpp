@@ -13,13 +13,15 @@ TEST(LaneSimulation, NothingAnsweredIsLostDoubledReorderedOrStuck) {
     const std::uint64_t first = test_seed();
     const std::uint64_t seeds = test_seeds(1000);
     std::uint64_t acked = 0;
-    std::uint64_t faults = 0;
+    std::uint64_t faults = 0, stored = 0, killed = 0;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         sim::World world(seed);
         world.run(600);
         ASSERT_EQ(world.verdict(), "") << "SLUICE_SEED=" << seed << " SLUICE_SEEDS=1";
         acked += world.acked();
         faults += world.faults();
+        stored += world.clicks(sim::Fate::kStored);
+        killed += world.clicks(sim::Fate::kKilled);
     }
     std::printf("lanes: seeds %llu to %llu, %llu events answered, %llu faults\n",
                 static_cast<unsigned long long>(first),
@@ -27,6 +29,8 @@ TEST(LaneSimulation, NothingAnsweredIsLostDoubledReorderedOrStuck) {
                 static_cast<unsigned long long>(acked), static_cast<unsigned long long>(faults));
     EXPECT_GT(acked, seeds) << "a world in which nothing happens proves nothing";
     EXPECT_GT(faults, seeds / 2);
+    EXPECT_GT(stored, seeds);
+    EXPECT_GT(killed, seeds / 2);
 }
 
 }  // namespace

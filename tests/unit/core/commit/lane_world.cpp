@@ -72,9 +72,10 @@ void World::step() {
             reload();
         }
         send_something();
-        if (latched_ && below(20) == 0 && !locked_) {
-            unlatch();
-        }
+        visit();
+    }
+    if (latched_ && below(20) == 0 && !locked_) {
+        unlatch();
     }
     if (depth_ == 0) {  // else a caller further up may still look at one
         std::erase_if(processes_, [](const auto& each) { return !each->alive; });
@@ -134,6 +135,7 @@ void World::send_something() {
         to.wants_reopen = to.wants_reopen || !to.engine.is_open();
     }
     perform(to, actions);
+    flush(to);
 }
 
 void World::turn(Process& process) {
@@ -155,6 +157,10 @@ void World::turn(Process& process) {
         process.engine.move_due(now_ms(), actions);
     }
     perform(process, actions);
+    if (process.flush_timer_ms && *process.flush_timer_ms <= now_ms()) {
+        process.flush_timer_ms.reset();
+        flush(process);
+    }
     if (process.look) {
         process.look = false;
         LaneEngine::Actions more;
@@ -169,7 +175,8 @@ void World::turn(Process& process) {
         process.wants_reopen = false;
         take_lane(process);
     }
-    const bool idle = !process.engine.in_flight() && process.engine.waiting() == 0;
+    const bool idle =
+        !process.engine.in_flight() && process.engine.waiting() == 0 && !process.has_clicks();
     if (process.alive && process.quitting && idle && process.writes.empty()) {
         process.stays ? release_lane(process) : die(process);
     }
@@ -335,6 +342,10 @@ void World::refuse(WaiterChain chain) {
         if (std::exchange(event.over, true)) {
             wrong("event " + std::to_string(event.id) + " is answered twice");
         }
+        if (event.process != 0) {
+            end_clicks(event);
+            continue;
+        }
         clients_busy_[static_cast<std::size_t>(event.client)] = 0;
     }
 }
@@ -383,6 +394,8 @@ void World::die(Process& process) {
     }
     LaneEngine::Actions ignored;
     forget(process.engine.refused(ignored));
+    process.ring.take(kRingClicks,
+                      [this](const BufferedClick& click) { clicks_[click.at_ms] = Fate::kKilled; });
 }
 
 void World::power_cut() {
@@ -437,7 +450,10 @@ void World::come_to_rest() {
     for (int i = 0; i < 20'000 && verdict_.empty(); ++i) {
         step();
         const bool open = std::any_of(clients_busy_.begin(), clients_busy_.end(),
-                                      [](int event) { return event != 0; });
+                                      [](int event) { return event != 0; }) ||
+                          std::any_of(processes_.begin(), processes_.end(), [](const auto& each) {
+                              return each->alive && each->has_clicks();
+                          });
         if (!open && i > 200) {
             break;
         }
@@ -448,6 +464,9 @@ void World::come_to_rest() {
         }
     }
     for (const auto& each : processes_) {
+        if (each->alive && each->has_clicks()) {
+            wrong("clicks are stuck");
+        }
         die(*each);
     }
     depth_ += kDepthMax;
@@ -469,6 +488,7 @@ void World::check() {
             wrong("event " + std::to_string(id) + " was answered and is lost");
         }
     }
+    check_clicks();
     std::uint64_t earliest_ack = ~std::uint64_t{0};
     int whose = 0;
     for (auto id = queue_.rbegin(); id != queue_.rend(); ++id) {

@@ -6,6 +6,9 @@
 // processes stay for requests of others: they return their lane. If a request still comes, they
 // append it to the queue, or had begun to take a lane. Everything may happen between any two steps
 // of a move, because each of its questions lets the others run.
+//
+// Visitors of links leave clicks in the ring of a process (DU2), which hands them over as one
+// record, with the next order or after a while.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +25,13 @@
 
 #include "core/commit/lane_engine.hpp"
 #include "core/commit/lane_move.hpp"
+#include "core/links/click_ring.hpp"
 
 namespace sluice::sim {
 
 inline constexpr std::size_t kSector = 512;
+inline constexpr std::size_t kRingClicks = 12, kRecordClicks = 8;
+inline constexpr std::uint64_t kFlushMs = 200;
 inline constexpr int kDepthMax = 3;  ///< Others run between the steps of others that far.
 
 inline Uuid uuid_of(std::uint8_t kind, std::uint64_t number) {
@@ -42,7 +48,11 @@ struct Event : Waiter {
     std::uint64_t acked_at = 0;  ///< 0 means never.
     bool over = false;           ///< Answered, or its process died.
     std::string record;
+    int process = 0;                      ///< A record of clicks: whose ring had them; else 0.
+    std::vector<std::uint64_t> clicks{};  ///< Their numbers.
 };
+
+enum class Fate : std::uint8_t { kInRing, kUnderWay, kStored, kLost, kKilled };
 
 struct Row {
     std::uint64_t moved = 0, floor = 0;
@@ -92,7 +102,12 @@ struct Process {
     LaneEngine engine;
     std::vector<Write> writes;
     std::vector<std::size_t> to_answer;
-    std::optional<std::uint64_t> wait_timer_ms, move_timer_ms;
+    std::optional<std::uint64_t> wait_timer_ms, move_timer_ms, flush_timer_ms;
+    ClickRing ring{kRingClicks};
+    bool has_clicks_under_way = false;
+
+    /// The process keeps its lane.
+    [[nodiscard]] bool has_clicks() const noexcept { return has_clicks_under_way || !ring.empty(); }
 };
 
 struct Faults {
@@ -109,6 +124,9 @@ public:
     [[nodiscard]] const std::string& verdict() const noexcept { return verdict_; }
     [[nodiscard]] std::uint64_t acked() const noexcept { return acked_; }
     [[nodiscard]] std::uint64_t faults() const noexcept { return faults_seen_; }
+    [[nodiscard]] std::uint64_t clicks(Fate fate) const {
+        return static_cast<std::uint64_t>(std::count(clicks_.begin(), clicks_.end(), fate));
+    }
 
 private:
     class Moving;
@@ -125,6 +143,11 @@ private:
     void step();
     void others_run();
     void send_something();
+    void visit();
+    void flush(Process& process);
+    void set_flush_timer(Process& process) const;
+    void end_clicks(const Event& record);
+    void check_clicks();
     void turn(Process& process);
     void finish_write(Process& process);
     void perform(Process& process, const LaneEngine::Actions& actions);
@@ -162,6 +185,7 @@ private:
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<std::unique_ptr<Process>> processes_;
     std::map<int, std::unique_ptr<Event>> events_;
+    std::vector<Fate> clicks_;       ///< By number: the clicks that were counted.
     std::vector<int> clients_busy_;  ///< By client: the event that it waits for, or 0.
     std::vector<int> queue_;
     std::string verdict_;
