@@ -60,6 +60,7 @@ void LinkTable::begin() noexcept {
     const bool prepared = guarded(log_, false, [&] {
         reading_ = std::make_unique<Reading>();
         reading_->snapshot = snapshot_;
+        reading_->outdated = std::move(outdated_);
         return true;
     });
     if (!prepared) {
@@ -74,6 +75,7 @@ void LinkTable::begin() noexcept {
 void LinkTable::run(OffloadJob& job, ngx_log_t* log) noexcept {
     auto& table = *static_cast<LinkTable*>(job.owner);
     Reading& reading = *table.reading_;
+    reading.outdated.reset();
     const bool is_done = guarded(log, false, [&] {
         read(table.paths_, reading);
         return true;
@@ -112,8 +114,8 @@ void LinkTable::done() noexcept {
     if (reading_->reader) {
         reader_ = std::move(reading_->reader);
     }
-    if (reading_->snapshot != nullptr) {
-        snapshot_ = std::move(reading_->snapshot);
+    if (reading_->snapshot != nullptr && reading_->snapshot != snapshot_) {
+        outdated_ = std::exchange(snapshot_, std::move(reading_->snapshot));
     }
     if (reading_->problem != problem_) {
         problem_ = std::move(reading_->problem);

@@ -54,6 +54,7 @@ private:
         std::optional<store::LinkReader> reader;
         LinkSnapshotPtr snapshot;
         std::string problem;
+        LinkSnapshotPtr outdated;  ///< To be freed on the thread.
     };
 
     static void run(OffloadJob& job, ngx_log_t* log) noexcept;
@@ -68,6 +69,7 @@ private:
     Offload& offload_;
     ngx_log_t* log_;
     LinkSnapshotPtr snapshot_;
+    LinkSnapshotPtr outdated_;  ///< The links before: freeing 100,000 of them takes milliseconds.
     /// For the loads of current(); the thread has one of its own.
     std::optional<store::LinkReader> reader_;
     std::string problem_;
