@@ -37,6 +37,7 @@ public:
     std::size_t take(std::size_t most, Use&& use) {
         const std::size_t taken = std::min(most, count_);
         for (std::size_t i = 0; i < taken; ++i) {
+            fetch_ahead(i, taken);
             use(clicks_[(first_ + i) % clicks_.size()]);
         }
         if (taken != 0) {  // a ring without room divides by nothing
@@ -49,6 +50,21 @@ public:
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
 private:
+    /// Lets the processor fetch the links of clicks that follow soon: of 100,000 links hardly one
+    /// is in its cache.
+    void fetch_ahead(std::size_t i, std::size_t taken) const noexcept {
+        constexpr std::size_t kLink = 8, kId = 4;
+        const auto link_of = [this](std::size_t at) {
+            return clicks_[(first_ + at) % clicks_.size()].link;
+        };
+        if (i + kLink < taken) {
+            __builtin_prefetch(link_of(i + kLink));
+        }
+        if (i + kId < taken && link_of(i + kId) != nullptr) {
+            __builtin_prefetch(link_of(i + kId)->id.data());
+        }
+    }
+
     std::vector<BufferedClick> clicks_;
     std::size_t first_ = 0, count_ = 0;
 };

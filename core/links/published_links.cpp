@@ -1,6 +1,7 @@
 #include "core/links/published_links.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -127,6 +128,31 @@ Result<PublishedHead> PublishedLinks::read_head(std::string_view bytes) {
     return head ? Result<PublishedHead>(std::move(head->head)) : head.error();
 }
 
+std::size_t PublishedLinks::probe(std::string_view id, std::uint32_t hash) const noexcept {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+        const Slot& slot = slots_[at];
+        const bool is_same = slot.hash == hash && slot.number != kNone &&
+                             id == std::string_view(bytes_.data() + slot.id_at, slot.id_bytes);
+        if (is_same || slot.number == kNone) {
+            return at;
+        }
+    }
+}
+
+bool PublishedLinks::insert(const PublishedLink& link) {
+    const std::uint32_t hash = hash_of(link.id);
+    Slot& slot = slots_[probe(link.id, hash)];
+    if (slot.number != kNone) {
+        return false;
+    }
+    slot = {hash, static_cast<std::uint32_t>(links_.size()),
+            static_cast<std::uint32_t>(link.id.data() - bytes_.data()),
+            static_cast<std::uint32_t>(link.id.size())};
+    links_.push_back(link);
+    return true;
+}
+
 Result<PublishedLinks> PublishedLinks::read(std::string bytes) {
     if (bytes.size() < kHeadBytes + kCrcBytes) {
         return damaged("it is cut off");
@@ -149,13 +175,12 @@ Result<PublishedLinks> PublishedLinks::read(std::string bytes) {
         return damaged("it has more links than a ledger");
     }
     links.links_.reserve(head->count);
-    links.by_id_.reserve(head->count);
+    links.slots_.resize(std::bit_ceil(head->count + std::size_t{head->count} / 3 + 1));
     for (std::uint32_t number = 0; number < head->count; ++number) {
         const std::optional<PublishedLink> link = take_link(from);
-        if (!link || !links.by_id_.emplace(link->id, number).second) {
+        if (!link || !links.insert(*link)) {
             return damaged("a link is not as it was written");
         }
-        links.links_.push_back(*link);
     }
     return from.is_at_end() ? Result<PublishedLinks>(std::move(links))
                             : damaged("it goes on behind its last link");

@@ -245,12 +245,17 @@ static void on_link_woken(ngx_http_request_t* r) noexcept;
 /// @return the result for ngx_http_finalize_request(), or NGX_DONE if the request waits.
 ngx_int_t answer_link_request(LinkRequest& request) {
     ngx_http_request_t* r = request.r;
+    const LinkSnapshotPtr links = request.service->table.current();
+    const std::optional<LinkTarget> target =
+        parse_link_target(to_view(r->unparsed_uri), to_view(core_conf(r).name));
+    if (links != nullptr && target) {
+        links->links->prefetch(target->id);  // while the headers are read
+    }
     const LinkHead head = read_link_head(r, loc_conf(r)->scan->names.anon_field);
     if (head.fetch.is_speculative()) {
         settle_link(request, LinkResult::kSpeculative);
         return refuse_link(r, NGX_HTTP_SERVICE_UNAVAILABLE);
     }
-    const LinkSnapshotPtr links = request.service->table.current();
     if (links == nullptr) {
         const bool has_waited = std::exchange(request.waiter.owner, &request) != nullptr;
         request.waiter.resumed = &on_links_read;
@@ -261,8 +266,6 @@ ngx_int_t answer_link_request(LinkRequest& request) {
         }
         return answer_without_link(request, LinkResult::kUnavailable);
     }
-    const std::optional<LinkTarget> target =
-        parse_link_target(to_view(r->unparsed_uri), to_view(core_conf(r).name));
     if (!target) {
         return answer_without_link(request, LinkResult::kUnknown);
     }

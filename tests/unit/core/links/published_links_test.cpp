@@ -38,6 +38,25 @@ TEST(PublishedLinks, AFileWithoutLinksIsWhole) {
         PublishedLinks::read(PublishedLinksWriter().finish({kStore, 1, 0}));
     ASSERT_TRUE(links.ok());
     EXPECT_TRUE(links->links().empty());
+    links->prefetch("anna");
+    EXPECT_EQ(links->find("anna"), nullptr);
+}
+
+TEST(PublishedLinks, OfManyLinksEachIsFoundAndNoOther) {
+    for (const std::size_t count : {1U, 2U, 3U, 4U, 1000U, 20'000U}) {
+        PublishedLinksWriter writer;
+        for (std::size_t i = 0; i < count; ++i) {
+            writer.add({"link-" + std::to_string(i), {1}, "https://shop.example/", false, false});
+        }
+        const Result<PublishedLinks> links = PublishedLinks::read(writer.finish({kStore, 1, 1}));
+        ASSERT_TRUE(links.ok()) << links.error().message;
+        for (std::size_t i = 0; i < 2 * count; ++i) {
+            const std::string id = "link-" + std::to_string(i);
+            const PublishedLink* const found = links->find(id);
+            ASSERT_EQ(found != nullptr, i < count) << id;
+            EXPECT_TRUE(found == nullptr || found->id == id);
+        }
+    }
 }
 
 TEST(PublishedLinks, EveryCutAndEveryChangedByteIsFound) {
