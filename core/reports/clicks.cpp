@@ -9,6 +9,7 @@
 
 #include "core/ledger/overview_rows.hpp"
 #include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
 
 namespace sluice::reports {
 namespace {
@@ -44,20 +45,13 @@ Timestamp day_before(Timestamp day) {
     return day.plus_days(-1);
 }
 
-/// Returns `2026-01-31` for 20260131, and `2026-01` for 202601.
-std::string span_text(std::uint32_t when, bool is_day) {
-    const std::string digits = std::to_string(is_day ? 1'000'000'000 + when : 10'000'000 + when);
-    std::string text = digits.substr(2, 4) + "-" + digits.substr(6, 2);
-    return is_day ? text + "-" + digits.substr(8) : text;
-}
-
 /// Returns an interval of ISO 8601 in which `..` is an open end, or nothing for all of time.
 std::string interval_text(const ClickListing& listing) {
     if (!listing.from && !listing.to) {
         return {};
     }
     const auto end = [](const std::optional<Timestamp>& at) {
-        return at ? span_text(day_of(*at), true) : std::string("..");
+        return at ? day_text(day_of(*at)) : std::string("..");
     };
     return end(listing.from) + "/" + end(listing.to);
 }
@@ -208,10 +202,7 @@ const List<ClickOf>& click_list() {
         {"orders", kInteger, kEveryone,
          [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->orders); }},
         {"conversion", kRate, kEveryone,
-         [](Of of) -> Value {
-             const auto text = of.figures == nullptr ? std::nullopt : conversion_of(*of.figures);
-             return text ? Value(*text) : Value();
-         }},
+         [](Of of) { return of.figures == nullptr ? Value() : conversion_of(*of.figures); }},
         {"currency", kText, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.currency->code()); }},
         {"earned", kAmount, kLedger,
@@ -219,6 +210,21 @@ const List<ClickOf>& click_list() {
         {"adjusted", kAmount, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.adjusted); }}};
     return list;
+}
+
+Value conversion_of(const ClickFigures& figures) {
+    constexpr Int128 kOne = 10'000;
+    const Int128 devices = figures.devices.unscaled();
+    if (devices <= 0 || figures.orders.is_negative()) {
+        return {};
+    }
+    std::string text =
+        format_scaled(divide_half_even(figures.orders.unscaled() * kOne, devices), 4);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
 }
 
 void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& out) {
@@ -233,8 +239,9 @@ void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& 
         if (listing.unmatched && is_matched(ledger, listing.account, key, programs)) {
             continue;
         }
-        const std::string period =
-            spans_all ? interval_text(listing) : span_text(key.when, listing.by == ClicksBy::kDay);
+        const std::string period = spans_all                      ? interval_text(listing)
+                                   : listing.by == ClicksBy::kDay ? day_text(key.when)
+                                                                  : month_text(key.when);
         const CreatorId shown = names.shown(listing.account, key.creator);
         add_rows({period,
                   key.program.view(),
@@ -246,6 +253,34 @@ void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& 
                   {}},
                  group, out);
     }
+}
+
+Json click_months_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+                     Timestamp now) {
+    constexpr std::size_t kMonths = 12;
+    const std::vector<ProgramRow> programs = ledger.programs(account);
+    std::vector<std::uint32_t> months{month_of(now)};
+    while (months.size() < kMonths) {
+        months.insert(months.begin(), month_before(months.front()));
+    }
+    Json list = Json::array();
+    for (const std::uint32_t month : months) {
+        ClickFigures sum;
+        for (const ProgramRow& row : programs) {
+            ClickMonth first;
+            first.account = account;
+            first.month = month;
+            first.program = row.program.id;
+            first.creator = creator;
+            ledger.scan(first, {4, 4}, [&sum](const ClickMonth& part) { sum += part; });
+        }
+        list.push_back({{"month", month_text(month)},
+                        {"clicks", whole_number(sum.clicks)},
+                        {"devices", whole_number(sum.devices)},
+                        {"orders", whole_number(sum.orders)},
+                        {"conversion", json_of(conversion_of(sum))}});
+    }
+    return list;
 }
 
 }  // namespace sluice::reports

@@ -6,6 +6,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/reports/json.hpp"
 #include "core/reports/list.hpp"
 #include "core/reports/row_output.hpp"
 
@@ -40,5 +41,13 @@ struct ClickOf {
 /// Lists figures of clicks, of the orders that they attributed, and of their commission. Columns
 /// that are not grouped by are null. Each further currency has a row of its own, without counts.
 void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& out);
+
+/// Returns orders / devices with up to 4 digits after the point, or null without devices.
+[[nodiscard]] Value conversion_of(const ClickFigures& figures);
+/// Returns the figures of a creator's last twelve months in the programs of the account, the oldest
+/// month first: month, clicks, devices, orders, conversion.
+/// @param creator  First id.
+[[nodiscard]] Json click_months_of(LedgerReader& ledger, AccountNumber account,
+                                   const CreatorId& creator, Timestamp now);
 
 }  // namespace sluice::reports

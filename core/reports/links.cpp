@@ -1,9 +1,9 @@
 #include "core/reports/links.hpp"
 
-#include <map>
+#include <algorithm>
 #include <string>
-#include <vector>
 
+#include "core/ledger/paged_reads.hpp"
 #include "core/reports/names.hpp"
 
 namespace sluice::reports {
@@ -14,9 +14,8 @@ Value whole(const Decimal& number) {
 }
 
 /// Adds up the figures of the last days by link. Devices of several days are counted in each.
-std::map<LinkId, ClickFigures> figures_of_links(LedgerReader& ledger, AccountNumber account,
-                                                Timestamp now) {
-    std::map<LinkId, ClickFigures> sums;
+FiguresOfLinks figures_of_links(LedgerReader& ledger, AccountNumber account, Timestamp now) {
+    FiguresOfLinks sums;
     ClickDay begin;
     begin.account = account;
     begin.day = day_of(now.plus_days(1 - kLinkFigureDays));
@@ -31,6 +30,57 @@ std::map<LinkId, ClickFigures> figures_of_links(LedgerReader& ledger, AccountNum
         return true;
     });
     return sums;
+}
+
+/// Returns the last days that figures are shown of, the oldest first.
+std::vector<std::uint32_t> figure_days(Timestamp now) {
+    std::vector<std::uint32_t> days;
+    for (std::int64_t day = 1 - kLinkFigureDays; day <= 0; ++day) {
+        days.push_back(day_of(now.plus_days(day)));
+    }
+    return days;
+}
+
+/// Visits the parts that nodes have of links in days or months. Reads some thousand keys at once.
+template <class Row>
+void visit_parts(LedgerReader& ledger, std::span<const LinkRow> links, std::uint32_t Row::*when,
+                 std::span<const std::uint32_t> spans, const Visitor<Row>& visit) {
+    constexpr std::size_t kAtOnce = 5000;
+    std::vector<std::uint32_t> nodes;
+    ledger.scan_heads([&nodes](const LedgerHead& head) {
+        nodes.push_back(head.number);
+        return true;
+    });
+    std::vector<Row> parts;
+    const auto read = [&] {
+        load_all(ledger, parts);
+        for (const Row& part : parts) {
+            static_cast<void>(visit(part));
+        }
+        parts.clear();
+    };
+    for (const LinkRow& link : links) {
+        for (const std::uint32_t span : spans) {
+            for (const std::uint32_t node : nodes) {
+                Row& part = parts.emplace_back();
+                part.account = link.account;
+                part.*when = span;
+                part.program = link.program;
+                part.creator = link.creator;
+                part.link = link.link;
+                part.node = node;
+            }
+        }
+        if (parts.size() >= kAtOnce) {
+            read();
+        }
+    }
+    read();
+}
+
+ClickFigures figures_of(const FiguresOfLinks& sums, const LinkId& link) {
+    const auto found = sums.find(link);
+    return found == sums.end() ? ClickFigures() : found->second;
 }
 
 }  // namespace
@@ -60,23 +110,88 @@ const List<LinkOf>& link_list() {
     return list;
 }
 
-void write_links(LedgerReader& ledger, AccountNumber account,
-                 const std::optional<CreatorId>& creator, Timestamp now, RowOutput& out) {
-    const CreatorNames names(ledger, account);
-    const std::map<LinkId, ClickFigures> figures = figures_of_links(ledger, account, now);
+FiguresOfLinks link_figures_of_month(LedgerReader& ledger, std::span<const LinkRow> links,
+                                     std::uint32_t month) {
+    FiguresOfLinks sums;
+    visit_parts<ClickMonth>(ledger, links, &ClickMonth::month, std::span(&month, 1),
+                            [&sums](const ClickMonth& part) { sums[part.link] += part; });
+    return sums;
+}
+
+std::map<std::uint32_t, ClickFigures> link_days(LedgerReader& ledger, const LinkRow& link,
+                                                Timestamp now) {
+    std::map<std::uint32_t, ClickFigures> sums;
+    const std::vector<std::uint32_t> days = figure_days(now);
+    for (const std::uint32_t day : days) {
+        sums.try_emplace(day);
+    }
+    visit_parts<ClickDay>(ledger, std::span(&link, 1), &ClickDay::day, days,
+                          [&sums](const ClickDay& part) { sums[part.day] += part; });
+    return sums;
+}
+
+std::vector<Row> link_rows(LedgerReader& ledger, std::span<const LinkRow> links, Timestamp now) {
+    if (links.empty()) {
+        return {};
+    }
+    FiguresOfLinks sums;
+    visit_parts<ClickDay>(ledger, links, &ClickDay::day, figure_days(now),
+                          [&sums](const ClickDay& part) { sums[part.link] += part; });
+    const CreatorNames names(ledger, links.front().account);
+    std::vector<Row> rows;
+    for (const LinkRow& link : links) {
+        rows.push_back(link_list().row(
+            {link, names.shown(link.account, link.creator), figures_of(sums, link.link)}));
+    }
+    return rows;
+}
+
+std::vector<LinkPlace> link_places(LedgerReader& ledger, AccountNumber account,
+                                   const std::optional<CreatorId>& creator,
+                                   const std::optional<LinkPlace>& after, std::size_t max) {
     LinkByCreator first;
     first.account = account;
     first.creator = creator.value_or(CreatorId());
     const unsigned same = creator ? 2 : 1;
-    std::vector<LinkId> ids;
-    ledger.scan(first, {same, same}, [&ids](const LinkByCreator& row) { ids.push_back(row.link); });
-    for (const LinkId& id : ids) {
-        LinkRow link;
-        link.link = id;
-        if (ledger.load(link)) {
-            const auto sums = figures.find(id);
-            out.add(link_list().row({link, names.shown(account, link.creator),
-                                     sums == figures.end() ? ClickFigures() : sums->second}));
+    if (after) {
+        first.creator = after->creator;
+        first.link = after->link;
+    }
+    std::vector<LinkPlace> places;
+    ledger.scan(first, {same, after ? 3 : same}, [&](const LinkByCreator& row) {
+        LinkPlace place{row.creator, row.link};
+        if (!after || *after < place) {
+            places.push_back(std::move(place));
+        }
+        return places.size() < max;
+    });
+    return places;
+}
+
+std::vector<LinkRow> links_at(LedgerReader& ledger, std::span<const LinkPlace> places) {
+    std::vector<LinkRow> links(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        links[i].link = places[i].link;
+    }
+    load_all(ledger, links);
+    return links;
+}
+
+void write_links(LedgerReader& ledger, AccountNumber account,
+                 const std::optional<CreatorId>& creator, Timestamp now, RowOutput& out) {
+    constexpr std::size_t kAtOnce = 1000;
+    const CreatorNames names(ledger, account);
+    const FiguresOfLinks figures = figures_of_links(ledger, account, now);
+    std::optional<LinkPlace> after;
+    for (bool more = true; more;) {
+        const auto places = link_places(ledger, account, creator, after, kAtOnce);
+        for (const LinkRow& link : links_at(ledger, places)) {
+            out.add(link_list().row(
+                {link, names.shown(account, link.creator), figures_of(figures, link.link)}));
+        }
+        more = places.size() == kAtOnce;
+        if (more) {
+            after = places.back();
         }
     }
 }
@@ -87,11 +202,7 @@ Result<Json> link_object(LedgerReader& ledger, const LinkId& id, Timestamp now) 
     if (!ledger.load(link)) {
         return Error{ErrorCode::kNotFound, "there is no link " + id.str()};
     }
-    const CreatorNames names(ledger, link.account);
-    const std::map<LinkId, ClickFigures> figures = figures_of_links(ledger, link.account, now);
-    const auto sums = figures.find(id);
-    return link_list().object({link, names.shown(link.account, link.creator),
-                               sums == figures.end() ? ClickFigures() : sums->second});
+    return object_of(link_list().columns(), link_rows(ledger, std::span(&link, 1), now).front());
 }
 
 }  // namespace sluice::reports

@@ -64,15 +64,16 @@ std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attenti
 
 }  // namespace
 
+std::uint64_t whole_number(const Decimal& number) noexcept {
+    return static_cast<std::uint64_t>(std::max<Int128>(number.unscaled(), 0));
+}
+
 OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint32_t day) {
     OrderDay sum;
     sum.account = account;
     sum.day = day;
     ledger.scan(OrderDay(sum), {2, 2}, [&sum](const OrderDay& part) { add_columns(sum, part); });
-    const auto count = [](const Decimal& number) {
-        return static_cast<std::uint64_t>(std::max<Int128>(number.unscaled(), 0));
-    };
-    return {count(sum.orders), count(sum.attributed)};
+    return {whole_number(sum.orders), whole_number(sum.attributed)};
 }
 
 ClickFigures clicks_of_day(LedgerReader& ledger, AccountNumber account, std::uint32_t day) {
@@ -96,6 +97,59 @@ std::map<ShopNumber, DeviceCount> device_counts(LedgerReader& ledger, AccountNum
         }
     });
     return counts;
+}
+
+std::vector<ShopWithoutDevices> shops_without_devices(LedgerReader& ledger,
+                                                      const std::optional<AccountNumber>& account,
+                                                      std::uint32_t day) {
+    std::map<std::pair<AccountNumber, ShopNumber>, DeviceCount> counts;
+    ShopDay first;
+    first.account = account.value_or(AccountNumber());
+    const unsigned same = account ? 1 : 0;
+    ledger.scan(first, {same, same}, [&](const ShopDay& row) {
+        if (row.day == day) {
+            DeviceCount& count = counts[{row.account, row.shop}];
+            count.orders += row.orders;
+            count.with_device += row.with_device;
+        }
+    });
+    std::map<AccountNumber, std::uint64_t> devices;
+    std::vector<ShopWithoutDevices> shops;
+    for (const auto& [key, count] : counts) {
+        if (count.orders == 0 || count.with_device != 0) {
+            continue;
+        }
+        const auto [clicked, is_new] = devices.try_emplace(key.first, 0);
+        if (is_new) {
+            clicked->second = whole_number(clicks_of_day(ledger, key.first, day).devices);
+        }
+        if (clicked->second != 0) {
+            shops.push_back({key.first, key.second, clicked->second});
+        }
+    }
+    return shops;
+}
+
+void scan_click_days(LedgerReader& ledger, const Visitor<ClickDay>& visit) {
+    Joined<ClickDay> sums(
+        [](const ClickDay& a, const ClickDay& b) {
+            return a.account == b.account && a.day == b.day && a.program == b.program &&
+                   a.creator == b.creator && a.link == b.link;
+        },
+        visit);
+    ledger.scan(ClickDay(), {0, 0}, [&sums](const ClickDay& part) { return sums.add(part); });
+    (void)sums.finish();
+}
+
+void scan_link_days(LedgerReader& ledger, const Visitor<LinkDay>& visit) {
+    Joined<LinkDay> sums(
+        [](const LinkDay& a, const LinkDay& b) {
+            return a.account == b.account && a.day == b.day && a.program == b.program &&
+                   a.creator == b.creator && a.link == b.link && a.currency == b.currency;
+        },
+        visit);
+    ledger.scan(LinkDay(), {0, 0}, [&sums](const LinkDay& part) { return sums.add(part); });
+    (void)sums.finish();
 }
 
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,

@@ -15,6 +15,9 @@
 
 namespace sluice::reports {
 
+/// Returns a sum of all nodes' parts that is a whole number, at least 0.
+[[nodiscard]] std::uint64_t whole_number(const Decimal& number) noexcept;
+
 struct OrdersOfDay {
     std::uint64_t orders = 0, attributed = 0;
 };
@@ -37,6 +40,23 @@ struct DeviceCount {
                                                               AccountNumber account,
                                                               std::uint32_t first,
                                                               std::uint32_t last);
+
+/// A shop whose new orders of a day carried no device id, although visitors followed links.
+struct ShopWithoutDevices {
+    AccountNumber account;
+    ShopNumber shop;
+    std::uint64_t devices;  ///< The account's that clicked on the day.
+};
+/// @param account  Absent means all.
+/// @param day  The UTC day, less than kShopDays ago.
+[[nodiscard]] std::vector<ShopWithoutDevices> shops_without_devices(
+    LedgerReader& ledger, const std::optional<AccountNumber>& account, std::uint32_t day);
+
+/// Visits the figures of clicks of all accounts, by account, day, program, creator and link. A
+/// visited row has node 0.
+void scan_click_days(LedgerReader& ledger, const Visitor<ClickDay>& visit);
+/// Visits the commission of orders of links likewise, and by currency.
+void scan_link_days(LedgerReader& ledger, const Visitor<LinkDay>& visit);
 
 /// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program
 /// and currency. A visited row has node 0.

@@ -176,6 +176,12 @@ std::string month_text(std::uint32_t month) {
     return text;
 }
 
+std::string day_text(std::uint32_t day) {
+    std::string text = month_text(day / 100);
+    append_digits(text += '-', day % 100, 2);
+    return text;
+}
+
 Timestamp end_of_month(std::uint32_t month) {
     constexpr std::uint32_t kDecember = 12;
     return start_of_day((month % 100 < kDecember ? month + 1 : (month / 100 + 1) * 100 + 1) * 100 +

@@ -46,6 +46,8 @@ inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, 
 [[nodiscard]] Timestamp end_of_month(std::uint32_t month);
 /// Returns the calendar day (UTC): 20260131.
 [[nodiscard]] std::uint32_t day_of(Timestamp at);
+/// Returns a day as day_of() returns it as text: 2026-01-31.
+[[nodiscard]] std::string day_text(std::uint32_t day);
 /// Returns the first instant of the calendar day (UTC).
 [[nodiscard]] Timestamp start_of_day(Timestamp at);
 /// Likewise, of a day as day_of() returns it.

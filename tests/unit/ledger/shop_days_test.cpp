@@ -97,5 +97,35 @@ TEST_P(ShopDaysTest, RP1_CountsOfDaysAreAddedOverNodes) {
     EXPECT_TRUE(reports::device_counts(*snapshot, AccountNumber{99}, 0, 99999999).empty());
 }
 
+TEST_P(ShopDaysTest, RP1_AShopWithoutDeviceIdsIsNamedOnADayWithClicks) {
+    const auto named = [this](const std::optional<AccountNumber>& account, std::uint32_t day) {
+        std::string text;
+        for (const auto& [of, shop, devices] :
+             reports::shops_without_devices(*ledger->snapshot(Books::kNode), account, day)) {
+            text += std::to_string(of.value) + "/" + std::to_string(shop.value) + ": " +
+                    std::to_string(devices) + " ";
+        }
+        return text;
+    };
+    order_at(books, "2026-03-01T10:00:00Z");
+    EXPECT_EQ(named(kAcme, 20260301), "");
+    const auto txn = ledger->begin(Books::kNode);
+    ClickDay clicks;
+    clicks.account = kAcme;
+    clicks.day = 20260301;
+    clicks.node = 1;
+    clicks.devices = Decimal(3, 0);
+    txn->add_row(clicks);
+    txn->commit();
+    EXPECT_EQ(named(kAcme, 20260301), "1/1: 3 ");
+    EXPECT_EQ(named(std::nullopt, 20260301), "1/1: 3 ");
+    EXPECT_EQ(named(AccountNumber{99}, 20260301), "");
+    EXPECT_EQ(named(kAcme, 20260302), "") << "no order";
+    books.from_shop("shop-2");
+    order_at(books, "2026-03-01T11:00:00Z");
+    order_at(books, "2026-03-01T12:00:00Z", "d1");
+    EXPECT_EQ(named(std::nullopt, 20260301), "1/1: 3 ");
+}
+
 }  // namespace
 }  // namespace sluice::test
