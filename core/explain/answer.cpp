@@ -3,6 +3,7 @@
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/account_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
@@ -71,14 +72,28 @@ std::string amount_words(const Explanation& e) {
            e.creator;
 }
 
-std::string waiting_words(const Explanation& e) {
+/// Returns whether a click of the account was ever counted.
+bool has_clicks(LedgerReader& ledger, AccountNumber account) {
+    bool has_some = false;
+    ClickMonth first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&has_some](const ClickMonth& /*row*/) {
+        has_some = true;
+        return false;
+    });
+    return has_some;
+}
+
+std::string waiting_words(const Explanation& e, LedgerReader& ledger) {
+    if (e.candidates.empty() && e.order.codes.empty()) {
+        return !e.order.device && has_clicks(ledger, e.order.key.account)
+                   ? "No creator: the order carries no device id."
+                   : "No creator: the order has no discount code, and no click of its device is "
+                     "known.";
+    }
     if (e.candidates.empty()) {
-        return e.order.codes.empty()
-                   ? "No creator: the order has no discount code, and no click of its device is "
-                     "known."
-                   : "No creator: code " + e.order.codes.front() +
-                         " belongs to no creator of a program that covers " + e.shop.shop_id.str() +
-                         ".";
+        return "No creator: code " + e.order.codes.front() +
+               " belongs to no creator of a program that covers " + e.shop.shop_id.str() + ".";
     }
     const ExplainedCandidate& first = e.candidates.front();
     if (first.creator.empty()) {
@@ -332,7 +347,7 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
     answer.status = OrderJudge(ledger).status(e.order, now);
     if (answer.status == "waiting") {
         answer.since = e.order.ordered_at;
-        answer.sentence = waiting_words(e);
+        answer.sentence = waiting_words(e, ledger);
         answer.next_step =
             e.order.codes.empty() ? "when a code or click is known" : "when the code has an owner";
     } else if (answer.status == "detached") {

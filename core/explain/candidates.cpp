@@ -86,10 +86,10 @@ void add_clicks_now(std::vector<ExplainedCandidate>& out, const OrderState& orde
                                 return clicks.size() < kClicksShownMax;
                             });
         for (const Click& click : clicks) {
-            out.push_back({AttributionType::kLanded, click_source(click.occurred_at, click.link),
-                           click.program.str(),
-                           shown_id(ledger, click.account, click.creator).str(), false,
-                           fault_or_none(judge.click_fault(click, row))});
+            out.push_back(
+                {AttributionType::kLanded, click_source(click.occurred_at, click.link),
+                 click.program.str(), shown_id(ledger, click.account, click.creator).str(), false,
+                 fault_or_none(judge.click_fault(click, row)), click.occurred_at, click.link});
         }
     }
 }
@@ -126,10 +126,10 @@ void add_later_clicks(std::vector<ExplainedCandidate>& out, const OrderState& or
                 return clicks.size() < kClicksShownMax;
             });
         for (const Click& click : clicks) {
-            out.push_back({AttributionType::kLanded, click_source(click.occurred_at, click.link),
-                           click.program.str(),
-                           shown_id(ledger, click.account, click.creator).str(), false,
-                           "recorded after the order was attributed"});
+            out.push_back(
+                {AttributionType::kLanded, click_source(click.occurred_at, click.link),
+                 click.program.str(), shown_id(ledger, click.account, click.creator).str(), false,
+                 "recorded after the order was attributed", click.occurred_at, click.link});
         }
     }
 }
@@ -139,14 +139,14 @@ void add_later_clicks(std::vector<ExplainedCandidate>& out, const OrderState& or
 std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerReader& ledger) {
     std::vector<ExplainedCandidate> out;
     for (const Candidate& candidate : order.position()->attribution.candidates) {
-        std::string source = click_source(candidate.clicked_at, candidate.link);
-        if (candidate.type == AttributionType::kAffiliateCode) {
-            source = code_source(candidate.code);
-        }
-        out.push_back({candidate.type, std::move(source), candidate.program.str(),
-                       shown_id(ledger, order.key.account, candidate.creator).str(),
-                       candidate.verdict == CandidateVerdict::kWon,
-                       verdict_words(candidate.verdict)});
+        const bool is_click = candidate.type != AttributionType::kAffiliateCode;
+        std::string source = is_click ? click_source(candidate.clicked_at, candidate.link)
+                                      : code_source_then(order, candidate.code);
+        out.push_back(
+            {candidate.type, std::move(source), candidate.program.str(),
+             shown_id(ledger, order.key.account, candidate.creator).str(),
+             candidate.verdict == CandidateVerdict::kWon, verdict_words(candidate.verdict),
+             is_click ? std::optional(candidate.clicked_at) : std::nullopt, candidate.link});
     }
     add_later_clicks(out, order, ledger);
     return out;

@@ -45,7 +45,9 @@ struct ExplainedCandidate {
     std::string source;  ///< `code SAVE`, or `click of 2026-01-01T00:00:00Z`, with its link
     std::string program, creator;  ///< Empty for a code without an owner.
     bool won = false;
-    std::string words;  ///< Why it won or lost.
+    std::string words;                      ///< Why it won or lost.
+    std::optional<Timestamp> clicked_at{};  ///< A click's.
+    LinkId link{};                          ///< A click's; may be empty.
 };
 
 struct ExplainedLine {

@@ -89,6 +89,8 @@ static void each_member(MemberWriter& out, const ExplainedCandidate& candidate) 
     out("source", candidate.source);
     text_or_null(out, "creator_id", candidate.creator);
     text_or_null(out, "program_id", candidate.program);
+    text_or_null(out, "link_id", candidate.link.view());
+    out.or_null("clicked_at", candidate.clicked_at);
     out("won", candidate.won);
     out("explanation", candidate.words);
 }

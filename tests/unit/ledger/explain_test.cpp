@@ -294,6 +294,13 @@ TEST_P(Explain, AnAnswerNamesACodeWithoutAnOwner) {
     books.create(unattributed);
     EXPECT_EQ(answer("2026-06-01T00:00:00Z", "o2").sentence,
               "No creator: the order has no discount code, and no click of its device is known.");
+    books.click("dev", "c1", "spring", "2026-01-09T00:00:00Z");
+    EXPECT_EQ(answer("2026-06-01T00:00:00Z", "o2").sentence,
+              "No creator: the order carries no device id.");
+    unattributed.id = "o3";
+    books.create(unattributed, "other");
+    EXPECT_EQ(answer("2026-06-01T00:00:00Z", "o3").sentence,
+              "No creator: the order has no discount code, and no click of its device is known.");
 }
 
 TEST_P(Explain, TheJsonSaysTheSame) {
