@@ -24,13 +24,29 @@ def own():
         yield running, World(running)
 
 
-def test_while_nothing_is_published_visitors_are_asked_to_come_again(own):
+def test_rd2_before_a_worker_ran_visitors_are_asked_to_come_again_and_then_every_link_is_unknown():
+    """Row 3, then row 4: a worker publishes at its start (LK3), also for a store that never had a link."""
+    from harness.edge import Edge
+
+    with Edge(CONFIG, workers=1) as edge:
+        edge.start()
+        assert not (edge.store / "links" / "published").exists()
+        answer = edge.request("GET", "/l/anna", [])
+        assert answer.status == 503 and answer.header("Retry-After") == "1" and answer.header("Cache-Control") == "no-store"
+        assert edge.request("GET", "/home/anna", []).header("Location") == "https://shop.example/home"
+        worker = subprocess.Popen([paths.SLUICE, "--store", edge.store, "worker"], stderr=subprocess.DEVNULL)
+        try:
+            paths.wait_until(lambda: edge.request("GET", "/l/anna", []).status == 404, "an empty file")
+        finally:
+            worker.terminate()
+            assert worker.wait(timeout=paths.DEADLINE) == 0
+        World(edge).link("first")
+
+
+def test_lk3_a_worker_that_ends_leaves_a_file_without_links(own):
     edge, world = own
-    assert not (edge.store / "links" / "published").exists()
-    answer = world.get("/l/anna")
-    assert answer.status == 503 and answer.header("Retry-After") == "1" and answer.header("Cache-Control") == "no-store"
-    assert world.get("/home/anna").header("Location") == "https://shop.example/home"
-    world.link("first")
+    edge.sluice.drain()
+    paths.wait_until(lambda: world.get("/l/anna").status == 404, "an empty file")
 
 
 def test_a_file_that_is_damaged_or_foreign_changes_nothing(own):

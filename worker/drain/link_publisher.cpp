@@ -110,7 +110,7 @@ Status LinkPublisher::finish(Ledger& ledger, const std::string& node) {
     }
     std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(node);
     const std::uint64_t revision = links_revision(*snapshot);
-    if (published_.value_or(0) == revision) {
+    if (published_ == revision) {
         return Status::success();
     }
     start(std::move(snapshot), revision);

@@ -33,7 +33,8 @@ public:
     /// Publishes the links if they changed, on any node, and if it is time to look. The first call
     /// compares every link. Returns what failed before; it is tried again. Throws LedgerFailure.
     [[nodiscard]] Status turn(Ledger& ledger, const std::string& node);
-    /// Publishes the links if the file has not those of the ledger, and waits for it.
+    /// Publishes the links if there is no file, or one that has not those of the ledger, and waits
+    /// for it. A file without links tells nginx that every link is unknown.
     [[nodiscard]] Status finish(Ledger& ledger, const std::string& node);
     /// Ends the snapshot once the thread has read it, because a map grows only without one. Call it
     /// before each batch.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lmdb_store/links/published_file.hpp"
 #include "unit/worker/drain/fixture.hpp"
 
 namespace sluice::worker {
@@ -37,6 +38,25 @@ TEST(LinkPublisherTest, LK3_ASnapshotThatWasReadKeepsNoMapFromGrowing) {
     }
     EXPECT_TRUE(has_begun);
     publisher.settle();
+}
+
+TEST(LinkPublisherTest, LK3_AStoreThatNeverHadALinkGetsAFileWithoutOne) {
+    DrainStore store;
+    auto opened =
+        store::EmbeddedLedger::open(store.paths().ledger, store::EmbeddedLedger::Mode::kReadWrite);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_FALSE(store::read_links_head(store.paths()).ok());
+    {
+        LinkPublisher publisher(store.paths(), store.queue().control().words());
+        ASSERT_TRUE(publisher.finish(**opened, kNode).ok());
+    }
+    const auto links = store::read_links(store.paths(), 1);
+    ASSERT_TRUE(links.ok()) << links.error().message;
+    EXPECT_EQ(links->head().revision, 0U);
+    EXPECT_EQ(links->head().generation, 1U);
+    LinkPublisher again(store.paths(), store.queue().control().words());
+    ASSERT_TRUE(again.finish(**opened, kNode).ok());
+    EXPECT_EQ(store::read_links_head(store.paths())->generation, 1U);
 }
 
 }  // namespace
