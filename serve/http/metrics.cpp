@@ -114,6 +114,16 @@ void add_shops(std::string& text, const std::vector<ShopActivity>& shops) {
     }
 }
 
+void add_lacks(std::string& text, const std::vector<ShopLack>& shops) {
+    constexpr const char* kName = "sluice_shop_lacks_device_ids";
+    add_head(text, kName, "gauge",
+             "Devices that clicked yesterday, of shops whose orders carried no device id.");
+    for (const ShopLack& shop : shops) {
+        add_sample(text, kName, {{"account", shop.account_id}, {"shop", shop.shop_id}},
+                   shop.devices);
+    }
+}
+
 }  // namespace
 
 std::string metrics_text(const Figures& figures, SilenceWatch& watch,
@@ -127,6 +137,7 @@ std::string metrics_text(const Figures& figures, SilenceWatch& watch,
               std::chrono::duration<double>(figures.snapshot_age).count());
     add_destinations(text, paths);
     add_shops(text, watch.shops());
+    add_lacks(text, watch.shops_without_devices());
     if (const auto unsealed = watch.unsealed_commands()) {
         add_gauge(text, "sluice_unsealed_commands",
                   "Commands without a valid seal among the ledger's dead letters.", *unsealed);

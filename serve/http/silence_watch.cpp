@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "core/commands/seal.hpp"
+#include "core/reports/overview.hpp"
 #include "core/reports/silence.hpp"
 #include "lmdb_store/registry/registry.hpp"
+#include "os/clock/clock.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -32,6 +34,11 @@ std::map<ShopNumber, store::RegisteredShop> active_shops(const store::StorePaths
 std::vector<ShopActivity> SilenceWatch::shops() {
     const std::lock_guard lock(mutex_);
     return found_.shops;
+}
+
+std::vector<ShopLack> SilenceWatch::shops_without_devices() {
+    const std::lock_guard lock(mutex_);
+    return found_.lacks;
 }
 
 std::optional<std::uint64_t> SilenceWatch::unsealed_commands() {
@@ -77,6 +84,14 @@ SilenceWatch::Found SilenceWatch::read() {
     });
     std::ranges::sort(found.shops, {}, &ShopActivity::last_event);
     found.shops.resize(std::min(found.shops.size(), kShopsMax));
+    for (const reports::ShopWithoutDevices& one :
+         reports::shops_without_devices(*snapshot, std::nullopt, day_of(now().plus_days(-1)))) {
+        const auto shop = shops.find(one.shop);
+        if (shop != shops.end() && found.lacks.size() < kShopsMax) {
+            found.lacks.push_back(
+                {shop->second.account_id.str(), shop->second.shop_id.str(), one.devices});
+        }
+    }
     found.unsealed = count_unsealed(*ledger);
     return found;
 }

@@ -1,5 +1,5 @@
-// Silence watch: reads once a minute when shops sent their last events, and how many commands had
-// no valid seal, for the metrics.
+// Silence watch: reads once a minute when shops sent their last events, which of them sent orders
+// without a device id, and how many commands had no valid seal, for the metrics.
 //
 // A thread of its own, because a scrape must not wait for the ledger.
 #pragma once
@@ -26,6 +26,11 @@ struct ShopActivity {
     std::optional<std::chrono::seconds> limit;  ///< Nothing while the shop's habits are learned.
 };
 
+struct ShopLack {
+    std::string account_id, shop_id;
+    std::uint64_t devices;  ///< As of reports::ShopWithoutDevices, yesterday.
+};
+
 class SilenceWatch {
 public:
     static constexpr std::size_t kShopsMax = 1000;
@@ -38,6 +43,9 @@ public:
     /// Returns the shops that are silent for longest, at most kShopsMax, without those that are
     /// suspended. Empty if ledger or registry cannot be read. May be called on any thread.
     [[nodiscard]] std::vector<ShopActivity> shops();
+    /// Returns the shops whose orders of yesterday carried no device id, although visitors followed
+    /// links, at most kShopsMax, as shops().
+    [[nodiscard]] std::vector<ShopLack> shops_without_devices();
     /// Returns the dead letters of all nodes that are commands without a valid seal: nginx, or
     /// another program that may append to a queue, wrote them. Nothing if the ledger cannot be
     /// read. May be called on any thread.
@@ -46,6 +54,7 @@ public:
 private:
     struct Found {
         std::vector<ShopActivity> shops;
+        std::vector<ShopLack> lacks;
         std::optional<std::uint64_t> unsealed;
     };
     /// The dead letters of a node: counted again once the node has more or fewer, or a command,
