@@ -74,6 +74,30 @@ inline constexpr std::int64_t kSentDays = 7;
 /// @param digest  As code_digest() returns it.
 [[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
 
+/// A text that is looked for inside others. Upper and lower case of ASCII are alike.
+class TextPart {
+public:
+    explicit TextPart(std::string_view text) : text_(lower_case(text)) {}
+    [[nodiscard]] bool is_in(std::string_view other) const {
+        return lower_case(other).find(text_) != std::string::npos;
+    }
+    /// Shorter texts are looked for at the beginning of ids only.
+    [[nodiscard]] bool is_long_enough() const noexcept { return text_.size() >= kBytesMin; }
+
+private:
+    static constexpr std::size_t kBytesMin = 2;
+
+    [[nodiscard]] static std::string lower_case(std::string_view text) {
+        std::string lowered(text);
+        for (char& c : lowered) {
+            c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        }
+        return lowered;
+    }
+
+    std::string text_;
+};
+
 /// Returns the texts that a row is sorted by. No two rows have the same.
 using KeyOf = std::function<std::vector<std::string>(const reports::Row&)>;
 
@@ -171,6 +195,7 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_program_versions(Read& read);
 [[nodiscard]] Page list_shops(Read& read);
 [[nodiscard]] Page list_clicks(Read& read);
+[[nodiscard]] Page list_links(Read& read);
 [[nodiscard]] Page list_products(Read& read);
 [[nodiscard]] Page list_balances(Read& read);
 [[nodiscard]] Page list_journal(Read& read);
@@ -191,10 +216,13 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] reports::Json show_me(Read& read);
 [[nodiscard]] reports::Json show_today(Read& read);
 [[nodiscard]] reports::Json show_order(Read& read);
+[[nodiscard]] reports::Json show_link(Read& read);
 [[nodiscard]] reports::Json show_creator(Read& read);
 [[nodiscard]] reports::Json show_program(Read& read);
 [[nodiscard]] reports::Json show_run(Read& read);
 [[nodiscard]] reports::Json show_payout(Read& read);
+/// Returns the creator's ten links with the most clicks of this month, as rows of link_list().
+[[nodiscard]] reports::Json best_links_of(Read& read, const CreatorId& creator);
 /// Returns the creator's last ten payouts, the newest first.
 [[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
 [[nodiscard]] reports::Json show_approval(Read& read);

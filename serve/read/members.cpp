@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/reports/creators.hpp"
+#include "core/reports/links.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/report.hpp"
 #include "serve/read/resource.hpp"
@@ -66,8 +67,8 @@ std::vector<Column> order_payouts() {
 std::vector<Column> attribution() {
     return with(texts("creator_id program_id explanation"),
                 {{"candidates", kObjects, kEveryone,
-                  with(texts("type source creator_id program_id explanation"),
-                       {{"won", kFlag, kEveryone}})}});
+                  with(texts("type source creator_id program_id link_id explanation"),
+                       {{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}})}});
 }
 
 }  // namespace
@@ -103,7 +104,8 @@ const std::vector<Column>& today_members() {
          kEveryone,
          {{"kind", kText, kEveryone},
           {"count", kInteger, kEveryone},
-          {"amounts", kObjects, kEveryone}}},
+          {"amounts", kObjects, kEveryone},
+          {"sentences", kTexts, kEveryone}}},
         {"days", kObjects, kLedger},
         {"clearing", kObjects, kLedger},
         {"creators", kObjects, kLedger},
@@ -157,6 +159,18 @@ const std::vector<Column>& order_members() {
     return members;
 }
 
+const std::vector<Column>& link_members() {
+    static const std::vector<Column> members =
+        with(reports::link_list().columns(),
+             {{"conversion", kRate, kEveryone},
+              {"days", kObjects, kEveryone,
+               with(texts("day"), all(kInteger, kEveryone, "clicks devices orders"))},
+              {"amounts", kObjects, kLedger,
+               with(texts("currency"), all(kAmount, kLedger, "earned adjusted"))},
+              {"newest_orders", kObjects, kEveryone, reports::order_list().columns()}});
+    return members;
+}
+
 const std::vector<Column>& creator_members() {
     static const std::vector<Column> members{
         {"creator_id", kText, kEveryone},
@@ -190,6 +204,10 @@ const std::vector<Column>& creator_members() {
         {"clearing", kObjects, kLedger},
         {"payee_changes", kObjects, kLedger, reports::payee_change_list().columns()},
         {"months", kObjects, kLedger},
+        {"click_months", kObjects, kEveryone,
+         with(texts("month"), with(all(kInteger, kEveryone, "clicks devices orders"),
+                                   {{"conversion", kRate, kEveryone}}))},
+        {"links", kObjects, kEveryone, reports::link_list().columns()},
         {"payouts", kObjects, kLedger, reports::payout_list().columns()}};
     return members;
 }

@@ -20,6 +20,7 @@ namespace sluice::serve {
 [[nodiscard]] const std::vector<reports::Column>& me_members();
 [[nodiscard]] const std::vector<reports::Column>& today_members();
 [[nodiscard]] const std::vector<reports::Column>& order_members();
+[[nodiscard]] const std::vector<reports::Column>& link_members();
 [[nodiscard]] const std::vector<reports::Column>& creator_members();
 [[nodiscard]] const std::vector<reports::Column>& creator_link_members();
 [[nodiscard]] const std::vector<reports::Column>& approval_members();

@@ -6,6 +6,7 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/page_token.hpp"
+#include "core/reports/clicks.hpp"
 #include "core/reports/creators.hpp"
 #include "core/reports/names.hpp"
 #include "core/reports/programs.hpp"
@@ -241,6 +242,9 @@ Json show_creator(Read& read) {
         refuse("not_found");
     }
     Json shown = *object;
+    shown["click_months"] =
+        reports::click_months_of(read.ledger, read.grant.account, creator, read.now);
+    shown["links"] = best_links_of(read, creator);
     if (!read.sees_creators()) {
         for (const char* const name :
              {"balances", "next_closes", "clearing", "payee_changes", "months", "payouts"}) {

@@ -3,6 +3,7 @@
 #include "core/reports/approvals.hpp"
 #include "core/reports/clicks.hpp"
 #include "core/reports/creators.hpp"
+#include "core/reports/links.hpp"
 #include "core/reports/payouts.hpp"
 #include "core/reports/periods.hpp"
 #include "core/reports/programs.hpp"
@@ -103,8 +104,9 @@ std::vector<Resource> orders_part() {
          false},
         {"search",
          kReadOrders,
-         "Orders, creators, codes, shops, programs, payouts, payout runs and commands that a text "
-         "names: by id, by a part of an id or name, by bank reference, or by an amount",
+         "Orders, creators, codes, links, shops, programs, payouts, payout runs and commands that "
+         "a "
+         "text names: by id, by a part of an id or name, by bank reference, or by an amount",
          {{"q", ValueKind::kText, "Text to look for, such as 8862, ann or 12.50 EUR", true}},
          search_list().columns(),
          search,
@@ -199,6 +201,31 @@ std::vector<Resource> orders_part() {
          reports::click_list().columns(),
          list_clicks,
          true},
+        {"links",
+         kReadOrders,
+         "Creators' links with the figures of their last 30 days, by creator and link",
+         {creator(),
+          program(),
+          {"q", ValueKind::kText, "A part of the link's id or URL"},
+          {"sort",
+           ValueKind::kWord,
+           "Order of the rows (default: id); -clicks is by this month's clicks, for up to 10,000 "
+           "links, or those of one creator",
+           false,
+           {"id", "-clicks"}}},
+         reports::link_list().columns(),
+         list_links,
+         true,
+         true,
+         true,
+         extra("clicks_this_month", kObjects)},
+        {"link",
+         kReadOrders,
+         "One link with the figures of its last 30 days, by day, and its newest orders; amounts "
+         "need read_ledger",
+         {{"link", ValueKind::kLink, "Link", true}},
+         link_members(),
+         show_link},
     };
 }
 

@@ -8,6 +8,7 @@
 #include "core/ledger/paged_reads.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/order_numbers.hpp"
+#include "core/reports/links.hpp"
 #include "core/reports/lists.hpp"
 #include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
@@ -28,8 +29,6 @@ constexpr std::size_t kOrderIdsMax = 20'000;
 constexpr std::size_t kOrdersMax = 2'000;
 /// The newest payouts of which reference and amount are compared.
 constexpr std::size_t kPayoutsMax = 20'000;
-/// Texts that are shorter are looked for at the beginning of ids only.
-constexpr std::size_t kPartBytesMin = 2;
 
 /// How a hit matches.
 constexpr const char* kExact = "exact";
@@ -38,27 +37,6 @@ constexpr const char* kPart = "part";
 constexpr const char* kCode = "code";
 constexpr const char* kByAmount = "amount";
 constexpr const char* kReference = "bank reference";
-
-std::string lower_case(std::string_view text) {
-    std::string lowered(text);
-    for (char& c : lowered) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return lowered;
-}
-
-/// A text to be looked for inside others, in either case.
-class Part {
-public:
-    explicit Part(std::string_view text) : text_(lower_case(text)) {}
-    [[nodiscard]] bool is_in(std::string_view other) const {
-        return lower_case(other).find(text_) != std::string::npos;
-    }
-    [[nodiscard]] bool is_long_enough() const noexcept { return text_.size() >= kPartBytesMin; }
-
-private:
-    std::string text_;
-};
 
 /// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
@@ -103,6 +81,15 @@ public:
                 names_.shown(payout.account, payout.creator).str() + ", " +
                 std::string(to_string(payout.state)) +
                 (payout.bank_ref.empty() ? "" : ", bank reference " + payout.bank_ref));
+    }
+    void add_link(const char* match, const LinkRow& link) {
+        const std::string creator = names_.shown(link.account, link.creator).str();
+        add(match, "link", link.link.str(), Json(),
+            "link of " + creator + " in " + link.program.str() +
+                (link.state == LinkState::kActive
+                     ? ""
+                     : ", " + std::string(reports::to_string(link.state))),
+            creator);
     }
     void add_code(const char* match, const CodeRow& owner) {
         const std::string creator = names_.shown(owner.account, owner.creator).str();
@@ -189,7 +176,7 @@ void find_order_numbers(Read& read, const Shops& shops, const std::string& text,
 }
 
 /// Orders with the text in the middle of their id, of the newest.
-void find_order_parts(Read& read, const Shops& shops, const Part& part, Hits& hits) {
+void find_order_parts(Read& read, const Shops& shops, const TextPart& part, Hits& hits) {
     constexpr std::size_t kAtOnce = 1000;
     reports::OrderListing listing;
     listing.account = read.grant.account;
@@ -231,7 +218,7 @@ void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits)
 }
 
 /// Payouts with the amount, or with the text in their bank reference.
-void find_payouts(Read& read, const std::optional<Money>& money, const Part& part, Hits& hits) {
+void find_payouts(Read& read, const std::optional<Money>& money, const TextPart& part, Hits& hits) {
     std::vector<Payout> found;
     std::size_t seen = 0;
     paged(read.ledger).scan_back(Payout{}, {0, 0}, [&](const Payout& payout) {
@@ -271,7 +258,7 @@ void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) 
 }
 
 /// Creators with the text in their name or in one of their ids, and codes that have it.
-void find_people(Read& read, const Part& part, Hits& hits) {
+void find_people(Read& read, const TextPart& part, Hits& hits) {
     std::vector<CreatorRow> creators;
     read.ledger.scan(CreatorRow{read.grant.account, {}, {}, {}, {}}, {1, 1},
                      [&](const CreatorRow& row) {
@@ -298,21 +285,48 @@ void find_people(Read& read, const Part& part, Hits& hits) {
     }
 }
 
-void find_shops_and_programs(Read& read, const std::string& text, const Part& part, Hits& hits) {
-    const auto match = [&](std::string_view id) {
-        return id == text                                ? kExact
-               : id.starts_with(text)                    ? kBeginning
-               : part.is_long_enough() && part.is_in(id) ? kPart
-                                                         : nullptr;
-    };
+/// Returns how an id matches, or null.
+const char* match_of(std::string_view id, const std::string& text, const TextPart& part) {
+    return id == text                                ? kExact
+           : id.starts_with(text)                    ? kBeginning
+           : part.is_long_enough() && part.is_in(id) ? kPart
+                                                     : nullptr;
+}
+
+void find_link(Read& read, const std::string& text, Hits& hits) {
+    LinkRow link;
+    link.link = LinkId(text);
+    if (is_link_id(text) && read.ledger.load(link) && link.account == read.grant.account) {
+        hits.add_link(kExact, link);
+    }
+}
+
+/// Links with the text in their id.
+void find_link_parts(Read& read, const std::string& text, const TextPart& part, Hits& hits) {
+    std::vector<reports::LinkPlace> places;
+    LinkByCreator first;
+    first.account = read.grant.account;
+    read.ledger.scan(first, {1, 1}, [&](const LinkByCreator& row) {
+        if (part.is_in(row.link.view())) {
+            places.push_back({row.creator, row.link});
+        }
+        return places.size() < kHitsMax;
+    });
+    for (const LinkRow& link : reports::links_at(read.ledger, places)) {
+        hits.add_link(match_of(link.link.view(), text, part), link);
+    }
+}
+
+void find_shops_and_programs(Read& read, const std::string& text, const TextPart& part,
+                             Hits& hits) {
     for (const store::RegisteredShop& shop : registered_shops(read)) {
-        if (const char* const how = match(shop.shop_id.view())) {
+        if (const char* const how = match_of(shop.shop_id.view(), text, part)) {
             hits.add(how, "shop", shop.shop_id.str(), shop.shop_id.str(),
                      shop.suspended ? "shop, suspended" : "shop");
         }
     }
     for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
-        if (const char* const how = match(row.program.id.view())) {
+        if (const char* const how = match_of(row.program.id.view(), text, part)) {
             hits.add(how, "program", row.program.id.str(), Json(), "program");
         }
     }
@@ -392,7 +406,7 @@ Page search(Read& read) {
     const std::string given = read.arguments.required("q");
     // Shops print an order as #8862.
     const std::string text = given.size() > 1 && given.front() == '#' ? given.substr(1) : given;
-    const Part part(text);
+    const TextPart part(text);
     const auto parsed = parse_money(text);
     const std::optional<Money> money = parsed ? std::optional(*parsed) : std::nullopt;
     Hits hits(read);
@@ -401,6 +415,7 @@ Page search(Read& read) {
     find_orders(read, shops, text, true, hits);
     find_order_numbers(read, shops, given, hits);
     find_creators(read, text, true, hits);
+    find_link(read, text, hits);
     if (read.sees_creators()) {
         find_ids(read, text, hits);
     }
@@ -409,11 +424,13 @@ Page search(Read& read) {
     find_creators(read, text, false, hits);
     find_orders(read, shops, text, false, hits);
     hits.looked_at(
-        "ids and numbers of orders, ids of creators, shops and programs, and discount codes");
+        "ids and numbers of orders, ids of creators, links, shops and programs, and discount "
+        "codes");
     if (part.is_long_enough() && !hits.is_full()) {
         find_people(read, part, hits);
+        find_link_parts(read, text, part, hits);
         find_order_parts(read, shops, part, hits);
-        hits.looked_at("parts of names, of codes, and of the newest " +
+        hits.looked_at("parts of names, of codes and links, and of the newest " +
                        std::to_string(kOrderIdsMax) + " order ids");
     }
     if (money && !hits.is_full()) {

@@ -1,5 +1,4 @@
-// Shops and nodes: what shops sent, their products and clicks, and how far each node has applied
-// its inputs.
+// Shops and nodes: what shops sent, their products, and how far each node has applied its inputs.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -10,7 +9,6 @@
 
 #include "core/json/slices.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/clicks.hpp"
 #include "core/reports/report.hpp"
 #include "core/reports/silence.hpp"
 #include "serve/read/cursor.hpp"
@@ -82,13 +80,6 @@ Json devices_json(const ShopId& shop, const reports::DeviceCount& count) {
     return {{"orders", count.orders},
             {"with_device", count.with_device},
             {"sentence", shop.str() + ": " + sentence}};
-}
-
-reports::ClicksBy by_of(const Arguments& arguments) {
-    return arguments.is("by", "month")     ? reports::ClicksBy::kMonth
-           : arguments.is("by", "link")    ? reports::ClicksBy::kLink
-           : arguments.is("by", "creator") ? reports::ClicksBy::kCreator
-                                           : reports::ClicksBy::kDay;
 }
 
 /// Returns the ids before and after an order that the shops may not have.
@@ -252,23 +243,6 @@ Page list_nodes(Read& read) {
         page.add(node_list().row({head, chains[head.node], is_behind,
                                   head.node == read.worker.node ? &read.worker : nullptr}));
     }
-    return std::move(page).take();
-}
-
-Page list_clicks(Read& read) {
-    constexpr std::size_t kPeriod = 0, kProgram = 1, kCreator = 2, kLink = 3, kCurrency = 8;
-    reports::ClickListing listing{read.grant.account};
-    const auto program = program_of(read);
-    listing.program = program ? std::optional(program->program.id) : std::nullopt;
-    listing.creator = creator_of(read);
-    listing.link = read.arguments.id<LinkId>("link");
-    listing.from = read.arguments.time("from");
-    listing.to = read.arguments.time("to");
-    listing.by = by_of(read.arguments);
-    listing.unmatched = read.arguments.flag("unmatched").value_or(false);
-    listing.has_amounts = read.sees_ledger();
-    PageOfAll page(read, {kPeriod, kProgram, kCreator, kLink, kCurrency});
-    reports::write_clicks(read.ledger, listing, page);
     return std::move(page).take();
 }
 

@@ -84,6 +84,7 @@ bool is_more(const Figures& a, const Figures& b) {
 struct Waiting {
     std::uint64_t count = 0;
     std::map<Currency, Decimal> amounts;
+    std::vector<std::string> sentences;  ///< About the first rows, if their kind has some.
 
     void add(const std::optional<Currency>& currency, const Decimal& amount,
              std::uint64_t more = 1) {
@@ -161,18 +162,18 @@ private:
         const std::uint32_t yesterday = day_of(days_.yesterday);
         const ClickFigures figures =
             reports::clicks_of_day(read_.ledger, read_.grant.account, yesterday);
-        const auto count = [](const Decimal& whole) {
-            return static_cast<std::uint64_t>(std::max<Int128>(whole.unscaled(), 0));
-        };
-        clicks_ = count(figures.clicks);
-        devices_ = count(figures.devices);
-        if (devices_ == 0) {
-            return;
-        }
-        for (const auto& [shop, orders] :
-             reports::device_counts(read_.ledger, read_.grant.account, yesterday, yesterday)) {
-            if (orders.orders != 0 && orders.with_device == 0) {
-                waiting_["shops_without_devices"].add({}, {});
+        clicks_ = reports::whole_number(figures.clicks);
+        devices_ = reports::whole_number(figures.devices);
+        for (const reports::ShopWithoutDevices& one :
+             reports::shops_without_devices(read_.ledger, read_.grant.account, yesterday)) {
+            Waiting& line = waiting_["shops_without_devices"];
+            line.add({}, {});
+            if (line.sentences.size() < kListed) {
+                line.sentences.push_back(
+                    read_.ledger.shop_id(one.shop).str() +
+                    ": no order of yesterday carries a device id, and " +
+                    std::to_string(one.devices) +
+                    (one.devices == 1 ? " device clicked" : " devices clicked"));
             }
         }
     }
@@ -299,7 +300,7 @@ private:
     void read_approvals() {
         auto pending = reports::pending_totals(read_.ledger, read_.grant.account);
         if (pending.count != 0) {
-            waiting_["approvals"] = {pending.count, std::move(pending.amounts)};
+            waiting_["approvals"] = {pending.count, std::move(pending.amounts), {}};
         }
         for (const Payout& payout : unpaid_payouts(read_)) {
             waiting_["payouts_failed"].add(payout.currency, payout.amount);
@@ -338,8 +339,10 @@ private:
                         {{"currency", currency.code()}, {"amount", amount.to_string()}});
                 }
             }
-            list.push_back(
-                {{"kind", kind}, {"count", found->second.count}, {"amounts", std::move(amounts)}});
+            list.push_back({{"kind", kind},
+                            {"count", found->second.count},
+                            {"amounts", std::move(amounts)},
+                            {"sentences", found->second.sentences}});
         }
         return list;
     }

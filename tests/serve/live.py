@@ -8,7 +8,7 @@ import subprocess
 from harness import paths
 from harness.cli import Sluice
 from harness.edge import Edge
-from harness.http_block import CATALOG, EVENTS, http_block
+from harness.http_block import CATALOG, CLICKS, EVENTS, http_block
 from harness.serve import Serve, ask
 from serve import scene
 
@@ -71,7 +71,7 @@ def served_shop(folder, clock=None, catalog=False, ledger=None, body="1m"):
     @param catalog  Whether products may be sent too."""
     environment = clock.environment if clock else {}
     events = EVENTS.replace("sluice_ingest events;", f"sluice_ingest events; client_max_body_size {body};")
-    locations = (events, CATALOG) if catalog else (events,)
+    locations = (events, CLICKS, CATALOG) if catalog else (events, CLICKS)
     with Edge(http_block(*locations, limit="off"), main=clock.nginx_lines if clock else "", environment=environment) as edge:
         edge.start()
         edge.sluice = Sluice(edge.store, environment)

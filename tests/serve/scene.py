@@ -120,6 +120,9 @@ def run_commands(sluice, account, folder):
     sluice("creator", "import", folder / "creators.csv")
     sluice("click", "import", folder / "clicks.csv")
     sluice("worker", "--until-empty")
+    for name, creator in (("mug", "ann"), ("cap", "bob")):
+        sluice("link", "create", f"{program}-{name}", *mine, "--program", program, "--creator", creator, "--to", f"https://shop.example/{name}")
+    sluice("link", "stop", f"{program}-cap", *mine)
     sluice("creator", "set", "ann", *mine, "--name", "Ann Smith")
     sluice("link", "create", f"{account}-mug", *mine, "--program", program, "--creator", "ann", "--to", "https://shop.example/mug")
     sluice("creator", "rename", "bob", "robert", *mine)

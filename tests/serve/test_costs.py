@@ -51,11 +51,14 @@ ROWS = 9
 
 @pytest.fixture(scope="module")
 def listed(many):
-    """Runs, payouts, anomalies and commands that wait: ROWS of each."""
+    """Runs, payouts, anomalies, links and commands that wait: ROWS of each."""
     sluice = many.edge.sluice
     rows = "".join(f"c{number},spring,,ref-{number}\n" for number in range(ROWS))
     (many.edge.folder / "more.csv").write_text("creator_id,program_id,code,payee\n" + rows)
     sluice("creator", "import", many.edge.folder / "more.csv")
+    rows = "".join(f"l{number},spring,c{number},https://shop.example/\n" for number in range(ROWS))
+    (many.edge.folder / "links.csv").write_text("link_id,program_id,creator_id,to\n" + rows)
+    sluice("link", "import", many.edge.folder / "links.csv", "--account", "acme")
     for number in range(ROWS):
         document = recent(f"wrong{number}")
         document["refund_line_items"] = [orders.refund(f"r{number}", document["line_items"][0]["line_item_id"], amount="999.00")]
@@ -69,7 +72,7 @@ def listed(many):
 
 
 @pytest.mark.parametrize("path, parameters", [
-    ("runs", {}), ("payouts", {}), ("payouts", {"state": "APPROVED"}),
+    ("runs", {}), ("links", {}), ("links", {"sort": "-clicks"}), ("payouts", {}), ("payouts", {"state": "APPROVED"}),
     ("anomalies", {"showing": "true", "acknowledged": "false"})])
 def test_the_statements_of_a_list_do_not_grow_with_its_rows(listed, postgres, path, parameters):
     sent = {}

@@ -41,7 +41,7 @@ def check(path, answer):
 
 KNOWN = {
     "shop": ["shop-1", "shop-1-late", "shop-2"], "program": ["spring", "autumn"], "creator": ["ann", "bob", "robert"],
-    "order": ["a/b", "o1", "line\nfeed"], "q": ["SAVE", "o", "ann"], "account": ["acme", "beta"],
+    "link": ["spring-mug", "autumn-mug"], "order": ["a/b", "o1", "line\nfeed"], "q": ["SAVE", "o", "ann"], "account": ["acme", "beta"],
 }
 
 
@@ -104,7 +104,7 @@ def undocumented(path, body):
 def test_every_row_of_the_scene_fits_the_document(served, path):
     """With every parameter that is required, and both formats."""
     payout = served.as_("acme").rows("payouts")[0]
-    values = {"shop": "shop-1", "order": "o1", "creator": "ann", "program": "spring", "q": "o", "run": payout["payout_run"],
+    values = {"shop": "shop-1", "order": "o1", "creator": "ann", "program": "spring", "link": "spring-mug", "q": "o", "run": payout["payout_run"],
               "payout": payout["payout_id"], "month": "2026-01", "from": "2024-01-01T00:00:00Z",
               "id": served.as_("acme").rows("approvals")[0]["id"],
               "until": served.as_("acme").rows("periods")[0]["until"], "change": "1",

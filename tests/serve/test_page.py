@@ -326,7 +326,7 @@ def test_the_filters_of_a_phone_open_when_asked(visit):
 def test_an_unknown_order_says_where_to_look(visit):
     with visit("?view=search&q=10020") as page:
         assert page.text(".answer") == "No order 10020 in the ledger, and nothing else of this name."
-        for part in ("shop-1", "Searched: ids and numbers of orders, ids of creators, shops and programs", "$sluice_reason", "sluice dead list", "sluice reconcile"):
+        for part in ("shop-1", "Searched: ids and numbers of orders, ids of creators, links, shops and programs", "$sluice_reason", "sluice dead list", "sluice reconcile"):
             assert part in page.text(), part
 
 

@@ -60,6 +60,7 @@ LISTS = [
     ("approvals", ("approvals",), True),
     ("payees", ("report", "payees"), True),
     ("clicks", ("report", "clicks"), True),
+    ("links", ("link", "list"), True),
     ("creators", ("creator", "list"), False),
     ("programs", ("program", "list"), False),
 ]
@@ -141,7 +142,7 @@ def test_creators_programs_statements_and_balances_equal_the_commands(served, ac
     for creator in ("ann", "bob", "robert", "cy"):
         shown = reader.object("creator", creator=creator)
         balances = shown.pop("balances")
-        for name in ("clearing", "next_closes", "payee_changes"):  # tests of their own
+        for name in ("clearing", "next_closes", "payee_changes", "click_months", "links"):  # tests of their own
             assert isinstance(shown.pop(name), list)
         assert shown.pop("payouts") == reader.rows("payouts", creator=creator)[::-1]
         assert len(shown["months"]) == 1
@@ -330,8 +331,9 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("bank-1") == kinds("NK-1") == [("payout", reader.rows("payouts", state="PAID")[0]["payout_id"])]
     assert ("order", "o1") in kinds("105.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
     searched = reader.object("search", q="nothing of this name")["searched"]
-    assert searched[0] == "ids and numbers of orders, ids of creators, shops and programs, and discount codes" and len(searched) == 3
+    assert searched[0] == "ids and numbers of orders, ids of creators, links, shops and programs, and discount codes" and len(searched) == 3
     assert kinds("nothing of this name") == []
+    assert kinds("spring-mug") == [("link", "spring-mug")] and ("link", "spring-cap") in kinds("spring")
 
 
 def test_orders_name_their_creators_and_are_listed_if_they_block_by_themselves(served):

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from harness import orders, paths
 from harness.fake_time import FakeTime
-from harness.serve import Serve
+from harness.serve import Serve, ask
 from serve import scene
 from serve.live import recent, served_shop, worker
 
@@ -105,7 +105,7 @@ def test_work_that_waits_is_counted_and_lines_of_zero_left_out(served, account):
     (amount,) = waiting["approvals"]["amounts"]
     assert amount["currency"] == "USD"
     assert Decimal(amount["amount"]) == sum(Decimal(row["amount"]) for row in approvals if row["amount"])
-    assert waiting["creator_holds"] == {"kind": "creator_holds", "count": 1, "amounts": []}
+    assert waiting["creator_holds"] == {"kind": "creator_holds", "count": 1, "amounts": [], "sentences": []}
     blocked = [row for row in reader.rows("orders", status="blocked") if row["creator_id"] != "cy"]
     assert waiting["blocked_orders"]["count"] == len(blocked)
     open_ = [row for row in reader.rows("anomalies") if not row["blocks"] and not row["acknowledged_by"]]
@@ -178,6 +178,12 @@ def test_a_shop_without_device_ids_waits_if_visitors_clicked_yesterday(clocked):
     day, = live.reader.rows("clicks", by="day", **{"from": "2026-03-02T00:00:00Z", "to": "2026-03-03T00:00:00Z"})
     assert (today["yesterday"]["clicks"], today["yesterday"]["devices"]) == (3, 2) == (day["clicks"], day["devices"])
     assert waiting_lines(live.reader)["shops_without_devices"] == (1, [])
+    waits, = (row for row in today["waiting"] if row["kind"] == "shops_without_devices")
+    assert waits["sentences"] == ["shop-1: no order of yesterday carries a device id, and 2 devices clicked"]
+    live.serve.stop()  # its figures are read once a minute, and at its start
+    live.serve.__enter__()
+    paths.wait_until(lambda: 'sluice_shop_lacks_device_ids{account="acme",shop="shop-1"} 2\n' in ask(live.serve.read, "/metrics").body.decode(),
+                     "the shop's figure")
     live.send("ORDER_CREATE", {**sold("o2"), "svc_anon_id": "device-1"})
     clock.set("2026-03-04T09:00:00Z")
     assert "shops_without_devices" not in waiting_lines(live.reader), "no visitor clicked on 3 March"

@@ -61,6 +61,7 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
                                        "clicks.currency",
                                        "clicks.earned",
                                        "clicks.adjusted",
+                                       "link.amounts",
                                        "creators.earned",
                                        "creators.payee",
                                        "creators.payee_since",

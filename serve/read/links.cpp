@@ -1,0 +1,281 @@
+// Links and clicks: what creators published, who followed it, and what it brought.
+#include "core/reports/links.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/ledger/overview_rows.hpp"
+#include "core/reports/clicks.hpp"
+#include "core/reports/lists.hpp"
+#include "core/reports/names.hpp"
+#include "core/reports/overview.hpp"
+#include "core/reports/report.hpp"
+#include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+using reports::Json;
+using reports::LinkPlace;
+
+/// Links of an account that are sorted by clicks.
+constexpr std::size_t kLinksSortedMax = 10'000;
+/// Orders of a link's creator that are read in search of those of the link.
+constexpr std::size_t kOrdersOfCreatorMax = 2000;
+constexpr std::size_t kCreatorOrdersAtOnce = 100;
+constexpr std::size_t kLinkOrdersListed = 10;
+
+reports::ClicksBy by_of(const Arguments& arguments) {
+    return arguments.is("by", "month")     ? reports::ClicksBy::kMonth
+           : arguments.is("by", "link")    ? reports::ClicksBy::kLink
+           : arguments.is("by", "creator") ? reports::ClicksBy::kCreator
+                                           : reports::ClicksBy::kDay;
+}
+
+/// Selects the rows of a list of links.
+struct LinkFilter {
+    std::optional<CreatorId> creator;
+    std::optional<ProgramId> program;
+    std::optional<TextPart> part;
+
+    explicit LinkFilter(Read& read) : creator(creator_of(read)) {
+        if (const auto row = program_of(read)) {
+            program = row->program.id;
+        }
+        if (const auto text = read.arguments.text("q")) {
+            part.emplace(*text);
+        }
+    }
+
+    [[nodiscard]] bool covers(const LinkRow& link) const {
+        return (!program || *program == link.program) &&
+               (!part || part->is_in(link.link.view()) || part->is_in(link.destination));
+    }
+};
+
+std::string place_key(const LinkRow& link) {
+    return join_key({link.creator.str(), link.link.str()});
+}
+
+/// By creator and id.
+std::vector<LinkRow> links_by_id(Read& read, const LinkFilter& filter, Page& page) {
+    constexpr std::size_t kPlacesAtOnce = 500;
+    std::optional<LinkPlace> after;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 2);
+        after = {
+            CreatorId(parts[0]),
+            from_cursor(is_link_id(parts[1]) ? std::optional(LinkId(parts[1])) : std::nullopt)};
+    }
+    ReadLimit limit(read);
+    std::vector<LinkRow> links;
+    for (bool more = true; more && !page.next_key;) {
+        const auto places = reports::link_places(read.ledger, read.grant.account, filter.creator,
+                                                 after, kPlacesAtOnce);
+        for (LinkRow& link : reports::links_at(read.ledger, places)) {
+            if (!limit.admits(place_key(link), page, links.size())) {
+                break;
+            }
+            if (filter.covers(link)) {
+                links.push_back(std::move(link));
+            }
+        }
+        more = places.size() == kPlacesAtOnce;
+        if (more) {
+            after = places.back();
+        }
+    }
+    return links;
+}
+
+/// Returns whole clicks of this month, at least 0.
+std::uint64_t clicks_of(const reports::FiguresOfLinks& month, const LinkId& link) {
+    const auto found = month.find(link);
+    return found == month.end() ? 0 : reports::whole_number(found->second.clicks);
+}
+
+/// Returns the links that the filter covers, with the most clicks of this month first, and of
+/// equal ones by creator and id.
+std::vector<LinkRow> best_links(Read& read, const LinkFilter& filter) {
+    const auto places = reports::link_places(
+        read.ledger, read.grant.account, filter.creator, std::nullopt,
+        filter.creator ? std::numeric_limits<std::size_t>::max() : kLinksSortedMax + 1);
+    if (!filter.creator && places.size() > kLinksSortedMax) {
+        throw Refusal{parameter_problem(
+            {{"sort", "the account has over 10,000 links; state a creator, or sort by id"}})};
+    }
+    std::vector<LinkRow> links = reports::links_at(read.ledger, places);
+    std::erase_if(links, [&filter](const LinkRow& link) { return !filter.covers(link); });
+    const auto month = reports::link_figures_of_month(read.ledger, links, month_of(read.now));
+    std::ranges::sort(links, [&month](const LinkRow& a, const LinkRow& b) {
+        const std::uint64_t of_a = clicks_of(month, a.link);
+        const std::uint64_t of_b = clicks_of(month, b.link);
+        return of_a != of_b ? of_b < of_a
+                            : LinkPlace{a.creator, a.link} < LinkPlace{b.creator, b.link};
+    });
+    return links;
+}
+
+/// A page of them. Between two pages a link that is clicked more moves, and others with it.
+std::vector<LinkRow> best_links_of_page(Read& read, const LinkFilter& filter, Page& page) {
+    std::vector<LinkRow> links = best_links(read, filter);
+    const std::uint64_t begin =
+        read.after ? key_number(key_parts(*read.after, 1).front()) : std::uint64_t{0};
+    const auto first = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(begin, links.size()));
+    links.erase(links.begin(), links.begin() + first);
+    if (links.size() > read.limit()) {
+        links.resize(read.limit());
+        page.next_key = join_key({std::to_string(begin + read.limit())});
+    }
+    return links;
+}
+
+/// Returns this link of the account; not_found if it has none.
+LinkRow link_of(Read& read) {
+    LinkRow link;
+    link.link = LinkId(read.arguments.required("link"));
+    if (!read.ledger.load(link) || link.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return link;
+}
+
+/// The days that a link's figures are made of, the oldest first. Adds them to `total`.
+Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
+    Json days = Json::array();
+    for (const auto& [day, sum] : reports::link_days(read.ledger, link, read.now)) {
+        total += sum;
+        days.push_back({{"day", day_text(day)},
+                        {"clicks", reports::whole_number(sum.clicks)},
+                        {"devices", reports::whole_number(sum.devices)},
+                        {"orders", reports::whole_number(sum.orders)}});
+    }
+    return days;
+}
+
+/// Commission of the orders of a link in these days, by currency.
+Json amounts_of(Read& read, const LinkRow& link) {
+    std::map<Currency, std::pair<Decimal, Decimal>> sums;
+    for (std::int64_t day = 1 - reports::kLinkFigureDays; day <= 0; ++day) {
+        LinkDay first;
+        first.account = link.account;
+        first.day = day_of(read.now.plus_days(day));
+        first.program = link.program;
+        first.creator = link.creator;
+        first.link = link.link;
+        read.ledger.scan(first, {5, 5}, [&sums](const LinkDay& part) {
+            auto& [earned, adjusted] = sums[part.currency];
+            earned += part.earned;
+            adjusted += part.adjusted;
+        });
+    }
+    Json list = Json::array();
+    for (const auto& [currency, amounts] : sums) {
+        list.push_back({{"currency", currency.code()},
+                        {"earned", amounts.first.to_string()},
+                        {"adjusted", amounts.second.to_string()}});
+    }
+    return list;
+}
+
+/// The newest orders that the creator has by a click through the link, of those that are read.
+Json newest_orders(Read& read, const LinkRow& link) {
+    std::map<ShopNumber, ShopRow> shops;
+    for (const ShopRow& shop : shops_of(read)) {
+        shops.emplace(shop.shop, shop);
+    }
+    reports::OrderRows rows(read.ledger);
+    reports::OrderListing listing;
+    listing.account = read.grant.account;
+    listing.creator = link.creator;
+    Json list = Json::array();
+    for (std::size_t seen = 0;
+         seen < kOrdersOfCreatorMax && list.items().size() < kLinkOrdersListed;
+         seen += kCreatorOrdersAtOnce) {
+        const auto places = reports::order_places(read.ledger, listing, kCreatorOrdersAtOnce);
+        if (places.empty()) {
+            break;
+        }
+        reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+            const auto landed =
+                order.live ? landed_by(order.position()->attribution) : std::nullopt;
+            const auto shop = shops.find(order.key.shop);
+            if (landed && landed->link == link.link && shop != shops.end()) {
+                list.push_back(object_of(reports::order_list().columns(),
+                                         rows.row(shop->second, order, read.now)));
+            }
+            return list.items().size() < kLinkOrdersListed;
+        });
+        listing.after = places.back();
+    }
+    return list;
+}
+
+}  // namespace
+
+Page list_clicks(Read& read) {
+    constexpr std::size_t kPeriod = 0, kProgram = 1, kCreator = 2, kLink = 3, kCurrency = 8;
+    reports::ClickListing listing{read.grant.account};
+    const auto program = program_of(read);
+    listing.program = program ? std::optional(program->program.id) : std::nullopt;
+    listing.creator = creator_of(read);
+    listing.link = read.arguments.id<LinkId>("link");
+    listing.from = read.arguments.time("from");
+    listing.to = read.arguments.time("to");
+    listing.by = by_of(read.arguments);
+    listing.unmatched = read.arguments.flag("unmatched").value_or(false);
+    listing.has_amounts = read.sees_ledger();
+    PageOfAll page(read, {kPeriod, kProgram, kCreator, kLink, kCurrency});
+    reports::write_clicks(read.ledger, listing, page);
+    return std::move(page).take();
+}
+
+Page list_links(Read& read) {
+    const LinkFilter filter(read);
+    Page page;
+    const std::vector<LinkRow> links = read.arguments.is("sort", "-clicks")
+                                           ? best_links_of_page(read, filter, page)
+                                           : links_by_id(read, filter, page);
+    page.rows = reports::link_rows(read.ledger, links, read.now);
+    const auto month = reports::link_figures_of_month(read.ledger, links, month_of(read.now));
+    Json clicks = Json::array();
+    for (const LinkRow& link : links) {
+        clicks.push_back(clicks_of(month, link.link));
+    }
+    page.extras.emplace_back("clicks_this_month", std::move(clicks));
+    return page;
+}
+
+Json show_link(Read& read) {
+    const LinkRow link = link_of(read);
+    ClickFigures total;
+    Json days = days_of(read, link, total);
+    Json shown = reports::link_list().object(
+        {link, shown_id(read.ledger, link.account, link.creator), total});
+    shown["days"] = std::move(days);
+    shown["conversion"] = json_of(reports::conversion_of(total));
+    shown["amounts"] = read.sees_ledger() ? amounts_of(read, link) : Json();
+    shown["newest_orders"] = newest_orders(read, link);
+    return shown;
+}
+
+Json best_links_of(Read& read, const CreatorId& creator) {
+    constexpr std::size_t kListed = 10;
+    LinkFilter filter(read);
+    filter.creator = creator;
+    std::vector<LinkRow> links = best_links(read, filter);
+    links.resize(std::min(links.size(), kListed));
+    Json list = Json::array();
+    for (const reports::Row& row : reports::link_rows(read.ledger, links, read.now)) {
+        list.push_back(object_of(reports::link_list().columns(), row));
+    }
+    return list;
+}
+
+}  // namespace sluice::serve
