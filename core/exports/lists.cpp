@@ -7,6 +7,7 @@
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
 #include "core/reports/links.hpp"
+#include "core/reports/overview.hpp"
 
 namespace sluice::exports {
 namespace {
@@ -302,6 +303,37 @@ const List<LinkOf>& link_list() {
         {"state", kText, kEveryone,
          [](Of of) -> Value { return reports::to_string(of.link.state); }},
         {"created_at", kTime, kEveryone, [](Of of) -> Value { return of.link.created_at; }}};
+    return list;
+}
+
+const List<DayOf<ClickDay>>& click_day_list() {
+    using Of = const DayOf<ClickDay>&;
+    static const List<DayOf<ClickDay>> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
+        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"clicks", kInteger, kEveryone,
+         [](Of of) -> Value { return reports::whole_number(of.day.clicks); }},
+        {"devices", kInteger, kEveryone,
+         [](Of of) -> Value { return reports::whole_number(of.day.devices); }},
+        {"orders", kInteger, kEveryone,
+         [](Of of) -> Value { return reports::whole_number(of.day.orders); }}};
+    return list;
+}
+
+const List<DayOf<LinkDay>>& link_day_list() {
+    using Of = const DayOf<LinkDay>&;
+    static const List<DayOf<LinkDay>> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
+        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.day.currency.code(); }},
+        {"earned", kAmount, kLedger, [](Of of) -> Value { return of.day.earned; }},
+        {"adjusted", kAmount, kLedger, [](Of of) -> Value { return of.day.adjusted; }}};
     return list;
 }
 

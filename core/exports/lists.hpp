@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ledger/link_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/reports/list.hpp"
@@ -86,6 +87,14 @@ struct LinkOf {
     std::string_view account;  ///< Empty if the ledger does not know it.
 };
 [[nodiscard]] const List<LinkOf>& link_list();
+/// Figures of one UTC day, of all nodes.
+template <class Day>
+struct DayOf {
+    const Day& day;
+    std::string_view account;  ///< Empty if the ledger does not know it.
+};
+[[nodiscard]] const List<DayOf<ClickDay>>& click_day_list();
+[[nodiscard]] const List<DayOf<LinkDay>>& link_day_list();
 
 [[nodiscard]] const List<reports::AnomalyOf>& anomaly_list();
 

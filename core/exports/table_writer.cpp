@@ -180,10 +180,7 @@ void TableWriter::write_links() {
         return;
     }
     ledger_.scan(LinkRow{}, {}, [this](const LinkRow& link) {
-        const auto account = accounts_.find(link.account);
-        line(kLinks).add(
-            exports::link_list(),
-            {link, account == accounts_.end() ? std::string_view() : account->second.view()});
+        line(kLinks).add(exports::link_list(), {link, account_id(link.account)});
         return add(kLinks);
     });
 }

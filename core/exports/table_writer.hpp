@@ -8,6 +8,7 @@
 #include "core/explain/node_names.hpp"
 #include "core/exports/lists.hpp"
 #include "core/exports/tables.hpp"
+#include "core/reports/overview.hpp"
 #include "core/reports/report.hpp"
 
 namespace sluice::exports {
@@ -39,6 +40,8 @@ public:
         write_products();
         write_periods();
         write_links();
+        write_days<ClickDay>(kClickDays, click_day_list(), reports::scan_click_days);
+        write_days<LinkDay>(kLinkDays, link_day_list(), reports::scan_link_days);
         return goes_on_;
     }
     bool write_changes(const ChangesSince& since);
@@ -71,6 +74,21 @@ private:
     void add_product(const ShopRow& shop, const CatalogRecord& record);
     void write_periods();
     void write_links();
+    template <class Day>
+    void write_days(ExportTableId table, const List<DayOf<Day>>& list,
+                    void (*scan)(LedgerReader&, const Visitor<Day>&)) {
+        if (goes_on_) {
+            scan(ledger_, [&](const Day& row) {
+                line(table).add(list, {row, account_id(row.account)});
+                return add(table);
+            });
+        }
+    }
+    /// Returns an empty text if the ledger does not know the account.
+    [[nodiscard]] std::string_view account_id(AccountNumber account) const {
+        const auto found = accounts_.find(account);
+        return found == accounts_.end() ? std::string_view() : found->second.view();
+    }
 
     LedgerReader& ledger_;
     ExportOutput& out_;

@@ -20,6 +20,8 @@ std::vector<ExportTable> make_tables() {
             {"periods", reports::period_list().columns()},
             {"period_sums", reports::period_sum_list().columns()},
             {"links", exports::link_list().columns()},
+            {"click_days", click_day_list().columns()},
+            {"link_days", link_day_list().columns()},
             {"changes", change_columns()}};
 }
 

@@ -37,6 +37,8 @@ enum class ExportTableId : std::uint8_t {
     kPeriods,
     kPeriodSums,
     kLinks,
+    kClickDays,
+    kLinkDays,
     kChanges,
 };
 [[nodiscard]] const std::vector<ExportTable>& export_tables();

@@ -16,6 +16,7 @@ enum class ColumnType : std::uint8_t {
     kAmount,   ///< Up to 6 digits after the point.
     kFlag,
     kRate,     ///< `10%`, or an amount with its currency.
+    kDate,     ///< `2026-01-31`
     kTime,     ///< RFC 3339 in UTC, with up to 9 digits of a second.
     kJson,     ///< An object or a list, as one text where a column has no members.
     kObject,   ///< Members, of which the API alone knows who sees them.

@@ -28,6 +28,7 @@ bool fits(ColumnType type, const Value& value) noexcept {
     }
     switch (type) {
         case ColumnType::kText:
+        case ColumnType::kDate:
         case ColumnType::kRate:
             return is_text;
         case ColumnType::kAmount:

@@ -79,6 +79,7 @@ std::string_view type_name(reports::ColumnType type) {
         case reports::ColumnType::kText:
         case reports::ColumnType::kAmount:
         case reports::ColumnType::kRate:
+        case reports::ColumnType::kDate:
         case reports::ColumnType::kTime:
             break;
     }

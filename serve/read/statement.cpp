@@ -47,7 +47,7 @@ std::string label_of(std::string_view name) {
     return label;
 }
 
-constexpr std::string_view kDate = "accounting_date";
+constexpr std::string_view kAccountingDate = "accounting_date";
 /// Bytes of an id that a line always has room for.
 constexpr std::size_t kUnbrokenMax = 14;
 
@@ -55,7 +55,8 @@ constexpr std::size_t kUnbrokenMax = 14;
 std::string_view class_of(std::string_view name) {
     constexpr std::array<std::string_view, 7> kAmounts{"amount",   "opening", "earned", "adjusted",
                                                        "paid_out", "closing", "orders"};
-    constexpr std::array<std::string_view, 4> kWords{kDate, "currency", "ledger_account", "reason"};
+    constexpr std::array<std::string_view, 4> kWords{kAccountingDate, "currency", "ledger_account",
+                                                     "reason"};
     const auto is_in = [name](const auto& names) {
         return std::find(names.begin(), names.end(), name) != names.end();
     };
@@ -65,13 +66,13 @@ std::string_view class_of(std::string_view name) {
 void add_cell(std::string& html, std::string_view name, const Json& value) {
     constexpr std::size_t kDayBytes = 10, kMinuteBytes = 16;
     std::string text = value.cell();
-    if (name == kDate) {
+    if (name == kAccountingDate) {
         text.resize(kMinuteBytes);
         text[kDayBytes] = ' ';
     }
     const bool is_short = class_of(name).empty() && text.size() <= kUnbrokenMax;
-    html += "<td" + std::string(is_short ? class_of(kDate) : class_of(name)) + ">" + escaped(text) +
-            "</td>";
+    html += "<td" + std::string(is_short ? class_of(kAccountingDate) : class_of(name)) + ">" +
+            escaped(text) + "</td>";
 }
 
 /// Adds a list of objects as a table, without the columns that are empty in every row.

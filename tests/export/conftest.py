@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from harness import npm, orders, paths
 from harness.edge import Edge
-from harness.http_block import CATALOG, EVENTS, http_block
+from harness.http_block import CATALOG, CLICKS, EVENTS, http_block
 from serve import scene
 
 LOADERS = paths.ROOT / "tests" / "export" / "loaders"
@@ -59,7 +59,7 @@ def programs():
 
 def send_odd(folder, secret):
     """Orders, refunds and products with texts that files and loaders may misread."""
-    with Edge(http_block(EVENTS, CATALOG, limit="off"), store=folder / "store") as edge:
+    with Edge(http_block(EVENTS, CLICKS, CATALOG, limit="off"), store=folder / "store") as edge:
         edge.start()
         for number, text in enumerate(ODD):
             document = scene.order(text, "SAVE", currency_code=("USD", "EUR", "JPY")[number % 3],
@@ -67,6 +67,11 @@ def send_odd(folder, secret):
                                    refund_line_items=[orders.refund(f"refund {number}", amount="1.50", tax="0.333333")])
             document["line_items"][0].update(sku=text, variant_sku=text)
             assert edge.post_event("shop-1", secret, "ORDER_CREATE", document).status == 200
+        clicked = {"clicks": [{"svc_anon_id": f"device-{number}", "program_id": "spring", "creator_id": "ann", "link_id": "spring-mug",
+                               "occurred_at": f"2024-03-01T1{number}:00:00Z"} for number in range(3)]}
+        assert edge.post_event("shop-1", secret, "CLICK", clicked, target="/event/click").status == 200
+        landed = scene.order("landed", None, svc_anon_id="device-0", platform_ordered_at="2024-03-02T10:00:00Z")
+        assert edge.post_event("shop-1", secret, "ORDER_CREATE", landed).status == 200
         large = scene.order("large", "SAVE", amount=LARGEST)
         large["line_items"][0]["amount"] = LARGEST
         assert edge.post_event("shop-1", secret, "ORDER_CREATE", large).status == 200
@@ -79,7 +84,7 @@ def send_odd(folder, secret):
 def site(request, programs):
     """The scene of tests/serve on each ledger, and rows of odd texts."""
     with scene.on(request.param) as (folder, sluice, secrets, server):
-        _, secret = sluice.token("acme", "write_orders", "write_products")
+        _, secret = sluice.token("acme", "write_orders", "write_products", "write_clicks")
         send_odd(folder, secret)
         sluice.drain()
         sluice("adjust", "--shop", "shop-1", "--order", ODD[0], "--amount", "1.00", "--reason", 'said "so", again; =now')

@@ -209,7 +209,7 @@ def test_files_that_root_names_are_used_with_the_rights_of_root(walled):
     assert not [path for path in walled.store.rglob("*") if path.stat().st_uid == 0], "files of root in the store"
 
 
-COMPLETE = 15  # files of an export
+COMPLETE = 18  # files of an export
 
 
 def files_in(folder):

@@ -121,6 +121,7 @@ const TypeNames& type_names(ColumnType type) {
     static constexpr TypeNames kInteger{"integer", "BIGINT", "Nullable(Int64)"};
     static constexpr TypeNames kAmount{"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"};
     static constexpr TypeNames kFlag{"flag", "BOOLEAN", "Nullable(Bool)"};
+    static constexpr TypeNames kDate{"date", "DATE", "Nullable(Date32)"};
     static constexpr TypeNames kTime{"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"};
     static constexpr TypeNames kJson{"json", "JSON", "Nullable(String)"};
     switch (type) {
@@ -132,6 +133,8 @@ const TypeNames& type_names(ColumnType type) {
             return kAmount;
         case ColumnType::kFlag:
             return kFlag;
+        case ColumnType::kDate:
+            return kDate;
         case ColumnType::kTime:
             return kTime;
         case ColumnType::kJson:
