@@ -17,6 +17,8 @@ export const amountsIn = (text) => text.replace(/(?<![\d.])\d{4,}(\.\d+)?\b/g, a
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 /** The value of a chart's axis. */
 export const short = (value) => compact.format(value).replace("-", "−");
+/** The value of an axis of whole numbers. */
+export const shortWhole = (value) => (Number.isInteger(value) ? short(value) : "");
 export const count = (number) => (number < 0 ? "−" : "") + grouped(String(Math.abs(number)));
 
 /** An amount with its currency, which is smaller. */
@@ -54,6 +56,19 @@ export const byMinorUnits = (a, b) => {
   const [left, right] = [a, b].map((text) => BigInt(text.replace(".", "")));
   return left < right ? 1 : left > right ? -1 : 0;
 };
+/** 0.125 -> 12.5%: at most 4 digits after the point. */
+export function percent(text) {
+  const [whole, rest = ""] = text.split(".");
+  const hundredths = BigInt(whole + rest.padEnd(4, "0"));
+  return (hundredths / 100n + "." + String(hundredths % 100n).padStart(2, "0")).replace(/\.?0+$/, "") + "%";
+}
+const SPANS = [[172800, 86400, " days"], [3600, 3600, " h"], [60, 60, " min"], [0, 1, " s"]];
+/** How long one instant is before another, in its largest unit: 4 s before, 3 days after. */
+export function before(at, other) {
+  const seconds = Math.trunc((Date.parse(other) - Date.parse(at)) / 1000);
+  const [, unit, name] = SPANS.find(([least]) => Math.abs(seconds) >= least);
+  return count(Math.trunc(Math.abs(seconds) / unit)) + name + (Date.parse(other) < Date.parse(at) ? " after" : " before");
+}
 export const isZero = (text) => /^-?0*(\.0*)?$/.test(text);
 
 /** 2026-03-03T... -> 3 Mar 2026 */
@@ -89,7 +104,7 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const COLORS = {
   paid: "good", closed: "warn", blocked: "warn", waiting: "warn", held: "warn", silent: "warn", failed: "bad",
-  returned: "bad",
+  returned: "bad", stopped: "warn",
 };
 /** The word of a state, coloured where it matters. */
 export function state(word) {

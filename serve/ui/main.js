@@ -7,6 +7,8 @@ import anomalies from "./views/anomalies.js";
 import approvals from "./views/approvals.js";
 import creator from "./views/creator.js";
 import creators from "./views/creators.js";
+import oneLink from "./views/link.js";
+import links from "./views/links.js";
 import month from "./views/month.js";
 import order from "./views/order.js";
 import orders from "./views/orders.js";
@@ -20,9 +22,9 @@ import shops from "./views/shops.js";
 import statement from "./views/statement.js";
 import today from "./views/today.js";
 
-const VIEWS = { anomalies, approvals, creator, creators, month, order, orders, payout, payouts, program, programs, run,
+const VIEWS = { anomalies, approvals, creator, creators, link: oneLink, links, month, order, orders, payout, payouts, program, programs, run,
   search, shops, statement, today };
-const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Payouts", "payouts"], ["Month", "month"],
+const LINKS = [["Today", "today"], ["Orders", "orders"], ["Creators", "creators"], ["Links", "links"], ["Payouts", "payouts"], ["Month", "month"],
   ["Programs", "programs"], ["Shops", "shops"]];
 /** Views that a role may not read. */
 const HIDDEN = { viewer: ["payouts", "month"], support: ["month"] };
@@ -99,8 +101,8 @@ function failed(title, error) {
   const retry = element("button", { type: "button" }, isLogin ? "Log in" : "Try again");
   retry.addEventListener("click", () => (isLogin ? location.reload() : render()));
   const words = error.code === "no_account" ? error.message + ". `sluice user add` adds one." : ADVICE[error.code] || error.message;
-  const { order, creator, payout, run, program, id } = parametersNow();
-  const missing = error.code === "not_found" && (order || creator || payout || run || program || id);
+  const { order, creator, payout, run, program, id, link: linkId } = parametersNow();
+  const missing = error.code === "not_found" && (order || creator || payout || run || program || id || linkId);
   return [element("h1", { tabindex: "-1" }, title), element("div", { class: PLAIN.includes(error.code) ? "note" : "note bad" },
     element("p", {}, ...words.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part))),
     ...error.errors.map((one) => element("p", {}, one.parameter + ": " + one.message)),

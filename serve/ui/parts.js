@@ -217,6 +217,13 @@ export function filters(view, fields, parameters, go) {
   return box;
 }
 
+/** Series of clicks, for bars: the lower part of a bar is devices, and the whole is clicks. */
+export const CLICKS = [
+  { name: "devices", color: "one", value: (row) => row.devices, text: (row) => count(row.devices) },
+  { name: "clicks", color: "two", value: (row) => Math.max(0, row.clicks - row.devices), text: (row) => count(row.clicks) },
+];
+export const ORDERS = [{ name: "orders", color: "one", value: (row) => row.orders, text: (row) => count(row.orders) }];
+
 /** Bars with their values as a table. series: [{name, color, value(point), text(point)}] */
 export function bars(title, format, series, points, names) {
   const box = element("div", { class: "chart" });

@@ -1,12 +1,21 @@
-"""Links as programs and people read them (RP): lists, figures, amounts and search."""
+"""Links as programs and people read them (RP): lists, figures, amounts, search, and their views in a browser."""
 
 import csv
+import datetime
 import io
+import os
+import pathlib
+import subprocess
+import urllib.parse
 
 import pytest
+from harness import paths
 from harness.fake_time import FakeTime
 from serve import scene
 from serve.live import served_shop
+from serve.login_site import Site
+from serve.test_page import BARRIERS, SIZES, axe  # noqa: F401
+from serve.test_page_views import GINA, rows_of, visit  # noqa: F401
 
 MINE = ("--account", "acme")
 MARCH = {"from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z"}
@@ -151,3 +160,122 @@ def test_an_order_names_the_click_that_brought_it_and_one_without_a_device_id_sa
     assert links.reader.object("order", shop="shop-1", order="o2")["answer"]["sentence"] == "No creator: the order carries no device id."
     links.order("o3", 77, "2026-03-02T10:00:00Z")
     assert "no click of its device is known" in links.reader.object("order", shop="shop-1", order="o3")["answer"]["sentence"]
+
+
+# In a browser --------------------------------------------------------------------------------------------------------
+
+
+def before(**time):
+    return (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**time)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fill(made):
+    """Thirty days of clicks, and orders of some devices."""
+    device = 0
+    for day in range(29, -1, -1):
+        for link, creator, count in (("mug", "ann", 3 + 7 * day % 11), ("hat", "ann", 1 + day % 3), ("cap", "bob", 2)):
+            devices = range(device, device + count)
+            device += count
+            made.click(link, creator, *((number, before(days=day, minutes=90)) for number in devices))
+            if link == "mug" and day % 4 == 1:
+                made.order(f"o{day}", devices[0], before(days=day, minutes=89))
+    made.order("bare", None, before(hours=2))
+    made.click("mug", "ann", (device, at := before(hours=1)))
+    made.order("fast", device, (datetime.datetime.fromisoformat(at) + datetime.timedelta(seconds=4)).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    made, folder = tmp_path_factory.mktemp("made"), paths.make_folder()
+    try:
+        with served_shop(made) as live:
+            fill(Links(live))
+            live.edge.sluice("link", "stop", "hat", *MINE)
+            live.edge.sluice("user", "add", GINA, *MINE, "--role", "manager")
+            (folder / "store").symlink_to(live.edge.store)
+            hashed = subprocess.run(["openssl", "passwd", "-apr1", "secret"], check=True, capture_output=True, text=True).stdout
+            (folder / "htpasswd").write_text(f"{GINA}:{hashed}")
+            with Site(folder, live.edge.sluice, "sluice-login-basic.conf", options=("--rate-limit", "100000/60")) as running:
+                yield running
+    finally:
+        paths.drop_folder(folder)
+
+
+VIEWS = {"links": {"view": "links"}, "best": {"view": "links", "sort": "-clicks"}, "link": {"view": "link", "link": "mug"},
+         "stopped": {"view": "link", "link": "hat"}, "creator": {"view": "creator", "creator": "ann"},
+         "order": {"view": "order", "shop": "shop-1", "order": "fast"}, "bare": {"view": "order", "shop": "shop-1", "order": "bare"}}
+
+
+def test_the_views_of_links_have_no_barrier_and_scroll_nowhere_sideways(visit, axe):  # noqa: F811
+    """SLUICE_PICTURES names a folder for pictures of them."""
+    pictures = os.environ.get("SLUICE_PICTURES")
+    for name, query in VIEWS.items():
+        with visit(**query) as page:
+            assert page.run("document.querySelector('main .note.bad')?.innerText ?? ''") == "", name
+            assert page.run("document.querySelectorAll('[style]').length") == 0, name
+            page.run(axe + "; 0")
+            for width, scheme in SIZES:
+                page.resize(width, scheme=scheme)
+                assert page.run("document.documentElement.scrollWidth") <= width, (name, width)
+                found = page.run(BARRIERS)
+                assert found["passes"] > 10 and found["violations"] == [], (name, width, found)
+            if pictures:
+                for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
+                    page.resize(width, scheme=scheme)
+                    page.screenshot(str(pathlib.Path(pictures) / f"links-{name}-{width}-{scheme}.png"))
+
+
+def test_a_link_is_found_and_shows_figures_orders_and_commands(visit):  # noqa: F811
+    with visit(view="search", q="mug") as page:
+        page.wait("document.querySelector('main h1').innerText === 'Link mug'")
+        tiles = page.text(".tiles")
+        assert [line for line in tiles.splitlines() if line in ("Clicks", "Devices", "Orders", "Earned")] == ["Clicks", "Devices", "Orders", "Earned"]
+        assert "% of the devices" in tiles and page.run("document.querySelectorAll('.charts svg').length") == 2
+        assert rows_of(page, "Orders")[0][0] == "fast"
+        text = page.text("main")
+        assert f"sluice link set mug --account acme --to {TO}mug" in text and "sluice link stop mug --account acme" in text
+    with visit(view="link", link="hat") as page:
+        assert "visitors still arrive, and nothing counts." in page.text(".answer") and "sluice link start hat --account acme" in page.text("main")
+
+
+def test_the_list_of_links_is_sorted_and_filtered(visit):  # noqa: F811
+    with visit(view="links", creator="ann") as page:
+        assert [row[0].split()[0] for row in rows_of(page, "Links")] == ["hat", "mug"]
+        assert page.run("[...document.querySelectorAll('main thead th')].map((one) => one.textContent)") == [
+            "Link", "Creator", "Program", "Clicks, 30 days", "Devices", "Orders", "Clicks this month"]
+        page.click(".tabs li:nth-child(2) a")
+        page.wait("document.querySelector('.tabs [aria-current]')?.textContent === 'Most clicks of the month'")
+        assert urllib.parse.parse_qs(urllib.parse.urlsplit(page.run("location.href")).query)["creator"] == ["ann"]
+
+
+def test_a_creators_view_has_clicks_by_month_and_links(visit):  # noqa: F811
+    with visit(view="creator", creator="ann") as page:
+        assert "Clicks and devices by month" in page.text() and "All links of ann" in page.text()
+        assert [row[0].split()[0] for row in rows_of(page, "Links")][0] == "mug"
+
+
+def test_an_orders_history_begins_with_the_click(visit):  # noqa: F811
+    with visit(view="order", shop="shop-1", order="fast") as page:
+        steps = page.text(".timeline").splitlines()
+        assert "Click on mug of ann" in steps and "4 s before the order" in steps, steps
+        assert steps.index("Click on mug of ann") < steps.index("Order received")
+    with visit(view="order", shop="shop-1", order="bare") as page:
+        assert page.text(".answer.first") == "No creator: the order carries no device id."
+
+
+def test_times_before_an_order_have_their_largest_unit(visit):  # noqa: F811
+    with visit(view="links") as page:
+        said = page.run("""import('./format.js').then((format) => [[0, 4], [0, 90], [0, 7200], [0, 172800], [3, 0], [0, 0.2]].map(([at, other]) =>
+            format.before(new Date(at * 1000).toISOString(), new Date(other * 1000).toISOString()))
+            .concat(['0.125', '1', '0.0333', '12', '0'].map(format.percent)))""")
+        assert said == ["4 s before", "1 min before", "2 h before", "2 days before", "3 s after", "0 s before", "12.5%", "100%", "3.33%", "1200%", "0%"]
+
+
+def test_today_names_a_shop_without_device_ids(visit):  # noqa: F811
+    sentence = "shop-1: no order of yesterday carries a device id, and 320 devices clicked"
+    line = {"kind": "shops_without_devices", "amounts": []}
+    with visit(view="today") as page:
+        for count, sentences, words in ((1, [sentence], sentence), (2, [sentence, "shop-2: likewise"], "shops whose orders carry no device id")):
+            page.run(f"""import('./api.js').then(({{ get }}) => get('today')).then((data) => import('./views/today.js').then((view) =>
+                document.querySelector('main').replaceChildren(...view.default.show({{ ...data, waiting: [{{ ...{line}, count: {count}, sentences: {sentences} }}] }}))))""")
+            assert words in page.text(".waiting") and sentence in page.text(".waiting")

@@ -19,7 +19,7 @@ from serve.login_site import Site
 HERE = pathlib.Path(__file__).parent
 UI = paths.ROOT / "serve" / "ui"
 SHARED = paths.ROOT / "core" / "page"
-LINKS = ["Today", "Orders", "Creators", "Payouts", "Month", "Programs", "Shops"]
+LINKS = ["Today", "Orders", "Creators", "Links", "Payouts", "Month", "Programs", "Shops"]
 GINA, SAM, BOTH = "gina@acme.example", "sam@acme.example", "both@example"
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
           "form-action 'none'; frame-ancestors 'none'")
@@ -102,7 +102,7 @@ def views(site):
         "approval": f"?view=approvals&id={known['approval']}", "month": f"?view=month&month={month}",
         "statement": f"?view=statement&creator=ann&month={month}", "anomalies": "?view=anomalies",
         "open": "?view=anomalies&tab=open", "acknowledged": "?view=anomalies&tab=acknowledged", "programs": "?view=programs",
-        "program": "?view=program&program=spring", "shops": "?view=shops",
+        "program": "?view=program&program=spring", "shops": "?view=shops", "links": "?view=links", "link": "?view=link&link=spring-mug",
     }
 
 
@@ -505,7 +505,7 @@ def test_an_account_of_others_is_named_and_the_menu_shows_an_own_one(visit):
     with visit("?view=shops&account=gamma", user=BOTH) as page:
         assert "You are no user of account gamma." in page.text()
         assert page.run("document.querySelector('#account select').value") == "acme"
-        page.click("#nav a:nth-child(7)")
+        page.click("#nav a:nth-child(8)")
         wait_for(page, "shop-1")
 
 
@@ -516,7 +516,7 @@ def test_a_user_of_two_accounts_chooses_and_links_keep_the_choice(visit):
                      menu.value = 'beta'; menu.dispatchEvent(new Event('change')); })()""")
         wait_for(page, "autumn")
         assert "spring" not in page.text()
-        page.click("#nav a:nth-child(7)")
+        page.click("#nav a:nth-child(8)")
         wait_for(page, "shop-2")
         assert "account=beta" in page.run("location.search")
 

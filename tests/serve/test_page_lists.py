@@ -49,7 +49,7 @@ def test_a_role_has_the_tabs_that_it_may_read(site, visit):
     try:
         with visit("?view=creator&creator=robert", user=SAM) as page:
             shown = page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)")
-            assert shown == ["Today", "Orders", "Creators", "Payouts", "Programs", "Shops"]
+            assert shown == ["Today", "Orders", "Creators", "Links", "Payouts", "Programs", "Shops"]
             assert "Payable" in page.text(".tiles") and "7466" in page.text("main table[aria-label='Changes of the payee']")
             page.run("[...document.querySelectorAll('#nav a')].find((link) => link.innerText === 'Payouts').click()")
             wait_for(page, "Every payout, in the order of closing.")
@@ -57,7 +57,7 @@ def test_a_role_has_the_tabs_that_it_may_read(site, visit):
     finally:
         site.sluice("user", "add", SAM, "--account", "acme", "--role", "viewer")
     with visit("?view=orders", user=SAM) as page:
-        assert page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)") == ["Today", "Orders", "Creators", "Programs", "Shops"]
+        assert page.run("[...document.querySelectorAll('#nav a')].map((link) => link.innerText)") == ["Today", "Orders", "Creators", "Links", "Programs", "Shops"]
 
 
 def test_today_lists_the_outcome_of_the_next_close(site, visit):

@@ -1,8 +1,8 @@
 // One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
-import { SKIPPED, amount, byMinorUnits, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, state, sum, time, today } from "../format.js";
+import { SKIPPED, amount, byMinorUnits, count, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, shortWhole, state, sum, time, today } from "../format.js";
 import { idLink, link, payoutLink } from "../links.js";
-import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
+import { CLICKS, ORDERS, bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns, withNames } from "./orders.js";
 
@@ -76,6 +76,22 @@ function months(creator) {
   const section = (list) => element("section", { class: "charts", "aria-label": "Twelve months" }, ...list);
   return [...(charts.length ? [section(charts.slice(0, 2))] : []), ...(charts.length > 2 ? [element("details", { class: "rest" },
     element("summary", {}, "Months in " + currencies.slice(2).join(", ")), section(charts.slice(2)))] : [])];
+}
+
+/** Twelve bars of clicks and of devices, if there was a click. */
+function clicks({ click_months: months }) {
+  if (!months.some((row) => row.clicks || row.orders)) return [];
+  const names = { what: "Month", name: (row) => monthName(row.month), tick: (row, i) => (i % 2 ? shortMonth(row.month) : null) };
+  return [element("section", { class: "charts", "aria-label": "Twelve months of links" },
+    bars("Clicks and devices by month", shortWhole, CLICKS, months, names), bars("Orders through links by month", shortWhole, ORDERS, months, names))];
+}
+
+function links({ links: list, creator_id: creator }) {
+  if (!list.length) return [];
+  return [card("Links", table("Links", [
+    { name: "Link", cell: (row) => [idLink("link", { link: row.link_id }, row.link_id), row.state === "active" ? null : [" ", state(row.state)]].flat() },
+    ...["Clicks", "Devices", "Orders"].map((name) => ({ name: name + ", 30 days", n: true, cell: (row) => count(row[name.toLowerCase()]) })),
+  ], list), element("p", { class: "more" }, link("links", { creator }, "All links of " + creator)))];
 }
 
 function programs(creator) {
@@ -160,8 +176,8 @@ export default {
     const rows = byCurrency(creator.balances || []);
     const isViewer = me.role === "viewer";
     return [head(creator.creator_id, sentence(creator, rows)), ...amounts(creator),
-      ...months(creator), element("div", { class: "cards" },
-        element("div", {}, ...holds(creator, me.account), programs(creator), ...(isViewer ? [] : clearing(creator)), ...(isViewer ? [] : [payee(creator, false)])),
+      ...months(creator), ...clicks(creator), element("div", { class: "cards" },
+        element("div", {}, ...holds(creator, me.account), programs(creator), ...links(creator), ...(isViewer ? [] : clearing(creator)), ...(isViewer ? [] : [payee(creator, false)])),
         element("div", {}, ...(isViewer ? [payee(creator, true)] : [...payouts(creator), statements(creator.creator_id)])),
         element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", ownColumns, orders)
           : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id)))))];

@@ -1,7 +1,7 @@
 // One order: the answer first, then its history and its calculation.
 import { element } from "../dom.js";
-import { amount, amountsIn, capital, day, instantKey, isZero, money, state, sum, time, told } from "../format.js";
-import { creatorLink, idOf, link, payoutLink } from "../links.js";
+import { amount, amountsIn, before, capital, day, instantKey, isZero, money, state, sum, time, told } from "../format.js";
+import { creatorLink, idLink, idOf, link, payoutLink } from "../links.js";
 import { card, cutNote, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 
@@ -26,7 +26,16 @@ const words = (name) => !name ? "Entry" : name.charAt(0) + name.slice(1).toLower
 const SOURCES = { signed_post: "Signed post", shopify: "From Shopify", woocommerce: "From WooCommerce", import: "Imported from a file" };
 
 /** Steps of one instant are shown in this order. */
-const RANKS = { event: 0, refund: 1, memo: 2, money: 3, payout: 4 };
+const RANKS = { click: -1, event: 0, refund: 1, memo: 2, money: 3, payout: 4 };
+
+/** Clicks of the order's device that may have brought it. */
+function clickSteps(order) {
+  return order.attribution.candidates.filter((one) => one.clicked_at).map((one) => ({
+    at: one.clicked_at, rank: RANKS.click, kind: "",
+    title: ["Click on ", one.link_id ? idLink("link", { link: one.link_id }, one.link_id) : "a link", " of ", creatorLink(one.creator_id)],
+    more: [before(one.clicked_at, order.ordered_at) + " the order", one.won ? "" : capital(told(one.explanation))],
+  }));
+}
 
 function eventSteps(order) {
   const hasPlatform = order.events.some((event) => event.source.kind !== "signed_post");
@@ -109,7 +118,7 @@ function notes(steps) {
 
 /** Steps that one event or command caused stand together under its time. */
 function timeline(order) {
-  const steps = [...eventSteps(order), ...refundSteps(order), ...journalSteps(order), ...payoutSteps(order)]
+  const steps = [...clickSteps(order), ...eventSteps(order), ...refundSteps(order), ...journalSteps(order), ...payoutSteps(order)]
     .map((step) => ({ ...step, key: instantKey(step.at) })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.rank - b.rank));
   const groups = [];
   for (const step of steps) {

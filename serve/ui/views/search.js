@@ -7,7 +7,7 @@ import { card, empty, head, silence, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns, withNames } from "./orders.js";
 
-const KINDS = { order: "Order", creator: "Creator", code: "Code", shop: "Shop", program: "Program", payout: "Payout", payout_run: "Payout run",
+const KINDS = { order: "Order", creator: "Creator", code: "Code", link: "Link", shop: "Shop", program: "Program", payout: "Payout", payout_run: "Payout run",
   command: "Command" };
 
 /** View and parameters that show a hit. */
@@ -15,6 +15,7 @@ function placeOf(hit) {
   switch (hit.kind) {
     case "order": return ["order", { shop: hit.shop_id, order: hit.id }];
     case "creator": return ["creator", { creator: hit.id }];
+    case "link": return ["link", { link: hit.id }];
     case "payout": return ["payout", { payout: hit.id }];
     case "shop": return ["orders", { shop: hit.id }];
     case "program": return ["program", { program: hit.id }];
@@ -81,7 +82,7 @@ export default {
     if (data.opens) {
       return replace(hrefOf(...placeOf(data.opens)));
     }
-    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
+    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a link, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
     if (data.shops) return nothing(q, data);
     const owners = data.items.filter((hit) => hit.kind === "code" && hit.match === "exact");
     const isListed = (hit) => data.orders && hit.match === "code";

@@ -24,8 +24,10 @@ function waiting(lines) {
   return card("Waiting for you", element("ul", { class: "waiting" }, ...lines.map((line) => {
     const [one, many, view, parameters] = WORK[line.kind] || [line.kind, line.kind, "today", {}];
     const sums = (line.amounts || []).flatMap((sum, i) => [i ? ", " : "", money(sum.amount, sum.currency)]);
+    const said = line.sentences || [];
+    const what = line.count === 1 ? [said[0] || one] : [many, ...said.map((text) => element("span", { class: "muted said" }, text))];
     return element("li", {}, element("a", { href: hrefOf(view, parameters) }, element("b", {}, count(line.count)),
-      element("span", { class: "what" }, line.count === 1 ? one : many), element("span", { class: "sum" }, ...sums)));
+      element("span", { class: "what" }, ...what), element("span", { class: "sum" }, ...sums)));
   })));
 }
 
