@@ -210,6 +210,9 @@ public:
     /// Stores an order that was loaded before and of which only the allocations to payouts
     /// (LineAccrual::allocated, Position::payouts) and the anomalies that show have changed.
     virtual void put_allocated(const OrderState& state) { put_order(state); }
+    /// Stores an order after one of its events. A ledger may leave the row of an old order as it
+    /// is, and keep the change in a row of its own.
+    virtual void put_updated(const OrderState& state) { put_order(state); }
     virtual void put_event(const OrderKey& key, const EventTrace& event) = 0;
     virtual void append_journal(const JournalGroup& group) = 0;
     /// Adds `change` to this node's part of its balance, written once with commit(). Reads see it.

@@ -139,7 +139,7 @@ void OrderApplier::write_step(const OrderArrival& arrival, const OrderStep& step
         note_new_order(txn, arrival.account, arrival.shop, arrival.arrival.received_at,
                        arrival.arrival.device.has_value());
     }
-    txn.put_order(state_);
+    txn.put_updated(state_);
 }
 
 OrderApplier::Before OrderApplier::before_event(LedgerTxn& txn) {
@@ -157,7 +157,7 @@ bool OrderApplier::is_duplicate_event(const OrderArrival& arrival, LedgerTxn& tx
         return false;
     }
     ++state_.duplicates_count;
-    txn.put_order(state_);
+    txn.put_updated(state_);
     return true;
 }
 

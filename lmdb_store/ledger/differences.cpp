@@ -135,7 +135,12 @@ private:
 }  // namespace
 
 std::vector<TableDigest> table_digests(LedgerRows& rows) {
-    std::vector<std::string> names(ledger_tables().begin(), ledger_tables().end());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kLedgerTables; ++i) {
+        if (!is_part_of_orders(static_cast<Table>(i))) {
+            names.emplace_back(ledger_tables().at(i));
+        }
+    }
     std::sort(names.begin(), names.end());
     std::vector<TableDigest> digests;
     for (std::string& name : names) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lmdb_store/ledger/table_hash.hpp"
 #include "lmdb_store/ledger/txn.hpp"
@@ -11,10 +12,12 @@
 namespace sluice::store {
 namespace {
 
-std::array<Table, kLedgerTables> tables_by_name() {
-    std::array<Table, kLedgerTables> tables{};
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-        tables[i] = static_cast<Table>(i);
+std::vector<Table> tables_by_name() {
+    std::vector<Table> tables;
+    for (std::size_t i = 0; i < kLedgerTables; ++i) {
+        if (!is_part_of_orders(static_cast<Table>(i))) {
+            tables.push_back(static_cast<Table>(i));
+        }
     }
     std::sort(tables.begin(), tables.end(), [](Table a, Table b) {
         return std::string_view(name_of(a)) < std::string_view(name_of(b));
@@ -37,13 +40,32 @@ struct LedgerRows::State {
     ReadTxn txn;
     RowAccess rows;
     NodeHead head;
-    std::array<Table, kLedgerTables> tables = tables_by_name();
+    std::vector<Table> tables = tables_by_name();
     std::size_t next_table = 0;
     Table table = Table::kHeads;
     std::optional<RowCursor> cursor;  ///< Destroyed before its transaction.
+    std::string_view current;         ///< The value of its row.
+    OrderRows order_rows;
     bool entered = false;
     bool one_table = false;  ///< next() ends with the table.
 };
+
+namespace {
+
+/// Returns no bytes for an order whose change is damaged: no sound row has such a value.
+std::string_view value_at(LedgerRows::State& at) {
+    const std::string_view stored = at.cursor->value();
+    if (at.table != Table::kOrders) {
+        return stored;
+    }
+    try {
+        return at.order_rows.current(at.rows, at.cursor->key(), stored);
+    } catch (const DamagedRow&) {
+        return {};
+    }
+}
+
+}  // namespace
 
 LedgerRows::LedgerRows(std::unique_ptr<State> state) : state_(std::move(state)) {}
 LedgerRows::~LedgerRows() = default;
@@ -54,6 +76,7 @@ bool LedgerRows::next() {
         const bool found = at.cursor && (at.entered ? at.cursor->next() : at.cursor->first());
         at.entered = true;
         if (found) {
+            at.current = value_at(at);
             return true;
         }
         const bool ends = at.cursor && at.one_table;
@@ -85,7 +108,7 @@ std::string_view LedgerRows::key() const noexcept {
 }
 
 std::string_view LedgerRows::value() const noexcept {
-    return state_->cursor->value();
+    return state_->current;
 }
 
 const LedgerHead& LedgerRows::head() const noexcept {

@@ -62,7 +62,7 @@ std::optional<Row> Reads::find(Table table, const LedgerKey& key, Row row) {
 
 bool Reads::load_order(const OrderKey& key, OrderState& state) {
     const LedgerKey place = order_key(key);
-    const auto value = rows_.get(Table::kOrders, place.view());
+    const auto value = order_rows_.get(rows_, place.view(), key);
     if (!value) {
         return false;
     }

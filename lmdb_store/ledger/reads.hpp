@@ -9,6 +9,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "lmdb_store/ledger/order_changes.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/rows/order_value.hpp"
 #include "lmdb_store/rows/row_keys.hpp"
@@ -117,6 +118,7 @@ protected:
     RowAccess rows_;
     NodeHead node_;
     std::map<std::uint32_t, std::string> nodes_;  ///< UUIDs of all queues, by number.
+    OrderRows order_rows_;
     OrderValue order_value_;
     RowValue row_value_;
 };

@@ -457,6 +457,9 @@ bool own_text(Table table, std::string_view key, std::string_view value, RowText
             return catalog_text(key, value, text);
         case Table::kVariants:
             return variant_text(key, value, text);
+        case Table::kChangedOrders:
+        case Table::kOrderChanges:
+            break;  // rows of orders include them
     }
     return false;
 }

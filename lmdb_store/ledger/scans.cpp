@@ -118,7 +118,8 @@ void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const Orde
     const auto decode = [&](std::string_view key, std::string_view value, OrderState& state) {
         rows_.check(OrderValue::decode_key(key, value, state.key), Table::kOrders, key,
                     OrderKey{account, shop, {}});
-        rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
+        const std::string_view current = order_rows_.current(rows_, key, value, state.key);
+        rows_.check(order_value_.decode(key, current, state), Table::kOrders, state.key);
         const std::string_view id = state.key.order_id.view();
         return RowId{id, id_is_cut(id, kIdBytesWhole)};
     };

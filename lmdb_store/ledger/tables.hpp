@@ -29,11 +29,19 @@ enum class Table : std::uint8_t {
     kBalances,        // account, program, 0, creator, 0, currency, node -> part of the balance
     kCatalog,         // account, shop, product, 0, language, country -> record
     kVariants,        // account, shop, variant sku, 0, language, country, product -> cut product
+    kChangedOrders,   // beginning of the SHA-256 of an order's key -> number of its change
+    kOrderChanges,    // number -> change of an order's row
 };
-inline constexpr std::array<const char*, 11> kOwnTables = {
-    "heads",   "chains",          "shop_ids", "orders",  "events",  "digests",
-    "journal", "creator_journal", "balances", "catalog", "variants"};
-static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kVariants) + 1);
+inline constexpr std::array<const char*, 13> kOwnTables = {
+    "heads",    "chains",         "shop_ids",        "orders",   "events",
+    "digests",  "journal",        "creator_journal", "balances", "catalog",
+    "variants", "changed_orders", "order_changes"};
+static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kOrderChanges) + 1);
+/// Returns whether the table has no rows of its own for a reader, because rows of orders include
+/// what it has.
+[[nodiscard]] constexpr bool is_part_of_orders(Table table) noexcept {
+    return table == Table::kChangedOrders || table == Table::kOrderChanges;
+}
 
 inline constexpr std::size_t kLedgerTables = kOwnTables.size() + kDescribedTables;
 /// Returns the names of all tables, in the order of `Table`.

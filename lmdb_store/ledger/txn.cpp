@@ -19,6 +19,11 @@ constexpr bool is_deferred(Table table) noexcept {
            table == kTableOf<OrderByCode> || table == kTableOf<OrderByNumber>;
 }
 
+/// Two batches: rows that were written less long ago share pages.
+constexpr std::uint64_t kInputsApart = 20'000;
+/// Without the order's key. A longer change is written into the row of its order.
+constexpr std::size_t kChangeBytesMax = 512;
+
 }  // namespace
 
 EmbeddedTxn::EmbeddedTxn(const LedgerTables& tables, WriteTxn txn, std::string_view node,
@@ -180,7 +185,95 @@ void EmbeddedTxn::erase_row(RowView row) {
 
 void EmbeddedTxn::put_order(const OrderState& state) {
     const LedgerKey key = order_key(state.key);
+    erase_change(key.view(), order_rows_.change_of(rows_, key.view(), state.key));
     write(Table::kOrders, key, order_value_.encode(key.view(), state));
+}
+
+void EmbeddedTxn::put_updated(const OrderState& state) {
+    const LedgerKey key = order_key(state.key);
+    const std::string_view value = order_value_.encode(key.view(), state);
+    if (state.events_count > 1) {
+        const auto change = order_rows_.change_of(rows_, key.view(), state.key);
+        if (put_change(key.view(), change, value, state)) {
+            return;
+        }
+        erase_change(key.view(), change);
+    }
+    write(Table::kOrders, key, value);
+}
+
+/// Returns whether an order had no event for so long that its row shares no page with rows that
+/// this batch writes. It depends on the log alone.
+bool EmbeddedTxn::was_changed_long_ago(const OrderState& state) const {
+    const std::uint64_t applied = node_.head.applied_seq.value;
+    for (auto event = state.events.rbegin(); event != state.events.rend(); ++event) {
+        if (event->node != node_.node) {
+            return false;  // the numbers of two queues do not compare
+        }
+        if (event->seq.value <= applied) {
+            return applied - event->seq.value >= kInputsApart;
+        }
+    }
+    return false;
+}
+
+std::uint64_t EmbeddedTxn::next_change() {
+    MDB_val key{};
+    MDB_val value{};
+    const int rc = rows_.kept_cursor(Table::kOrderChanges).cursor().read(key, value, MDB_LAST);
+    if (rc != 0 && rc != MDB_NOTFOUND) {
+        failed(rc, "read", Table::kOrderChanges);
+    }
+    return rc == 0 ? LedgerKeyParser(to_view(key)).u64() + 1 : 1;
+}
+
+namespace {
+
+/// Returns whether two rows have the same personal data. A forget searches the present values of
+/// orders: other personal data must not stay in a row.
+bool same_person(const OrderState& a, const OrderState& b) {
+    return a.customer == b.customer && a.device == b.device && a.numbers == b.numbers &&
+           a.confirmation_number == b.confirmation_number;
+}
+
+}  // namespace
+
+/// Returns false if the row has to be written again instead.
+/// @param known  The change that there is.
+bool EmbeddedTxn::put_change(std::string_view key, std::optional<std::uint64_t> known,
+                             std::string_view next, const OrderState& state) {
+    if (!known && !was_changed_long_ago(state)) {
+        return false;
+    }
+    const auto stored = rows_.get(Table::kOrders, key);
+    if (!stored || std::max(stored->size(), next.size()) > kDeltaOfBytesMax) {
+        return false;
+    }
+    base_.key = state.key;
+    rows_.check(order_value_.decode(key, *stored, base_), Table::kOrders, state.key);
+    const ChangedKey changed = changed_key(key);
+    if (!same_person(base_, state) ||
+        (!known && rows_.has(Table::kChangedOrders, view_of(changed)))) {
+        return false;
+    }
+    const std::uint64_t number = known ? *known : next_change();
+    const ChangeKey place = change_key(number);
+    const std::string_view change = change_value_.encode(place, key, *stored, next);
+    if (change.size() > kChangeBytesMax + key.size()) {
+        return false;
+    }
+    write(Table::kOrderChanges, view_of(place), change);
+    if (!known) {
+        write(Table::kChangedOrders, view_of(changed), change_value_.encode_place(changed, number));
+    }
+    return true;
+}
+
+void EmbeddedTxn::erase_change(std::string_view key, std::optional<std::uint64_t> number) {
+    if (number) {
+        remove(Table::kOrderChanges, view_of(change_key(*number)));
+        remove(Table::kChangedOrders, view_of(changed_key(key)));
+    }
 }
 
 /// Deletes the stored event's duplicate-detection digest if the event changes.

@@ -86,6 +86,7 @@ public:
     void erase_row(RowView row) override;
     void add_row(RowView change) override { sums_.add(change); }
     void put_order(const OrderState& state) override;
+    void put_updated(const OrderState& state) override;
     void put_event(const OrderKey& key, const EventTrace& event) override;
     void append_journal(const JournalGroup& group) override;
     void add_to_balance(const Balance& change) override;
@@ -110,6 +111,11 @@ private:
     }
     void remove(Table table, std::string_view key);
     void remove(Table table, const LedgerKey& key) { remove(table, key.view()); }
+    [[nodiscard]] bool put_change(std::string_view key, std::optional<std::uint64_t> known,
+                                  std::string_view next, const OrderState& state);
+    void erase_change(std::string_view key, std::optional<std::uint64_t> number);
+    [[nodiscard]] bool was_changed_long_ago(const OrderState& state) const;
+    [[nodiscard]] std::uint64_t next_change();
     [[noreturn]] void failed(int rc, std::string_view doing, Table table);
     [[nodiscard]] bool load_membership(Membership& row);
     void forget_read(const DescribedTable& table);
@@ -134,6 +140,8 @@ private:
     std::map<BalanceKey, Delta> balances_;
     std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.
     std::uint64_t next_entry_ = 1;  ///< Lower numbers are written already.
+    ChangeValue change_value_;
+    OrderState base_;  ///< Keeps its buffers.
 };
 
 class EmbeddedSnapshot : private TxnHolder<ReadTxn>, public Reads {

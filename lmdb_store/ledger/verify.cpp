@@ -96,7 +96,10 @@ void Verifier::check_orders() {
     each(Table::kOrders, [&](std::string_view key, std::string_view value) {
         rows_.check(OrderValue::decode_key(key, value, state.key), Table::kOrders, key);
         rows_.check(order_value_.decode(key, value, state), Table::kOrders, state.key);
+        const std::string_view current = order_rows_.current(rows_, key, value, state.key);
+        rows_.check(order_value_.decode(key, current, state), Table::kOrders, state.key);
     });
+    verify_order_changes(rows_, [this](std::string text) { problem(std::move(text)); });
 }
 
 void Verifier::check_events() {

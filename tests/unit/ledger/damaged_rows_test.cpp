@@ -27,6 +27,7 @@
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/lmdb_store/ledger/raw_rows.hpp"
+#include "unit/lmdb_store/ledger/scene.hpp"
 #include "unit/worker/drain/fixture.hpp"
 #include "worker/drain/input_batch.hpp"
 
@@ -228,6 +229,7 @@ void leave_rows(Ledger& ledger) {
     txn->put_click(posted);
     txn->put(LinkRow{LinkId("a"), {1}, {}, {}, "https://s", {}, LinkState::kActive, {}});
     txn->put(LinkByCreator{{1}, {}, LinkId("a")});
+    store::LedgerScene::repeat_much_later(*txn, {{1}, {1}, OrderId("a")});
     txn->put(LinksHead{1, 1, 1});
     txn->put(UsedSeal{sha256("a seal"), {1}});
     txn->put(SignedApproval{{1}, "C1", "C0", "gina", "a key", "a statement", "a signature"});
@@ -373,9 +375,7 @@ std::vector<std::string> nonsense_of(std::string_view key, const std::string& va
 }
 
 TEST_F(EmbeddedDamage, AnyBytesOfAnyRowAreAnErrorOrADeadLetterAndNoSignal) {
-    std::size_t edits_count = 0;
-    std::size_t stopped = 0;
-    std::size_t dead = 0;
+    std::size_t edits_count = 0, stopped = 0, dead = 0;
     std::vector<std::string> empty_tables;
     for (const char* name : store::ledger_tables()) {
         const store::RawRows table(folder_.path(), name);

@@ -136,7 +136,9 @@ TEST_F(LedgerDamageTest, AMissingRowIsNoticedThroughItsReferences) {
           std::pair{"events", "table digests"}, std::pair{"catalog", "table variants"},
           std::pair{"shop_ids", "table shop_ids"},
           std::pair{"creator_journal", "table creator_journal"},
-          std::pair{"digests", "table digests"}, std::pair{"variants", "table variants"}}) {
+          std::pair{"digests", "table digests"}, std::pair{"variants", "table variants"},
+          std::pair{"order_changes", "table order_changes,"},
+          std::pair{"changed_orders", "table changed_orders"}}) {
         for (const auto& [key, value] : table(name).all()) {
             const RestoredFile restored(folder_.path());
             table(name).remove(key);

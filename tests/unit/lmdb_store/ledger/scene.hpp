@@ -2,6 +2,8 @@
 // written.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "core/journal/journal.hpp"
@@ -55,10 +57,13 @@ struct LedgerScene {
             txn.put_row(row_of(table, number).view());
         }
         OrderState state = samples.order(order(number));
-        state.events = {};
+        state.events = {event(1)};
+        state.events.front().node = txn.head().number;
+        state.events.front().first_entry = 0;
         state.other_groups = {txn.head().next_entry};
-        state.events_count = 1;
+        state.events_count = 2;
         txn.put_order(state);
+        repeat_much_later(txn, state.key);
         txn.put_event(order(number), event(number));
         EventTrace posted_nothing = event(number);
         posted_nothing.first_entry = 0;
@@ -67,6 +72,17 @@ struct LedgerScene {
         const CatalogRecord old = copy_of(number, "old");
         txn.put_catalog(old, nullptr);
         txn.put_catalog(copy_of(number, "new"), &old);
+    }
+    /// Counts a duplicate of an event of the order, as if it came so much later that the order's
+    /// row stays as it is, and gets a change.
+    static void repeat_much_later(LedgerTxn& txn, const OrderKey& key) {
+        OrderState state;
+        ASSERT_TRUE(txn.load_order(key, state));
+        ++state.duplicates_count;
+        const SequenceNumber applied = txn.head().applied_seq;
+        txn.mutable_head().applied_seq = {1'000'000};
+        txn.put_updated(state);
+        txn.mutable_head().applied_seq = applied;
     }
     static void write_journal(LedgerTxn& txn, int number) {
         JournalGroup group;
