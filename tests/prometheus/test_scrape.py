@@ -94,6 +94,7 @@ def test_prometheus_scrapes_nginx_and_serve(start_edge, new_merchant, prometheus
         assert len(rules) > 10
         bad = [rule for rule in rules if rule["health"] == "err"]
         assert not bad, bad
+    edge.expect_log(r"\[crit\].*/read.sock failed \(2: No such file or directory\).*GET /sluice/serve/metrics")
     paths.wait_until(lambda: value('up{job="sluice-serve"}') == 0, "the loss of serve", deadline=60)
     assert value('up{job="sluice"}') == 1
     paths.drop_folder(folder)
