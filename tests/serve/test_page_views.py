@@ -254,6 +254,19 @@ def test_a_payout_that_ended_shows_no_step_that_never_comes(visit):
             assert ("not yet" in text) == (payout is closed) and ("went back to owed" in page.text()) == (payout is not closed)
 
 
+def test_payouts_that_wait_have_their_reason_and_the_unfinished_ones_their_age(visit):
+    failed = {"payout_id": "P1", "creator_id": "ann", "name": "Ann Smith", "state": "FAILED", "currency": "USD", "amount": "8.00",
+              "closed_at": "2026-03-01T10:00:00Z", "sent_at": "2026-03-02T10:00:00Z", "ended_at": "2026-03-03T10:00:00Z", "end_reason": "account closed"}
+    ages = {"state": "FAILED", "currency": "USD", "payouts": 1, "amount": "8.00", "oldest_at": failed["ended_at"],
+            "up_to_7_days": "0.00", "up_to_14_days": "0.00", "up_to_30_days": "8.00", "over_30_days": "0.00"}
+    with visit(view="shops") as page:
+        show(page, "payouts", {"items": [ages], "next": None, "waiting": [failed], "waiting_count": 1}, {"list": "waiting"}, {"me": {"role": "manager"}})
+        assert "1 payout waits for a person: failed or returned and not paid since, or sent over 7 days ago." in page.text()
+        ((_, creator, since, state, amount),) = rows_of(page, "Waiting")
+        assert ("Ann Smith" in creator, since, state.split("\n"), amount) == (True, "3 Mar 2026", ["FAILED", "account closed"], "8.00USD")
+        assert rows_of(page, "By age") == [["FAILED", "1", "3 Mar 2026", "–", "–", "8.00USD", "–", "8.00USD"]]
+
+
 def test_search_without_words_lists_the_kinds_of_ids(visit):
     with visit(view="search") as page:
         assert "finds an order" in page.text(".answer")

@@ -264,6 +264,43 @@ def test_a_payout_that_was_sent_waits_after_seven_days_and_its_end_has_a_reason(
     assert (listed["state"], listed["end_reason"]) == ("FAILED", "account closed")
 
 
+def test_unfinished_payouts_are_aged_by_state_and_the_failed_ones_wait(clocked):
+    """Each is 8.00 and lies at the end of the last day of a column; a second later it is in the next."""
+    live, clock = clocked
+    names = ("ann", "eli", "fay", "gus")
+    rows = "".join(f"{name},spring,X{name},ref-{name}\n" for name in names[1:])
+    (live.edge.folder / "more.csv").write_text("creator_id,program_id,code,payee\n" + rows)
+    live.edge.sluice("creator", "import", live.edge.folder / "more.csv")
+    for name in names:
+        live.send("ORDER_CREATE", scene.order(f"o-{name}", "SAVE" if name == "ann" else f"X{name}", platform_ordered_at="2026-03-01T10:00:00Z",
+                                              platform_updated_at="2026-03-01T10:00:00Z"))
+    clock.set("2026-03-02T09:10:00Z")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-03-02T09:10:00Z")
+    payout = {row["creator_id"]: row["payout_id"] for row in live.reader.rows("payouts")}
+    assert sorted(payout) == sorted(names)
+    ends = {"eli": ("sent",), "fay": ("sent", "failed"), "gus": ("sent", "settle", "returned")}
+    clock.set("2026-03-02T10:00:00Z")
+    for name, steps in ends.items():
+        for step in steps:
+            live.edge.sluice("payout", step, payout[name], *MINE, "--reason", f"the bank {step}")
+    ages = ("up_to_7_days", "up_to_14_days", "up_to_30_days", "over_30_days")
+    eight = [{"currency": "USD", "amount": "8.00"}]
+    for column, day in enumerate(("2026-03-09", "2026-03-16", "2026-04-01", "2026-09-16")):
+        clock.set(f"{day}T10:00:00Z" if column < 3 else f"{day}T11:00:00Z")
+        found = live.reader.object("payouts/ages")
+        assert {row["state"]: [row[age] for age in ages] for row in found["items"]} == {
+            state: ["8.00" if at == min(column + (state == "APPROVED"), 3) else "0.00" for at in range(4)]
+            for state in ("APPROVED", "SENT", "FAILED", "RETURNED")}, (day, found["items"])
+        assert all(row["payouts"] == 1 and row["amount"] == "8.00" for row in found["items"])
+        waits = ["FAILED", "RETURNED"] + ["SENT"] * (column > 0)
+        assert sorted(row["state"] for row in found["waiting"]) == waits and found["waiting_count"] == len(waits)
+        assert {row["state"]: row["end_reason"] for row in found["waiting"] if row["state"] != "SENT"} == {
+            "FAILED": "the bank failed", "RETURNED": "the bank returned"}
+        lines = waiting_lines(live.reader)
+        assert lines["payouts_failed"] == (2, [{"currency": "USD", "amount": "16.00"}])
+        assert lines.get("payouts_sent") == ((1, eight) if column else None)
+
+
 def test_dead_letters_are_counted_for_their_account_and_for_30_days_by_shop(tmp_path, ledger):
     """G4, G5: they are rows of the node that could not apply them."""
     clock = FakeTime()
