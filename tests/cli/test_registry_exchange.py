@@ -96,9 +96,11 @@ def test_a_file_that_was_changed_or_cut_is_refused(source, edge, tmp_path):
         file.write_text(changed)
         assert "damaged" in run("registry", "import", file, store=edge, status=1).err
     file.write_text("something else")
-    assert "not a registry" in run("registry", "import", file, store=edge, status=1).err
+    assert 'it is not a registry that "sluice registry export" made' in run("registry", "import", file, store=edge, status=1).err
     assert "No such file" in run("registry", "import", tmp_path / "none", store=edge, status=1).err
     assert everything(edge) == [[], [], []]
+    run("registry", "import", exported(source, tmp_path, "made"), store=edge)
+    assert everything(edge) == everything(source)
 
 
 def test_revocation_arrives_and_stays(source, edge, tmp_path):

@@ -79,20 +79,35 @@ def _environment(folder):
         LMDB.mdb_env_close(env)
 
 
-def remove_rows(folder, prefix):
-    """Removes the rows of an environment's main table whose keys begin so."""
+def remove_rows(folder, prefix, table=None, most=None):
+    """Removes the rows of an environment's main table, or of another one, whose keys begin so.
+
+    most: how many at most; None: all. Returns how many."""
+    removed = 0
     txn, main, cursor = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_void_p()
     with _environment(folder) as env:
         check(LMDB.mdb_txn_begin(env, None, 0, ctypes.byref(txn)))
-        check(LMDB.mdb_dbi_open(txn, None, 0, ctypes.byref(main)))
+        check(LMDB.mdb_dbi_open(txn, table, 0, ctypes.byref(main)))
         check(LMDB.mdb_cursor_open(txn, main, ctypes.byref(cursor)))
-        key, value = Val.of(prefix), Val()
-        while LMDB.mdb_cursor_get(cursor, ctypes.byref(key), ctypes.byref(value), MDB_SET_RANGE) == 0:
+        key, value = Val.of(prefix or b"\0"), Val()
+        while removed != most and LMDB.mdb_cursor_get(cursor, ctypes.byref(key), ctypes.byref(value), MDB_SET_RANGE) == 0:
             if not key.bytes().startswith(prefix):
                 break
             check(LMDB.mdb_cursor_del(cursor, 0))
-            key = Val.of(prefix)
+            removed += 1
+            key = Val.of(prefix or b"\0")
         LMDB.mdb_cursor_close(cursor)
+        check(LMDB.mdb_txn_commit(txn))
+    return removed
+
+
+def put_row(folder, key, value):
+    """Writes a row of an environment's main table."""
+    txn, main = ctypes.c_void_p(), ctypes.c_uint()
+    with _environment(folder) as env:
+        check(LMDB.mdb_txn_begin(env, None, 0, ctypes.byref(txn)))
+        check(LMDB.mdb_dbi_open(txn, None, 0, ctypes.byref(main)))
+        check(LMDB.mdb_put(txn, main, ctypes.byref(Val.of(key)), ctypes.byref(Val.of(value)), 0))
         check(LMDB.mdb_txn_commit(txn))
 
 

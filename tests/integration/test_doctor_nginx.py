@@ -72,6 +72,26 @@ def test_a_signal_that_ends_nginx_is_named(start_edge):
     assert result == "problem" and "signal 11 (Segmentation fault)" in finding and "load_module" in remedy
 
 
+def test_a_module_that_ends_nginx_is_found_by_leaving_out_one_after_the_other(start_edge):
+    edge = start_edge(HEAD + SERVER % ("", ""))
+    program = edge.folder / "nginx-of-two-modules"
+    program.write_text(f"#!/bin/sh\ngrep -q '^load_module .*/bad.so;' {edge.conf} && kill -SEGV $$\nexec {paths.NGINX} \"$@\"\n")
+    program.chmod(0o755)
+    lines = edge.conf.read_text().splitlines(True)
+    lines.insert(0, "load_module /nowhere/bad.so;\n")
+
+    def found(lines):
+        edge.conf.write_text("".join(lines))
+        ((result, finding, remedy),) = findings(edge, "nginx", "--nginx", program, "--nginx-conf", str(edge.conf))
+        assert ("leave out one load_module after the other" in (remedy or "")) == ("signal 11" in finding), (finding, remedy)
+        return result, "signal 11" in finding
+
+    assert found(lines) == ("problem", True)
+    modules = [line for line in lines if line.startswith("load_module")]
+    without = {module: found([line for line in lines if line != module]) for module in reversed(modules)}
+    assert [without[module] for module in modules] == [("ok", False), *[("problem", True)] * (len(modules) - 1)]
+
+
 SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny all; }"
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 
@@ -141,6 +142,36 @@ def test_a_key_that_nginx_refuses_is_mended(edge, harm):
         assert not key.is_symlink()
         shutil.copy2(edge.folder / "key", key)  # "restore the file from a backup"
     assert is_well(edge)[0], is_well(edge)[1]
+
+
+def test_a_file_system_is_mounted_writable(edge):
+    disk = edge.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "sluice-test", disk], check=True)
+    try:
+        edge.store = edge.sluice.store = disk / "store"
+        edge.sluice("--store", edge.store, "init", "--group", pwd_group(USER))
+        edge.values["STORE"] = str(edge.store)
+        edge.configure(HTTP)
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        assert "is on a read-only file system: mount it writable" in told(edge)
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+        edge.start()
+        edge.wait_until_open()
+        edge.stop()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_an_nginx_of_one_process_is_stopped_and_started(edge):
+    edge.sluice("init", "--group", pwd_group(USER))
+    edge.configure(HTTP, "master_process off;")
+    edge.start()
+    edge.send_signal(signal.SIGHUP)
+    paths.wait_until(lambda: "which is for debugging: stop and start nginx" in edge.log(), "the refusal")
+    edge.stop()
+    edge.start()
+    assert edge.process.poll() is None
 
 
 def of_nginx(edge, conf):

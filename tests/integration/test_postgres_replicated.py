@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import paths, postgres
+from harness import paths, postgres, remedies
 from harness.cli import Sluice, now
 from harness.postgres_cluster import Cluster
 
@@ -129,6 +129,23 @@ def test_a_result_is_read_from_the_primary(place):
         place.start_worker("--ledger", url)
         assert "clos" in place.sluice(*CLOSE, "--ledger", url, timeout=30)
         assert standby.query("SELECT count(*) FROM sluice_ledger.commands") == [["0"]]
+    finally:
+        standby.remove()
+
+
+def test_what_doctor_says_of_standbys_helps(place):
+    def found():
+        return [(row["result"], row["remedy"].split(" ")[0]) for row in remedies.findings(place.sluice.store, "replication")]
+
+    assert found() == [("note", "set")]
+    standby = Cluster(place.folder, "standby", settings=postgres.QUICK).follow(place.database).start()
+    try:
+        place.database.set("synchronous_standby_names", "*")
+        paths.wait_until(lambda: found() == [], "a synchronous standby")
+        standby.stop()
+        paths.wait_until(lambda: found() == [("problem", "bring")], "doctor to miss the standby")
+        standby.start()
+        paths.wait_until(lambda: found() == [], "the standby to be back")
     finally:
         standby.remove()
 

@@ -223,8 +223,8 @@ std::string waiting_words(const Frame& frame, LedgerReader& ledger, const ShopId
                ? ""
                : grouped(waiting) + (waiting == 1 ? " event" : " events") + " of order " +
                      order.str() + " of shop " + shop.str() + (waiting == 1 ? " is" : " are") +
-                     " durable and will be applied by the worker; `sluice queue stats` "
-                     "shows whether one runs";
+                     " durable and will be applied by the worker; `sluice doctor` "
+                     "says whether one runs";
 }
 
 Result<std::string> explained_order(const Frame& frame, LedgerReader& ledger,
