@@ -11,6 +11,7 @@
 
 #include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/environment/reaction.hpp"
+#include "os/files/file_owner.hpp"
 
 namespace sluice::store {
 namespace {
@@ -25,15 +26,6 @@ int sync_flag(bool direct, bool sync) noexcept {
 
 Error lane_error(const fs::path& path, const Error& error) {
     return {error.code, "\"" + path.string() + "\" " + error.message};
-}
-
-/// Returns 0 or an errno. Sets the owner first, because fchown() clears bits of the mode.
-int set_owner_of(int fd, const FileOwner& owner) noexcept {
-    const bool keeps = owner.user == FileOwner{}.user && owner.group == FileOwner{}.group;
-    if (!keeps && ::fchown(fd, owner.user, owner.group) != 0) {
-        return errno;
-    }
-    return ::fchmod(fd, owner.mode) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -69,7 +61,8 @@ Result<LaneFile> LaneFile::create(const fs::path& path, const LaneHead& head,
         if (error == 0) {
             encode_lane_head(head, std::span<char, kLaneBlockBytes>(bytes.get(), kLaneBlockBytes));
             error = file.write_at(0, {bytes.get(), kLaneBlockBytes});
-            error = error == 0 ? set_owner_of(file.fd_.get(), owner) : error;
+            error =
+                error == 0 ? set_owner(file.fd_.get(), owner.user, owner.group, owner.mode) : error;
             error = error == 0 && ::fsync(file.fd_.get()) != 0 ? errno : error;
         }
         if (error == 0) {

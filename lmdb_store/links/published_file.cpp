@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lmdb_store/registry/published.hpp"
+#include "os/files/file_owner.hpp"
 #include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
@@ -85,8 +86,10 @@ Status replace_links(const StorePaths& paths, std::string_view bytes) {
         return system_error(rc, "write", path);
     }
     const FileOwner owner = owner_like(links_generation_file(paths), paths);
-    if (::fchown(fd.get(), owner.user, owner.group) != 0 || ::fchmod(fd.get(), owner.mode) != 0 ||
-        ::fsync(fd.get()) != 0) {
+    if (const int rc = set_owner(fd.get(), owner.user, owner.group, owner.mode); rc != 0) {
+        return system_error(rc, "set the owner of", path);
+    }
+    if (::fsync(fd.get()) != 0) {
         return system_error(errno, "write", path);
     }
     if (::rename(path.c_str(), links_file(paths).c_str()) != 0) {

@@ -18,6 +18,7 @@
 #include "lmdb_store/registry/published.hpp"
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
+#include "os/files/file_owner.hpp"
 #include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
@@ -78,8 +79,11 @@ Status replace_copy(const StorePaths& paths, const Environment& registry, const 
     if (const int rc = write_pages(fd.get(), registry, seal); rc != 0) {
         return system_error(rc, "write", path);
     }
-    if (::fchown(fd.get(), owner.st_uid, owner.st_gid) != 0 ||
-        ::fchmod(fd.get(), owner.st_mode & 0777U) != 0 || ::fsync(fd.get()) != 0) {
+    const mode_t mode = owner.st_mode & 0777U;
+    if (const int rc = set_owner(fd.get(), owner.st_uid, owner.st_gid, mode); rc != 0) {
+        return system_error(rc, "set the owner of", path);
+    }
+    if (::fsync(fd.get()) != 0) {
         return system_error(errno, "write", path);
     }
     if (::rename(path.c_str(), published_file(paths).c_str()) != 0) {

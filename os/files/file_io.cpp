@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/values/shell_word.hpp"
+#include "os/files/file_owner.hpp"
 
 namespace sluice {
 namespace {
@@ -276,9 +277,10 @@ Result<std::string> read_proc(const std::filesystem::path& path) {
 }
 
 Status set_owner(const std::filesystem::path& path, const FileOwner& owner) {
-    const bool keeps_owner =
-        owner.user == static_cast<uid_t>(-1) && owner.group == static_cast<gid_t>(-1);
-    if (!keeps_owner && ::lchown(path.c_str(), owner.user, owner.group) != 0) {
+    struct stat info {};
+    const bool is_owned =
+        ::lstat(path.c_str(), &info) == 0 && has_owner(info, owner.user, owner.group);
+    if (!is_owned && ::lchown(path.c_str(), owner.user, owner.group) != 0) {
         return system_error(errno, "set the owner of", path);
     }
     if (::chmod(path.c_str(), owner.mode) != 0) {
