@@ -1,8 +1,11 @@
 """Pages name only commands and options that the program has, and the command line page has them all."""
 
 import re
+import shlex
 import subprocess
 import sys
+
+import pytest
 
 from docs import facts
 from harness import paths
@@ -46,6 +49,27 @@ def test_pages_name_only_options_that_exist():
         for quoted, _ in shell_commands(page.read_text()):
             wrong += [f"{page.name}: {quoted}: {name}" for name in re.findall(r"--[a-z][a-z-]*", quoted)
                       if name not in options]
+    assert not wrong, "\n".join(wrong)
+
+
+def lines_of_blocks(text):
+    """Each `sluice ...` of a block of code, up to the next program; $(...) is a word."""
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)) + "".join(re.findall(r"^    (?=sluice )(.*\n)", text, re.M))
+    for line in re.sub(r"\$\([^()]*\)", "WORD", blocks.replace("\\\n", " ")).splitlines():
+        for part in re.split(r" (?:&&|\|\||\|) |; ", line.split(" #")[0]):
+            if part.strip().startswith("sluice "):
+                line = re.sub(r" \d?[<>].*", "", part.strip())
+                yield line.removesuffix("'") if line.count("'") % 2 else line
+
+
+@pytest.mark.parametrize("page", [page for page in facts.pages() if page.name != "command-line.md"], ids=lambda page: page.stem)
+def test_each_command_of_a_block_has_what_it_requires(page, tmp_path):
+    """`creator remove --at` without `--code` was a usage error. There is no store, so that nothing is done."""
+    wrong = []
+    for line in sorted(set(lines_of_blocks(page.read_text()))):
+        run = subprocess.run([paths.SLUICE, "--store", tmp_path / "none" / "store", *shlex.split(line)[1:]], stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+        wrong += [f"{line}: {run.stderr.splitlines()[0]}"] if run.returncode == 2 else []
     assert not wrong, "\n".join(wrong)
 
 
