@@ -96,3 +96,24 @@ def test_an_order_of_a_sender_that_creates_it_again_has_its_refund_called_so(sit
         steps = page.run("[...document.querySelectorAll('.timeline .step')].map((step) => step.innerText)")
         assert steps[0] == "Refund received" and "Order received" in steps and "Order placed" not in " ".join(steps), steps
         assert "Placed in the shop: " in page.text(".timeline")
+
+
+def test_a_creator_that_is_held_has_the_blocked_amount_in_the_sentence_and_payouts_their_reason(visit):
+    """It said 0.00 payable, 0.00 pending, and nothing of the amount that waits."""
+    with visit("?view=creator&creator=cy") as page:
+        said = page.text(".answer").replace("\u00a0", " ")
+        assert "USD blocked, held since " in said and page.text(".tiles").count(" blocked") == 1, said
+    with visit("?view=creator&creator=robert") as page:
+        states = page.run("[...document.querySelectorAll('main table[aria-label=Payouts] tbody tr')].map((row) => row.cells[2].innerText)")
+        assert "VOID\nas agreed" in states, states
+
+
+def test_a_search_has_no_column_without_a_value_and_looks_for_no_shop_of_an_amount(visit):
+    headings = "[...document.querySelectorAll('main thead th')].map((cell) => cell.innerText)"
+    with visit("?view=search&q=smith") as page:
+        assert page.run(headings) == ["Hit", "Kind", "What"]
+    with visit("?view=search&q=o") as page:
+        assert page.run(headings) == ["Hit", "Kind", "Shop", "What"] and page.run("[...document.querySelectorAll('main td')].every((cell) => cell.innerText)")
+    with visit("?view=search&q=987654.33+USD") as page:
+        assert page.text(".answer") == "No order or payout of 987654.33 USD among the newest."
+        assert "the newest 2,000 orders" in page.text() and "Did the shop send it?" not in page.text()

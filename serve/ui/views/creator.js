@@ -1,12 +1,13 @@
 // One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
-import { SKIPPED, amount, byMinorUnits, count, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, shortWhole, state, sum, time, today } from "../format.js";
-import { idLink, link, payoutLink } from "../links.js";
-import { CLICKS, ORDERS, bars, card, empty, head, table, tile, tiles } from "../parts.js";
+import { SKIPPED, amount, byMinorUnits, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, sum, time, today } from "../format.js";
+import { idLink, link } from "../links.js";
+import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns, withNames } from "./orders.js";
+import { payoutColumns } from "./payouts.js";
 
-const ownColumns = orderColumns.filter((column) => column.name !== "Creator");
+const own = (columns) => columns.filter((column) => column.name !== "Creator");
 const TITLES = { payable: "Payable", pending: "Pending", blocked: "Blocked", in_payout: "In payouts", paid: "Paid" };
 
 /** Sums of the balances by currency, the currency with the most owed first. */
@@ -137,12 +138,7 @@ function payeeChanges({ payee_changes: changes }) {
 
 function payouts({ payouts: list, creator_id: creator }) {
   if (!list) return [];
-  return [card("Payouts", list.length ? table("Payouts", [
-    { name: "Payout", cell: (row) => payoutLink(row.payout_id) },
-    { name: "Closed", cell: (row) => time(row.closed_at, false) },
-    { name: "State", cell: (row) => state(row.state) },
-    { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
-  ], list) : empty("No payout yet."),
+  return [card("Payouts", list.length ? table("Payouts", own(payoutColumns), list) : empty("No payout yet."),
   element("p", { class: "more" }, link("payouts", { creator }, "All payouts of " + creator)))];
 }
 
@@ -160,7 +156,8 @@ function sentence(creator, rows) {
   const first = (creator.clearing || []).find((row) => row.currency === main.currency);
   return [name, money(main.payable, main.currency), " payable",
     ...(isZero(main.payable) ? [""] : [": " + closing(creator.next_closes.find((one) => one.currency === main.currency))]), "; ",
-    money(main.pending, main.currency), " pending" + (first ? ", the first from " + day(first.day) : "") + held + "."];
+    money(main.pending, main.currency), " pending" + (first ? ", the first from " + day(first.day) : ""),
+    ...(isZero(main.blocked) ? [] : ["; ", money(main.blocked, main.currency), " blocked"]), held + "."];
 }
 
 export default {
@@ -179,7 +176,7 @@ export default {
       ...months(creator), ...clicks(creator), element("div", { class: "cards" },
         element("div", {}, ...holds(creator, me.account), programs(creator), ...links(creator), ...(isViewer ? [] : clearing(creator)), ...(isViewer ? [] : [payee(creator, false)])),
         element("div", {}, ...(isViewer ? [payee(creator, true)] : [...payouts(creator), statements(creator.creator_id)])),
-        element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", ownColumns, orders)
+        element("div", { class: "wide" }, card("Newest orders", orders.length ? table("Orders", own(orderColumns), orders)
           : empty("No order yet."), element("p", { class: "more" }, link("orders", { creator: creator.creator_id }, "All orders of " + creator.creator_id)))))];
   },
 };

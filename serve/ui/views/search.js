@@ -1,7 +1,7 @@
 // Search: one field for ids, codes and creators.
 import { inputsWaiting } from "../api.js";
 import { element } from "../dom.js";
-import { plural, time, told } from "../format.js";
+import { count, plural, time, told } from "../format.js";
 import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, silence, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
@@ -33,15 +33,16 @@ async function load(parameters, get) {
   if (exact.length === 1 && exact[0].kind !== "code") return { items, opens: exact[0] };
   const isCode = items.some((hit) => (hit.kind === "code" && hit.match === "exact") || hit.match === "code");
   if (isCode) return { items, orders: await get("orders", { code: q, sort: "-ordered_at", limit: 10 }) };
-  if (!items.length) return { items, searched, shops: await get("shops", { near: q, limit: 1000 }) };
-  return { items };
+  if (items.length) return { items };
+  const isAmount = searched.some((what) => what.startsWith("amounts"));
+  return { items, searched, shops: isAmount ? null : await get("shops", { near: q, limit: 1000 }) };
 }
 
 function hits(items, title) {
   return card(title, table(title, [
     { name: "Hit", cell: (hit) => idLink(...placeOf(hit), hit.id) },
     { name: "Kind", cell: (hit) => KINDS[hit.kind] || hit.kind },
-    { name: "Shop", cell: (hit) => idOf(hit.shop_id || "") },
+    ...(items.some((hit) => hit.shop_id) ? [{ name: "Shop", cell: (hit) => (hit.shop_id ? idOf(hit.shop_id) : "–") }] : []),
     { name: "What", cell: (hit) => told(hit.sentence) },
   ], items));
 }
@@ -58,14 +59,20 @@ function shopsCard({ items, nearest }) {
 }
 
 function nothing(q, data) {
-  const [first, ...others] = data.shops.items;
+  const [first, ...others] = data.shops ? data.shops.items : [];
   const shop = first && !others.length ? first.shop_id : "SHOP";
   const waiting = inputsWaiting();
-  return [head("Search", ["No order ", element("b", { class: "id" }, q), " in the ledger, and nothing else of this name."]),
-    element("p", { class: "muted" }, "Searched: " + data.searched.join("; ") + "."),
+  const name = element("b", { class: "id" }, q);
+  return [head("Search", data.shops ? ["No order ", name, " in the ledger, and nothing else of this name."] : ["No order or payout of ", name, " among the newest."]),
+    element("p", { class: "muted" }, "Searched: " + data.searched.join("; ").replace(/\d{4,}/g, count) + "."),
     ...(waiting ? [element("p", { class: "note warn" }, plural(waiting, "input") +
       (waiting === 1 ? " waits to be applied. It may be the order." : " wait to be applied. The order may be among them."))] : []),
-    shopsCard(data.shops),
+    ...(data.shops ? missing(data.shops, shop) : [])];
+}
+
+/** Where an order may be that the ledger does not have. */
+function missing(shops, shop) {
+  return [shopsCard(shops),
     card("Was it refused?", element("p", {}, "nginx writes a line for each request that it refuses; ",
       element("code", {}, "$sluice_reason"), " in its log format has the reason.")),
     card("Was it not applied?", element("p", {}, "The worker sets aside an event that it cannot apply, with the reason:"),
@@ -82,8 +89,8 @@ export default {
     if (data.opens) {
       return replace(hrefOf(...placeOf(data.opens)));
     }
-    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a link, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
-    if (data.shops) return nothing(q, data);
+    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
+    if (data.searched) return nothing(q, data);
     const owners = data.items.filter((hit) => hit.kind === "code" && hit.match === "exact");
     const isListed = (hit) => data.orders && hit.match === "code";
     const others = data.items.filter((hit) => !owners.includes(hit) && !isListed(hit));
