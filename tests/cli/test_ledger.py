@@ -208,6 +208,8 @@ def test_explain(sold):
     assert "ann" in text and "8.00" in text
     assert isinstance(sold.json("explain", "o1", "--shop", "shop-1"), dict)
     sold.run("explain", "nope", "--shop", "shop-1", status=1)
+    for order in ("112214", "nope"):  # a number could be one of an input
+        assert sold.run("explain", order, status=1).err.endswith("; for an order, add --shop S\n")
     sold.run("explain", "o1", "--shop", "nope", status=1)
     sold.run("explain", "o1", "--shop", "shop-1", "--format", "csv", status=2)
 

@@ -256,10 +256,15 @@ Result<std::string> explanation_of(const Frame& frame, LedgerReader& ledger,
                                    const ExplainCommand& command) {
     if (!command.shop) {
         const auto name = parse_record_name(command.subject);
-        return name.ok() ? explain_receipt(frame, ledger, *name, command)
-                         : Result<std::string>(Error{name.error().code,
-                                                     command.subject + ": " + name.error().message +
-                                                         "; for an order, add --shop S"});
+        auto explained =
+            name.ok() ? explain_receipt(frame, ledger, *name, command)
+                      : Result<std::string>(Error{name.error().code,
+                                                  command.subject + ": " + name.error().message});
+        const bool may_be_order = !name.ok() || (!name->receipt && !explained.ok() &&
+                                                 explained.error().code == ErrorCode::kNotFound);
+        return may_be_order ? Error{explained.error().code,
+                                    explained.error().message + "; for an order, add --shop S"}
+                            : std::move(explained);
     }
     const auto order = parse_order_id(command.subject);
     return order.ok() ? explained_order(frame, ledger, command, *order)
