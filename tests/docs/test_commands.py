@@ -63,7 +63,7 @@ def lines_of_blocks(text):
 
 
 @pytest.mark.parametrize("page", [page for page in facts.pages() if page.name != "command-line.md"], ids=lambda page: page.stem)
-def test_each_command_of_a_block_has_what_it_requires(page, tmp_path):
+def test_each_command_of_a_block_is_complete(page, tmp_path):
     """`creator remove --at` without `--code` was a usage error. There is no store, so that nothing is done."""
     wrong = []
     for line in sorted(set(lines_of_blocks(page.read_text()))):

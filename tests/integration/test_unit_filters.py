@@ -1,4 +1,4 @@
-"""What the worker and the synchronisation of a registry write under the filters of their units (conf/systemd)."""
+"""Files that the worker and the synchronisation of a registry write under the filters of their units (conf/systemd)."""
 
 import os
 import pwd
