@@ -165,7 +165,10 @@ struct Bench {
         meta.account_number = {1};
         meta.account_id = "acme";
         const std::string shop_id = "shop-" + std::to_string(shop);
-        meta.shop_id = shop_id;
+        if (shop != 0) {
+            meta.shop_number = {shop};
+            meta.shop_id = shop_id;
+        }
         meta.received_at = received;
         std::vector<std::string> prefixes;
         std::vector<store::AppendItem> items(bodies.size());

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a creator's page costs, for docs/performance.md#creators-pages. Each figure is a ratio within one run.
 
-    bench/creators.py FOLDER [--orders 1000000] [--build build/dev] [--update]
+    SLUICE_BUILD=build/release bench/creators.py FOLDER [--orders 1000000] [--update]
 
 Makes a ledger of --orders orders of eight creators in FOLDER once, and keeps it: a tenth of the orders is each one's, and a
 fifth is nobody's. Client and server share the machine, so every time has both.
@@ -18,6 +18,7 @@ import reading
 from reading import ROOT, Client, Figures, alone
 
 sys.path[:0] = [str(ROOT / "tests")]
+from harness import paths  # noqa: E402
 from harness.chromium import Browser  # noqa: E402
 from harness.cli import Sluice  # noqa: E402
 from harness.edge import Edge  # noqa: E402
@@ -28,7 +29,7 @@ ROUNDS, FINDS = 5, 25  # a creator has 30 finds in a day
 CONFIG = 'base_url = "https://pages.example"\n[acme]\nname = "Acme Creators"\nshops = { shop-1 = "Mug Shop" }\n'
 
 
-def make(folder, orders, build):
+def make(folder, orders):
     store = folder / f"creators-{orders}" / "store"
     sluice = Sluice(store)
     if not (store.parent / "secret").exists():
@@ -37,7 +38,7 @@ def make(folder, orders, build):
         sluice.account("acme")
         for shop in range(1, SHOPS + 1):
             sluice.shop(f"shop-{shop}", "acme")
-        subprocess.run([build / "bench" / "reading_ledger", store, str(orders), str(CREATORS), str(SHOPS)], check=True)
+        subprocess.run([paths.BUILD / "bench" / "reading_ledger", store, str(orders), str(CREATORS), str(SHOPS)], check=True)
         (store.parent / "pages").write_text(sluice.token("acme", "creator_pages")[1])
         (store.parent / "secret").write_text(sluice.token("acme", "read_orders", "read_ledger")[1])
         (store.parent / "creators.toml").write_text(CONFIG)
@@ -148,19 +149,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--orders", type=int, default=1_000_000)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "dev")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    sluice = make(options.folder, options.orders, options.build)
+    sluice = make(options.folder, options.orders)
     folder = sluice.store.parent
     secret, link_secret = ((folder / name).read_text() for name in ("secret", "pages"))
     sockets = folder / "sockets"
     sockets.mkdir(exist_ok=True)
     figures, config = Figures(), folder / "creators.toml"
     limit = ("--rate-limit", "100000000/60")
-    with Serve(sluice.store, sockets, "--creators-config", config, *limit) as api, \
-            CreatorPages(sluice.store, sockets, config, *limit) as pages:
+    with CreatorPages(sluice.store, sockets, config, *limit) as pages, \
+            Serve(sluice.store, sockets, "--creators-config", config, *limit) as api:
         compare(figures, api, pages, secret, link_secret)
         in_chromium(figures, folder, sluice, pages, api, link_secret)
     if options.update:

@@ -101,7 +101,7 @@ public:
                                     bool is_behind = false);
     /// @param from, until  First instants of a month and of the next one.
     [[nodiscard]] CreatorStatement statement(Timestamp from, Timestamp until);
-    /// What her links and codes brought, sorted by day, month, link or code. Links without figures
+    /// Returns figures of her links and codes, sorted by what they are of. Links without figures
     /// are among them, unless they were removed; codes without are not.
     /// @param month  Absent: the last twelve months by month, else the last 30 days.
     /// @param after  The name of the last row before, as `next` has it.

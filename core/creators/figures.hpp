@@ -1,4 +1,4 @@
-// Figures: what a creator's links and codes brought (RP2, RP3), by day, month, link or code.
+// Figures of a creator's links and codes, by day, month, link or code: see docs/clicks.md.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ void each_member(auto& members, Is<CreatorEarned> auto& sum) {
 /// of clicks that name no link. Days and months have what came by links.
 struct CreatorFigures {
     std::optional<std::string> day, month, link, code;
-    std::optional<std::string> to;          ///< Where a link leads. Absent if there is none.
-    std::optional<std::string_view> state;  ///< Of a link: active, stopped or removed.
+    std::optional<std::string> to;                ///< Where a link leads. Absent if there is none.
+    std::optional<std::string_view> state;        ///< A link is active, stopped or removed.
     std::optional<std::int64_t> clicks, devices;  ///< Absent of a code.
     std::int64_t orders = 0;
     std::optional<std::string> conversion;  ///< Orders / devices. Absent without devices.

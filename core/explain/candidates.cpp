@@ -141,7 +141,7 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerR
     for (const Candidate& candidate : order.position()->attribution.candidates) {
         const bool is_click = candidate.type != AttributionType::kAffiliateCode;
         std::string source = is_click ? click_source(candidate.clicked_at, candidate.link)
-                                      : code_source_then(order, candidate.code);
+                                      : code_source(candidate.code);
         out.push_back(
             {candidate.type, std::move(source), candidate.program.str(),
              shown_id(ledger, order.key.account, candidate.creator).str(),

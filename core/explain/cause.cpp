@@ -86,7 +86,10 @@ private:
                                  return ++read < kClicksReadMax;
                              });
         if (best) {
-            all.push_back({AttributionType::kLanded, row.program.id, {}, best->occurred_at,
+            all.push_back({AttributionType::kLanded,
+                           row.program.id,
+                           {},
+                           best->occurred_at,
                            judge_.click_fault(*best, row)});
         }
     }

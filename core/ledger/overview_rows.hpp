@@ -136,9 +136,9 @@ struct LinkDay {
     std::uint32_t node = 0;
 };
 
-/// What a code brought: orders by the day of their sale, and their commission as in LinkDay.
+/// Orders of a code by the day of their sale, and their commission as in LinkDay.
 struct CodeDay {
-    Decimal orders;  ///< Whose creator has them by this code.
+    Decimal orders;  ///< Attributed by this code.
     Decimal earned, adjusted;
     AccountNumber account;
     std::uint32_t day = 0;  ///< 20260131.

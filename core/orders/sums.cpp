@@ -118,21 +118,24 @@ void add_to_sums(LedgerTxn& txn, const JournalGroup& group) {
 
 namespace {
 
-/// Adds each posting's words of a statement to a row of its currency.
+/// Adds the postings, in the words of a statement, to a row of each currency.
 /// @param of  LinkDay or CodeDay, with what it is of.
 template <class Day>
 void add_postings(LedgerTxn& txn, const JournalGroup& group, Day of) {
     of.account = group.account;
     of.day = day_of(group.accounting_date);
     of.node = txn.head().number;
-    for (const JournalEntry& entry : group.entries) {
-        if (is_memo(entry.reason)) {
-            return;
+    const auto& entries = group.entries;
+    for (std::size_t i = 0; i < entries.size() && !is_memo(entries[i].reason);) {
+        of.currency = entries[i].currency;
+        of.earned = of.adjusted = zero_amount(of.currency);
+        for (; i < entries.size() && entries[i].currency == of.currency &&
+               !is_memo(entries[i].reason);
+             ++i) {
+            const StatementAmounts amounts = statement_amounts(entries[i]);
+            of.earned += amounts.earned;
+            of.adjusted += amounts.adjusted;
         }
-        const StatementAmounts amounts = statement_amounts(entry);
-        of.earned = zero_amount(entry.currency) + amounts.earned;
-        of.adjusted = zero_amount(entry.currency) + amounts.adjusted;
-        of.currency = entry.currency;
         txn.add_row(of);
     }
 }

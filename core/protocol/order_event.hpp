@@ -72,7 +72,7 @@ struct OrderEvent {
     std::vector<std::string_view> numbers;
     std::string_view confirmation_number;  ///< Empty if there is none.
     std::optional<std::string_view> anon_id;
-    SourceNotes source_notes;  ///< Of `source.notes`. Texts that are no note are left out.
+    SourceNotes source_notes;  ///< `source.notes`, without texts that are no note.
 };
 
 /// Whether customer and e-mail may be pseudonyms, `{"pseudonym":"<64 hex>"}`. Only inputs that were

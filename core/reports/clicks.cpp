@@ -202,7 +202,10 @@ const List<ClickOf>& click_list() {
         {"orders", kInteger, kEveryone,
          [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->orders); }},
         {"conversion", kRate, kEveryone,
-         [](Of of) { return of.figures == nullptr ? Value() : conversion_of(*of.figures); }},
+         [](Of of) -> Value {
+             auto text = of.figures == nullptr ? std::nullopt : conversion_of(*of.figures);
+             return text ? Value(*std::move(text)) : Value();  // which owns it
+         }},
         {"currency", kText, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.currency->code()); }},
         {"earned", kAmount, kLedger,
@@ -210,21 +213,6 @@ const List<ClickOf>& click_list() {
         {"adjusted", kAmount, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.adjusted); }}};
     return list;
-}
-
-Value conversion_of(const ClickFigures& figures) {
-    constexpr Int128 kOne = 10'000;
-    const Int128 devices = figures.devices.unscaled();
-    if (devices <= 0 || figures.orders.is_negative()) {
-        return {};
-    }
-    std::string text =
-        format_scaled(divide_half_even(figures.orders.unscaled() * kOne, devices), 4);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-        text.pop_back();
-    }
-    return text;
 }
 
 void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& out) {
@@ -278,7 +266,7 @@ Json click_months_of(LedgerReader& ledger, AccountNumber account, const CreatorI
                         {"clicks", whole_number(sum.clicks)},
                         {"devices", whole_number(sum.devices)},
                         {"orders", whole_number(sum.orders)},
-                        {"conversion", json_of(conversion_of(sum))}});
+                        {"conversion", text_or_null(conversion_of(sum).value_or(""))}});
     }
     return list;
 }

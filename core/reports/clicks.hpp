@@ -42,8 +42,6 @@ struct ClickOf {
 /// that are not grouped by are null. Each further currency has a row of its own, without counts.
 void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& out);
 
-/// Returns orders / devices with up to 4 digits after the point, or null without devices.
-[[nodiscard]] Value conversion_of(const ClickFigures& figures);
 /// Returns the figures of a creator's last twelve months in the programs of the account, the oldest
 /// month first: month, clicks, devices, orders, conversion.
 /// @param creator  First id.

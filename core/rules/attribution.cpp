@@ -35,12 +35,11 @@ void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& s
                 if (program.id == owner.program && program.uses(AttributionType::kAffiliateCode) &&
                     covering.counts_for(state.ordered_at) && is_valid_at(owner, state.ordered_at) &&
                     is_member(ledger, state.key.account, owner.program, owner.creator)) {
-                    candidates.push_back(
-                        {.type = AttributionType::kAffiliateCode,
-                         .program = owner.program,
-                         .creator = owner.creator,
-                         .code = code,
-                         .place = static_cast<std::uint32_t>(i)});
+                    candidates.push_back({.type = AttributionType::kAffiliateCode,
+                                          .program = owner.program,
+                                          .creator = owner.creator,
+                                          .code = code,
+                                          .place = static_cast<std::uint32_t>(i)});
                 }
             }
         }

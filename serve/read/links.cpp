@@ -259,7 +259,7 @@ Json show_link(Read& read) {
     Json shown = reports::link_list().object(
         {link, shown_id(read.ledger, link.account, link.creator), total});
     shown["days"] = std::move(days);
-    shown["conversion"] = json_of(reports::conversion_of(total));
+    shown["conversion"] = reports::text_or_null(reports::conversion_of(total).value_or(""));
     shown["amounts"] = read.sees_ledger() ? amounts_of(read, link) : Json();
     shown["newest_orders"] = newest_orders(read, link);
     return shown;

@@ -1,8 +1,8 @@
 // One creator: what is owed, when it is paid, and why.
 import { element } from "../dom.js";
-import { SKIPPED, amount, byMinorUnits, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, sum, time, today } from "../format.js";
+import { SKIPPED, amount, byMinorUnits, count, day, isZero, money, monthAfter, monthName, negated, plural, short, shortMonth, shortWhole, state, sum, time, today } from "../format.js";
 import { idLink, link } from "../links.js";
-import { bars, card, empty, head, table, tile, tiles } from "../parts.js";
+import { CLICKS, ORDERS, bars, card, empty, head, table, tile, tiles } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
 import { orderColumns, withNames } from "./orders.js";
 import { payoutColumns } from "./payouts.js";

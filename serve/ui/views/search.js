@@ -89,7 +89,7 @@ export default {
     if (data.opens) {
       return replace(hrefOf(...placeOf(data.opens)));
     }
-    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
+    if (!q) return [head("Search", "The field above finds an order, a creator, a code, a link, a shop, a program or a payout: by id, by a part of an id or name, by bank reference, or by an amount such as 12.50 EUR.")];
     if (data.searched) return nothing(q, data);
     const owners = data.items.filter((hit) => hit.kind === "code" && hit.match === "exact");
     const isListed = (hit) => data.orders && hit.match === "code";

@@ -143,7 +143,7 @@ private:
             return month_text(row.month);
         } else {
             return by_ == FiguresBy::kMonth ? month_text(row.day / 100)
-                                           : day_of_creator(start_of_day(row.day));
+                                            : day_of_creator(start_of_day(row.day));
         }
     }
 
@@ -241,8 +241,8 @@ CreatorFigurePage CreatorLedger::figures(FiguresBy by, const std::optional<repor
     for (auto at = after ? all.upper_bound(*after) : all.begin(); at != all.end(); ++at) {
         const auto& [name, sums] = *at;
         CreatorFigures shown = figures_of(by, name);
-        const bool is_idle = sums.amounts.empty() && sums.figures.clicks.is_zero() &&
-                             sums.figures.orders.is_zero();
+        const bool is_idle =
+            sums.amounts.empty() && sums.figures.clicks.is_zero() && sums.figures.orders.is_zero();
         if (is_idle && shown.state == reports::to_string(LinkState::kRemoved)) {
             continue;
         }
