@@ -37,6 +37,7 @@ CREATOR_LEDGER = [
           "return found && is_own(*found) ?", "return found ?",
           "ledger:*CreatorLedgerTest.OrdersOfOthersAndUnknownOnesAreNothingAlike*"),
     fault("a code that was another's is shown as hers", "core/creators/creator_ledger.cpp",
-          "if (owner.account == scope_.account() && owner.creator == scope_.creator()) {", "if (!owner.code.empty()) {",
-          "ledger:*CreatorLedgerTest.AnotherCreatorsCodeIsNeverShownEvenIfALaterPayloadHasItFirst*"),
+          "candidate.program == attribution.program && candidate.creator == scope_.creator()) {",
+          "candidate.program == attribution.program) {",
+          "ledger:*CreatorFiguresTest.ACodeThatLostToALinkIsNotShown*"),
 ]

@@ -103,7 +103,7 @@ REQUESTS = [
           "        repeated_ |= present_ & bit;\n", "",
           "core:OrderEventRules.ANamedFieldTwiceInOneObjectIsInvalid"),
     fault("U+0000 passes", "core/json/document.cpp",
-          'count += json.substr(at + 1, 5) == "u0000" ? 1U : 0U;', "count += 0U;",
+          'nul_count_ += json.substr(at + 2, 4) == "0000" ? 1U : 0U;', "nul_count_ += 0U;",
           "core:JsonRules.NulIsRefused*"),
     fault("an error page with a status of its own stores", "ngx_module/request/open.cpp",
           "r->err_status != 0 || ", "",

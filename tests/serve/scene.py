@@ -124,7 +124,6 @@ def run_commands(sluice, account, folder):
         sluice("link", "create", f"{program}-{name}", *mine, "--program", program, "--creator", creator, "--to", f"https://shop.example/{name}")
     sluice("link", "stop", f"{program}-cap", *mine)
     sluice("creator", "set", "ann", *mine, "--name", "Ann Smith")
-    sluice("link", "create", f"{account}-mug", *mine, "--program", program, "--creator", "ann", "--to", "https://shop.example/mug")
     sluice("creator", "rename", "bob", "robert", *mine)
     sluice("reject", *of("rejected"), *WHY)
     sluice("detach", *of("detached"), *WHY)

@@ -230,7 +230,7 @@ def test_each_view_has_no_barrier_and_scrolls_nowhere_sideways(world, visit, axe
                     page.screenshot(str(pathlib.Path(pictures) / f"creators-{name}-{width}-{scheme}.png"))
 
 
-def test_links_show_what_they_brought_and_their_days_when_asked(world, visit, axe):  # noqa: F811
+def test_links_have_figures_and_their_days_when_asked(world, visit, axe):  # noqa: F811
     """RP2: the days are a third request, which a view makes only if a person wants them."""
     rows = [f"device-{number},ann,spring,{instant}" for number, instant in enumerate([now()] * 3)]
     (world.folder / "today.csv").write_text("svc_anon_id,creator_id,program_id,occurred_at\n" + "\n".join(rows) + "\n")

@@ -136,7 +136,7 @@ def test_no_answer_has_an_id_of_another(world):
                         assert not [shop for shop, _ in orders if other != account and shop.encode() in body]
             assert not [payout for payout in payouts_of(world) if payout.encode() in body]
             for secret in (b"cancel_not_later", b"hold", b"as agreed", b"spring", b"autumn"):
-                own = re.sub(rb'"(number|order)": ?"held"', b"", body.lower())  # an order of that name
+                own = re.sub(rb'"(number|order|link)": ?"(held|[a-z]*-mug|[a-z]*-cap)"', b"", body.lower())  # names of hers
                 assert secret not in own, (creator, secret)
 
 
@@ -274,15 +274,16 @@ def test_a_statement_closes_as_that_of_staff(world):
                 assert sum(decimal.Decimal(row["opening"]) for row in hers["sums"]) + entries == closing
 
 
-def test_links_and_codes_show_what_they_brought(world):
+def test_links_and_codes_have_figures(world):
     """RP2, RP3; creators 5."""
     (link,) = world.page("acme", "ann").object("performance", by="link")["items"]
-    assert (link["link"], link["to"], link["state"], link["clicks"]) == ("acme-mug", "https://shop.example/mug", "active", 0)
+    assert (link["link"], link["to"], link["state"], link["clicks"]) == ("spring-mug", "https://shop.example/mug", "active", 0)
     (code,) = world.page("acme", "ann").object("performance", by="code", month="2024-03")["items"]
     orders = [row for row in world.page("acme", "ann").object("orders")["items"] if row["code"] == "SAVE"]
     # The rejected one is hers still, and in no list.
     assert (code["code"], code["orders"], code["clicks"], code["conversion"]) == ("SAVE", len(orders) + 1, None, None)
-    assert world.page("acme", "robert").object("performance", by="link")["items"] == []
+    (stopped,) = world.page("acme", "robert").object("performance", by="link")["items"]
+    assert (stopped["link"], stopped["state"]) == ("spring-cap", "stopped")
 
 
 def test_lists_have_csv(world):

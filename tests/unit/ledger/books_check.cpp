@@ -164,7 +164,7 @@ std::string wrong_lists(LedgerReader& reader) {
     return ExpectedLists(reader).differences();
 }
 
-/// What codes and links brought, or the orders that they attributed say otherwise.
+/// Compares the sums of codes and links with the orders that they attributed.
 class Brought {
 public:
     explicit Brought(LedgerReader& reader) {
@@ -218,15 +218,15 @@ private:
     void add_order(const OrderState& state) {
         for (const Position& position : state.positions) {
             const Attribution& from = position.attribution;
+            // Such an amount stays when the order gets the same creator in another way.
+            if (std::any_of(position.accruals.begin(), position.accruals.end(),
+                            [](const LineAccrual& one) { return one.line.empty(); })) {
+                by_hand_.insert(name_of(state.key.account, from.program, from.creator, ""));
+            }
             const auto add = [&](const std::string& by) {
-                const std::string name =
-                    name_of(state.key.account, from.program, from.creator, by);
+                const std::string name = name_of(state.key.account, from.program, from.creator, by);
                 orders_[name] += Decimal(&position == state.position() ? 1 : 0, 0);
                 for (const LineAccrual& accrual : position.accruals) {
-                    // It stays when the order gets the same creator anew, by another way.
-                    if (accrual.line.empty()) {
-                        by_hand_.insert(name_of(state.key.account, from.program, from.creator, ""));
-                    }
                     earned_[name + " " + std::string(accrual.currency.code())] += accrual.accrued;
                 }
             };

@@ -1,10 +1,10 @@
-// What a creator's links and codes brought, as her page shows it (creators 5, RP2, RP3).
-#include "core/creators/figures.hpp"
-
+// Figures of a creator's links and codes, as her page shows them (creators 5, RP2, RP3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/creators/creator_ledger.hpp"
+#include "core/ledger/paged_reads.hpp"
+#include "core/creators/figures.hpp"
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/clicks.hpp"
@@ -67,7 +67,10 @@ protected:
                                      const std::optional<reports::Month>& month = {}) {
         std::vector<std::string> lines;
         for (const CreatorFigures& row : page(by, creator, month).rows) {
-            const auto& name = row.day ? row.day : row.month ? row.month : row.link ? row.link : row.code;
+            const auto& name = row.day     ? row.day
+                               : row.month ? row.month
+                               : row.link  ? row.link
+                                           : row.code;
             std::string line = name.value_or("-");
             if (row.clicks) {
                 line += " clicks " + std::to_string(*row.clicks) + " devices " +
@@ -107,7 +110,8 @@ TEST_P(CreatorFiguresTest, Example15AsItsCreatorSeesIt) {
     EXPECT_EQ(page(FiguresBy::kLink).rows[0].conversion, "0.5");
     EXPECT_EQ(page(FiguresBy::kLink).rows[0].to, "https://shop.example/mug");
     EXPECT_THAT(figures(FiguresBy::kCode), IsEmpty());
-    EXPECT_THAT(figures(FiguresBy::kLink, "ben"), ElementsAre("ben-mug clicks 0 devices 0 orders 0"));
+    EXPECT_THAT(figures(FiguresBy::kLink, "ben"),
+                ElementsAre("ben-mug clicks 0 devices 0 orders 0"));
 }
 
 TEST_P(CreatorFiguresTest, AnOrderStaysWithTheCodeThatSelectedItsCreator) {
@@ -125,6 +129,22 @@ TEST_P(CreatorFiguresTest, AnOrderStaysWithTheCodeThatSelectedItsCreator) {
     EXPECT_THAT(figures(FiguresBy::kCode), ElementsAre("ANNA15 orders 1 USD 8.00 -2.00"));
     EXPECT_THAT(figures(FiguresBy::kCode, "ben"), IsEmpty());
     EXPECT_THAT(figures(FiguresBy::kDay), IsEmpty()) << "days have what came by links";
+}
+
+TEST_P(CreatorFiguresTest, ACodeThatLostToALinkIsNotShown) {
+    if (dynamic_cast<PagedReads*>(books.read().get()) == nullptr) {
+        GTEST_SKIP() << "a ledger in memory has no pages";
+    }
+    Program links_first = program();
+    links_first.precedence = {AttributionType::kLanded, AttributionType::kAffiliateCode};
+    books.apply({links_first});
+    follow("d1", kEarlier, "ann-mug");
+    books.create(sold("2026-03-02T09:00:00Z", {"BEN10"}), "d1");
+    ASSERT_EQ(books.creator_of(), "ann@spring LANDED");
+    const auto reader = books.read();
+    CreatorLedger own(*reader, CreatorScope::proven(kAcme, CreatorId("ann")));
+    EXPECT_EQ(own.orders({}, instant(kFiguresNow))->rows[0].code, std::nullopt);
+    EXPECT_THAT(figures(FiguresBy::kCode, "ben"), IsEmpty());
 }
 
 TEST_P(CreatorFiguresTest, ADetachedOrderIsNoOrderOfItsCode) {
@@ -148,8 +168,8 @@ TEST_P(CreatorFiguresTest, AMonthHasItsDevicesOnceAndNothingOfOthers) {
                 ElementsAre("2026-02-27 clicks 1 devices 1 orders 0",
                             "2026-02-28 clicks 1 devices 1 orders 0"));
     EXPECT_THAT(figures(FiguresBy::kLink), ElementsAre("ann-mug clicks 3 devices 3 orders 0"));
-    EXPECT_THAT(figures(FiguresBy::kMonth),
-                ElementsAre("2026-02 clicks 2 devices 1 orders 0", "2026-03 clicks 1 devices 1 orders 0"));
+    EXPECT_THAT(figures(FiguresBy::kMonth), ElementsAre("2026-02 clicks 2 devices 1 orders 0",
+                                                        "2026-03 clicks 1 devices 1 orders 0"));
 }
 
 TEST_P(CreatorFiguresTest, ARemovedLinkIsShownWhileItHasFigures) {

@@ -43,8 +43,8 @@ std::string text_of(const Position& position) {
                        " " + RowTexts::said(from.at);
     for (const Candidate& candidate : from.candidates) {
         text += " candidate(" + candidate.program.str() + " " + candidate.creator.str() + " " +
-                std::to_string(static_cast<int>(candidate.type)) + " " +
-                candidate.code + " " + RowTexts::said(candidate.clicked_at) + " " +
+                std::to_string(static_cast<int>(candidate.type)) + " " + candidate.code + " " +
+                RowTexts::said(candidate.clicked_at) + " " +
                 std::to_string(static_cast<int>(candidate.verdict)) + ")";
     }
     text += " facts(" + (position.facts.volume ? text_of(*position.facts.volume) : "-") + " " +

@@ -107,8 +107,8 @@ public:
             const bool own = chance();
             made.candidates.push_back({AttributionType::kLanded,
                                        own ? made.program : ProgramId(text(128)),
-                                       own ? made.creator : CreatorId(text(128)), text(20), instant(),
-                                       CandidateVerdict::kOlderClick});
+                                       own ? made.creator : CreatorId(text(128)), text(20),
+                                       instant(), CandidateVerdict::kOlderClick});
         }
         return made;
     }
