@@ -209,7 +209,7 @@ OrderState order_of_five_lines() {
     position.attribution.candidates = {{AttributionType::kAffiliateCode,
                                         ProgramId("spring"),
                                         CreatorId("creator-17"),
-                                        0,
+                                        "SPRING17",
                                         {},
                                         CandidateVerdict::kWon}};
     position.last_posted = position.attribution.at;
