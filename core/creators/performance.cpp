@@ -3,13 +3,12 @@
 // Rows of days and months begin with account and day, so those of one creator are found by one read
 // for each of her programs and each day or month. Days of months without commission are not read
 // for amounts.
-#include "core/creators/figures.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "core/creators/creator_ledger.hpp"
+#include "core/creators/figures.hpp"
 #include "core/creators/words.hpp"
 #include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"

@@ -265,7 +265,7 @@ def test_a_payout_that_was_sent_waits_after_seven_days_and_its_end_has_a_reason(
 
 
 def test_unfinished_payouts_are_aged_by_state_and_the_failed_ones_wait(clocked):
-    """Each is 8.00 and lies at the end of the last day of a column; a second later it is in the next."""
+    """Each is 8.00 and lies in the last minute of a column, so that a slow machine reads it there; then in the last one."""
     live, clock = clocked
     names = ("ann", "eli", "fay", "gus")
     rows = "".join(f"{name},spring,X{name},ref-{name}\n" for name in names[1:])
@@ -286,7 +286,7 @@ def test_unfinished_payouts_are_aged_by_state_and_the_failed_ones_wait(clocked):
     ages = ("up_to_7_days", "up_to_14_days", "up_to_30_days", "over_30_days")
     eight = [{"currency": "USD", "amount": "8.00"}]
     for column, day in enumerate(("2026-03-09", "2026-03-16", "2026-04-01", "2026-09-16")):
-        clock.set(f"{day}T10:00:00Z" if column < 3 else f"{day}T11:00:00Z")
+        clock.set(f"{day}T09:59:00Z" if column < 3 else f"{day}T11:00:00Z")
         found = live.reader.object("payouts/ages")
         assert {row["state"]: [row[age] for age in ages] for row in found["items"]} == {
             state: ["8.00" if at == min(column + (state == "APPROVED"), 3) else "0.00" for at in range(4)]

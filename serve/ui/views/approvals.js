@@ -11,7 +11,7 @@ const words = (name) => capital(name.replace(/_id$/, "").replaceAll("_", " "));
 /** policy.min_payout -> policy: min payout */
 const field = (name) => name.replace(/\.([a-z_]+)$/, (_, last) => ": " + last.replaceAll("_", " "));
 const isNone = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length);
-const IGNORED = new Set(["approvers", "ended_by", "ended_at", "account", "account_number", "account_id", "id", "command", "digest"]);
+const IGNORED = new Set(["ended_by", "ended_at", "account", "account_number", "account_id", "id", "command", "digest"]);
 /** A row with more members than this is a card of its own. */
 const COLUMNS_MAX = 7;
 const NUMBER = /^-?\d+(\.\d+)?$/;

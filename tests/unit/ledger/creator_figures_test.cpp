@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/creators/creator_ledger.hpp"
-#include "core/ledger/paged_reads.hpp"
 #include "core/creators/figures.hpp"
+#include "core/ledger/paged_reads.hpp"
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/reports/clicks.hpp"
