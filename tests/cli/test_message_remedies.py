@@ -1,6 +1,7 @@
 """The remedies in messages of commands and of the worker, performed as the messages say.
 
 tests/remedies.txt lists the others, and where they are performed."""
+import grp
 import os
 import re
 import shutil
@@ -54,6 +55,72 @@ def test_a_backup_of_a_queue_with_a_gap_is_taken_once_the_loss_is_accepted(books
     remedies.shell(accept, books.store)
     books.run("worker", "--until-empty")
     books.run("backup", tmp_path / "backup")
+
+
+def damaged_archive(books, tmp_path):
+    """The backup `earlier` is whole. Behind a damaged end the worker begins another segment."""
+    books.run("worker", "--until-empty")
+    books.run("backup", tmp_path / "earlier")
+    (segment,) = (books.store / "archive").glob("*.sla")
+    kept = segment.read_bytes()
+    segment.write_bytes(kept[:-10] + bytes(10))
+    books.run(*CREDIT)
+    books.run("worker", "--until-empty")
+    said = books.run("backup", tmp_path / "faulty", status=1).err
+    assert "the archive is incomplete: " in said and "with the faults of the store that it copies" in said, said
+    return segment
+
+
+def test_a_damaged_segment_of_the_archive_is_put_back_from_an_earlier_backup(books, tmp_path):
+    """docs/operations.md, A damaged archive."""
+    segment = damaged_archive(books, tmp_path)
+    assert "the archive is incomplete: " in books.run("doctor", "--replay", status=1).err
+    segment.write_bytes((tmp_path / "earlier" / "archive" / segment.name).read_bytes())
+    books.run("doctor", "--replay")
+    books.run("backup", tmp_path / "backup")
+
+
+def test_an_archive_without_a_whole_copy_begins_again_behind_a_snapshot(books, tmp_path):
+    """docs/operations.md, A damaged archive."""
+    damaged_archive(books, tmp_path)
+    books.run("ledger", "snapshot")
+    (tmp_path / "kept").mkdir()
+    for file in (books.store / "archive").iterdir():
+        file.rename(tmp_path / "kept" / file.name)
+    books.run(*CREDIT)
+    books.run("worker", "--until-empty")
+    assert "compared from the snapshot" in books.run("doctor", "--replay").err
+    books.run("backup", tmp_path / "backup")
+
+
+@pytest.mark.parametrize("harm", ["empty", "other"])
+def test_a_backup_has_no_fault_once_doctors_remedy_for_the_key_is_performed(books, tmp_path, harm):
+    books.run("backup", tmp_path / "earlier")
+    key = books.store / "master.key"
+    key.chmod(0o600)
+    key.write_text("0" * 64 + "\n" if harm == "other" else "")
+    key.chmod(0o400)
+    assert "with the faults of the store that it copies; `sluice doctor` names remedies" in books.run(
+        "backup", tmp_path / "faulty", status=1).err
+    remedies.until_gone(books.store, "key", BACKUP=tmp_path / "earlier")
+    assert left(books.store) == []
+    books.run("backup", tmp_path / "backup")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to another group")
+@pytest.mark.parametrize("file", ["queue/control", "registry/published", "links/published"])
+def test_a_store_gets_its_group_once_doctor_has_removed_a_link_in_place_of_a_file(books, file):
+    books.run("worker", "--until-empty")
+    link = books.store / file
+    link.unlink()
+    link.symlink_to("/etc/passwd")
+    said = books.run("store", "set", "--group", "games", status=1).err
+    assert f'"{link}" is not what sluice made there: `sluice doctor` names the remedy' in said
+    remedies.until_gone(books.store, "permissions")
+    for finding in left(books.store):
+        remedies.until_gone(books.store, finding["check"])
+    books.run("store", "set", "--group", "games")
+    assert left(books.store) == [] and books.store.stat().st_gid == grp.getgrnam("games").gr_gid
 
 
 def test_a_copy_in_the_way_of_another_is_moved_away(books, tmp_path):
