@@ -118,6 +118,30 @@ def test_a_bonus_for_the_whole_month(shop):
     assert shop.run("doctor", "--replay").out.endswith("rows are equal\n")
 
 
+def test_a_bonus_for_one_creator(shop):
+    apply(shop)
+    credit, reverse, *_ = commands_of("A bonus for one creator")
+    (posted,) = re.findall(r" as (C\S+)", remedies.shell(credit, shop.store))
+    shop.drain()
+    assert [row["payable"] for row in shop.json("report", "balances", *ACME)] == ["25.00"]
+    remedies.shell(reverse, shop.store, ID=posted)
+    shop.drain()
+    assert [row["total"] for row in shop.json("report", "balances", *ACME)] in ([], ["0.00"])
+
+
+def test_a_rate_for_one_creator(shop):
+    rule, gift = rule_of("A rate for one creator"), rule_of("Gift cards")
+    apply(shop)
+    assert sell(shop, "earlier") == ("ann", "10.00")
+    apply(shop, "\n", rule, "\n", gift)
+    assert sell(shop, "later") == ("ann", "15.00") and sell(shop, "card", "GIFT-10") == ("ann", "0.00")
+    apply(shop, "\n", rule.replace('creator = "ann"', 'group = "gold"'))
+    assert sell(shop, "outside") == ("ann", "10.00")
+    remedies.shell(commands_of("A rate for one creator")[0], shop.store)
+    shop.drain()
+    assert sell(shop, "within") == ("ann", "15.00")
+
+
 def test_tiers_of_the_month_need_one_kind_of_rate(shop):
     wrong = PROGRAM + 'tiers_apply = "month"\ndefault_tiers = [{ from = "1.00 USD", rate = "1.00 USD" }]\n'
     assert "expected rates of one kind and currency" in shop.run("program", "apply", shop.file("w.toml", wrong), status=1).err
@@ -245,6 +269,8 @@ def test_an_invoice_for_a_creator(tmp_path):
 PLAYED = {
     "Black Friday": test_black_friday,
     "A bonus for the whole month": test_a_bonus_for_the_whole_month,
+    "A bonus for one creator": test_a_bonus_for_one_creator,
+    "A rate for one creator": test_a_rate_for_one_creator,
     "New creators in the middle of a month": test_new_creators_in_the_middle_of_a_month,
     "A leaked code": test_a_leaked_code,
     "A creator leaves": test_a_creator_leaves,
