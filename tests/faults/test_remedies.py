@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from faults.scenario import Scenario
-from faults.shim import SLUICE
+from faults.shim import DELAY, NGINX, SLUICE
+from faults.test_lanes import kill_all, lanes_of
 from harness import paths, remedies
 
 pytestmark = pytest.mark.crash
@@ -16,7 +17,7 @@ WRITING = ["WRITE", "META", "SYNC", "RENAME", "OPEN"]
 @pytest.fixture
 def here(site, fault_shim):
     made = site(threads=1, shim=fault_shim, workers=1)
-    made.edge.expect_log("sluice: |failed \\(")
+    made.edge.expect_log("sluice: |failed \\(|exited on signal 9")
     return made
 
 
@@ -73,5 +74,38 @@ def test_a_worker_is_restarted_once_the_disk_works(here):
     fail_until(here, worker, "check the disk, then restart this process", ["META", "SYNC"])
     here.sluice.run("queue", "unlatch")
     here.sluice.drain()
+    verdict = here.finish()
+    assert verdict.good, str(verdict)
+
+
+def test_a_store_is_restored_if_a_lane_has_a_batch_of_another_format(here, tmp_path):
+    """The backup is of a copy from before the damage, lanes included, so that nothing is lost."""
+    scenario = Scenario(here)
+    here.edge.start()
+    assert scenario.accepted_within(10)
+    here.edge.wait_until_open()
+    here.sluice("queue", "move")
+    here.shim.arm(["SYNC"], DELAY, 1, NGINX, sticky=True, delay_ms=3000)  # no move gets through
+    assert [scenario.order() for _ in range(30)] == [200] * 30
+    kill_all(here.edge)
+    here.shim.disarm()
+    subprocess.run(["cp", "-a", here.edge.store, tmp_path / "copy"], check=True)
+    (lane,) = lanes_of(here)
+    kept = lane.read_bytes()
+    batches = [at for at in range(4096, len(kept), 4096) if kept[at:at + 4] == b"SLNB"]
+    damaged = bytearray(kept)
+    damaged[batches[-15] + 4] = 2  # docs/record-format.md, Lanes
+    lane.write_bytes(damaged)
+    here.edge.start()
+    assert [scenario.order() for _ in range(4)] == [503] * 4
+    said = "is invalid; nothing was changed. Stop nginx and the worker and restore the store from a backup"
+    paths.wait_until(lambda: any(said in row["finding"] for row in remedies.findings(here.edge.store)), "doctor to say it")
+    here.edge.stop()
+    subprocess.run([paths.SLUICE, "--store", tmp_path / "copy", "backup", tmp_path / "backup"], check=True)
+    here.edge.store.rename(tmp_path / "broken")
+    here.sluice("restore", tmp_path / "backup")
+    here.edge.start()
+    assert scenario.accepted_within(10)
+    assert [row for row in remedies.findings(here.edge.store) if row["check"] != "worker"] == []
     verdict = here.finish()
     assert verdict.good, str(verdict)
