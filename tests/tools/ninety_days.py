@@ -259,4 +259,5 @@ def build(folder):
 
 
 if __name__ == "__main__":
+    pathlib.Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     build(sys.argv[1])
