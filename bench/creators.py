@@ -7,6 +7,8 @@ Makes a ledger of --orders orders of eight creators in FOLDER once, and keeps it
 fifth is nobody's. Client and server share the machine, so every time has both.
 """
 import argparse
+import itertools
+import multiprocessing
 import pathlib
 import re
 import statistics
@@ -15,7 +17,7 @@ import sys
 import time
 
 import reading
-from reading import ROOT, Client, Figures, alone
+from reading import ROOT, Client, Figures, alone, percentile
 
 sys.path[:0] = [str(ROOT / "tests")]
 from harness import paths  # noqa: E402
@@ -25,6 +27,7 @@ from harness.edge import Edge  # noqa: E402
 from harness.serve import CreatorPages, Serve, UnixConnection, target_of  # noqa: E402
 
 CREATORS, SHOPS = 8, 100
+READS = 500  # a second
 ROUNDS, FINDS = 5, 25  # a creator has 30 finds in a day
 CONFIG = 'base_url = "https://pages.example"\n[acme]\nname = "Acme Creators"\nshops = { shop-1 = "Mug Shop" }\n'
 
@@ -110,6 +113,37 @@ def compare(figures, api, pages, secret, link_secret):
     figures.add("`find` by day and total among 500 orders; ms", "<= 50", f"{statistics.median(times) * 1000:.1f}")
 
 
+def read_at_a_rate(pages, tokens, stop):
+    """READS homes a second, by creators in turn."""
+    readers = itertools.cycle([Page(pages, token) for token in tokens])
+    due = time.perf_counter()
+    while not stop.is_set():
+        next(readers).get("home")
+        due += 1 / READS
+        time.sleep(max(0, due - time.perf_counter()))
+
+
+def beside_creators(figures, api, pages, secret, link_secret):
+    tokens = [token_of(api, link_secret, f"creator-{number}") for number in range(CREATORS)]
+
+    def today():
+        return percentile(alone(api, secret, "today", each=300), 0.99)
+
+    def beside():
+        stop = multiprocessing.Event()
+        reader = multiprocessing.Process(target=read_at_a_rate, args=(pages, tokens, stop))
+        reader.start()
+        try:
+            time.sleep(0.3)
+            return today()
+        finally:
+            stop.set()
+            reader.join()
+            assert reader.exitcode == 0, "a creator was refused"
+
+    figures.ratio(f"p99 of staff's Today while creators read {READS} homes/s; ms", "<= 1.2", beside, today)
+
+
 SHIFT = reading.SHIFT
 
 
@@ -162,6 +196,7 @@ def main():
     with CreatorPages(sluice.store, sockets, config, *limit) as pages, \
             Serve(sluice.store, sockets, "--creators-config", config, *limit) as api:
         compare(figures, api, pages, secret, link_secret)
+        beside_creators(figures, api, pages, secret, link_secret)
         in_chromium(figures, folder, sluice, pages, api, link_secret)
     if options.update:
         update(figures, options.orders)
