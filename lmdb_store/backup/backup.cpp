@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "core/protocol/record.hpp"
-#include "lmdb_store/archive/order.hpp"
-#include "lmdb_store/archive/segment.hpp"
+#include "lmdb_store/backup/archive_copy.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
 #include "lmdb_store/backup/list.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
@@ -36,12 +35,6 @@ constexpr std::string_view kLanePrefix = "lane.";
 struct OpenBulk {
     std::string name;
     OpenFile file;
-};
-
-/// The queue's figures in one snapshot.
-struct QueueState {
-    std::string uuid;
-    QueueFill fill;
 };
 
 /// The snapshots that fit together.
@@ -108,8 +101,7 @@ Status each_record(const ReadTxn& txn,
 }
 
 bool is_trimmed_beyond(const QueueFill& queue, SequenceNumber applied) noexcept {
-    const std::uint64_t first = queue.rows == 0 ? queue.last_seq.value + 1 : queue.first_seq.value;
-    return first > applied.value + 1;
+    return first_in(queue) > applied.value + 1;
 }
 
 /// Opens the bodies of the snapshot's records. Returns false if the worker has removed one that the
@@ -199,89 +191,6 @@ Status take_snapshots(const BackupSource& source, Snapshots& taken) {
     return Error{ErrorCode::kConflict, "the queue has no input from " +
                                            std::to_string(taken.applied.value + 1) +
                                            " on, which the ledger lacks: see `sluice doctor`"};
-}
-
-/// Returns the bytes of a segment up to its last block that ends at or before `last`.
-Result<std::uint64_t> bytes_up_to(const OpenFile& segment, SequenceNumber last, bool is_newest) {
-    BlockCursor blocks(segment);
-    for (std::uint64_t end = blocks.offset();; end = blocks.offset()) {
-        const auto block = blocks.next();
-        if (!block) {
-            return block.error();
-        }
-        if (!*block) {
-            // A damaged segment is copied as it is; the newest may end in a block being written.
-            return blocks.torn() && !is_newest ? kWholeFile : end;
-        }
-        if ((*block)->head.last_seq > last) {
-            return end;
-        }
-    }
-}
-
-Status copy_segment(const fs::path& from, const fs::path& to, const QueueState& queue,
-                    bool is_newest) {
-    const auto file = OpenFile::open(from, OpenFile::Mode::kRead);
-    if (!file) {  // removed since, because the archive is limited
-        return file.error().code == ErrorCode::kNotFound ? Status::success() : Status(file.error());
-    }
-    const auto head = read_segment_head(*file);
-    std::uint64_t bytes = kWholeFile;
-    if (head && head->queue_uuid == queue.uuid) {
-        const auto up_to = bytes_up_to(*file, queue.fill.last_seq, is_newest);
-        if (!up_to) {
-            return up_to.error();
-        }
-        bytes = *up_to;
-    }
-    return bytes <= kSegmentHeadBytes ? Status::success() : copy_file(*file, to, bytes, {});
-}
-
-Status copy_archive(const StorePaths& from, const StorePaths& to, const QueueState& queue) {
-    const auto segments = list_segments(from.archive);
-    if (!segments) {
-        return segments.error();
-    }
-    for (const auto& [ordinal, path] : *segments) {
-        const bool is_newest = ordinal == segments->rbegin()->first;
-        if (Status copied = copy_segment(path, to.archive / path.filename(), queue, is_newest);
-            !copied) {
-            return copied;
-        }
-    }
-    return Status::success();
-}
-
-/// Copies the batch order of a queue, that of `queue` without rows of inputs that the copy lacks.
-Status copy_order(const fs::path& from, const fs::path& to, const std::string& of,
-                  const QueueState& queue) {
-    std::uint64_t bytes = kWholeFile;
-    if (of == queue.uuid) {
-        const auto up_to = order_bytes_up_to(from.parent_path(), of, queue.fill.last_seq);
-        if (!up_to) {
-            return up_to.error();
-        }
-        bytes = *up_to;
-    }
-    return copy_file(from, to, bytes, {});
-}
-
-/// Copies the batch orders next to the segments. They are read after the segments, so that they
-/// cover each of their inputs.
-Status copy_orders(const fs::path& from, const fs::path& to, const QueueState& queue) {
-    std::error_code error;
-    for (auto entry = fs::directory_iterator(from, error);
-         !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        const fs::path name = entry->path().filename();
-        if (!is_order_name(name.native())) {
-            continue;
-        }
-        const std::string of = name.extension().string().substr(1);
-        if (Status copied = copy_order(entry->path(), to / name, of, queue); !copied) {
-            return copied;
-        }
-    }
-    return error ? Status(system_error(error.value(), "read", from)) : Status::success();
 }
 
 /// Copies the bank files that were sent. They are read after the ledger, so that they cover each
@@ -418,8 +327,8 @@ Status copy_all(const BackupSource& source, const StorePaths& to, Backup& backup
         ok = copy_environment(taken.ledger, to.ledger, [](std::string_view) { return true; });
     }
     taken.ledger.reset();
-    ok = ok ? copy_archive(source.paths, to, taken.state) : ok;
-    ok = ok ? copy_orders(source.paths.archive, to.archive, taken.state) : ok;
+    ok =
+        ok ? copy_archive(source.paths.archive, to.archive, taken.state, backup.archive_fault) : ok;
     ok = ok ? copy_exports(source.paths.exports, to.exports) : ok;
     ok = ok ? copy_registry(source.paths, to) : ok;
     ok = ok ? copy_small(source.paths.root / "ledger.url", to.root / "ledger.url") : ok;

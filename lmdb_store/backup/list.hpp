@@ -27,6 +27,9 @@ struct Backup {
     SequenceNumber last;        ///< Last number that the queue has assigned.
     std::uint64_t waiting = 0;  ///< Records in the queue.
     std::vector<BackupFile> files;
+    /// A fault of the store's newest segment that the copy does not show, or empty. Not in the
+    /// list.
+    std::string archive_fault;
 
     [[nodiscard]] std::uint64_t bytes() const noexcept;
 };

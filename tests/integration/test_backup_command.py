@@ -129,6 +129,28 @@ def test_a_restored_store_goes_on_where_the_backup_was(start_edge, new_merchant,
     shutil.rmtree(f"{edge.store}.broken")
 
 
+def test_a_damaged_end_of_the_archive_is_a_fault_and_a_block_being_written_is_none(start_edge, new_merchant, tmp_path):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    for part in range(2):
+        for number in range(5):
+            merchant.event("ORDER_CREATE", orders.order(f"{part}-{number}"))
+        edge.sluice.drain()
+    (segment,) = (edge.store / "archive").glob("*.sla")
+    whole = segment.read_bytes()
+    segment.write_bytes(whole + b"a block that is being written")
+    edge.sluice("backup", str(tmp_path / "torn"))
+    assert (tmp_path / "torn" / "archive" / segment.name).read_bytes() == whole
+    damaged = bytearray(whole)
+    damaged[-1] ^= 1
+    segment.write_bytes(damaged)
+    last = edge.sluice.run("backup", str(tmp_path / "damaged"))
+    assert last.returncode == 1 and f"{segment.name} is damaged behind input" in last.stderr, last
+    assert "with the faults of the store that it copies" in last.stderr
+    assert (tmp_path / "damaged" / "archive" / segment.name).read_bytes() == damaged, "as it is"
+    segment.write_bytes(whole)
+
+
 def test_nothing_is_written_over(start_edge, new_merchant, tmp_path):
     edge = start_edge(CONFIG)
     new_merchant(edge, "acme")

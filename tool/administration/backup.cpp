@@ -42,6 +42,9 @@ public:
         if (checked.ok()) {
             read_archive(copy);
         }
+        if (!backup.archive_fault.empty()) {
+            faults_.push_back(backup.archive_fault);
+        }
         return checked;
     }
 
