@@ -99,6 +99,36 @@ std::map<ShopNumber, DeviceCount> device_counts(LedgerReader& ledger, AccountNum
     return counts;
 }
 
+namespace {
+
+/// Devices that clicked on a day, by program.
+struct DevicesOfAccount {
+    std::vector<ProgramRow> programs;
+    std::map<ProgramId, Decimal> devices;
+
+    DevicesOfAccount(LedgerReader& ledger, AccountNumber account, std::uint32_t day)
+        : programs(ledger.programs(account)) {
+        ClickDay first;
+        first.account = account;
+        first.day = day;
+        ledger.scan(first, {2, 2},
+                    [this](const ClickDay& row) { devices[row.program] += row.devices; });
+    }
+
+    [[nodiscard]] std::uint64_t of_shop(const ShopId& shop) const {
+        Decimal sum;
+        for (const ProgramRow& row : programs) {
+            const auto found = devices.find(row.program.id);
+            if (found != devices.end() && row.program.covers(shop.view())) {
+                sum += found->second;
+            }
+        }
+        return whole_number(sum);
+    }
+};
+
+}  // namespace
+
 std::vector<ShopWithoutDevices> shops_without_devices(LedgerReader& ledger,
                                                       const std::optional<AccountNumber>& account,
                                                       std::uint32_t day) {
@@ -113,18 +143,16 @@ std::vector<ShopWithoutDevices> shops_without_devices(LedgerReader& ledger,
             count.with_device += row.with_device;
         }
     });
-    std::map<AccountNumber, std::uint64_t> devices;
+    std::map<AccountNumber, DevicesOfAccount> accounts;
     std::vector<ShopWithoutDevices> shops;
     for (const auto& [key, count] : counts) {
         if (count.orders == 0 || count.with_device != 0) {
             continue;
         }
-        const auto [clicked, is_new] = devices.try_emplace(key.first, 0);
-        if (is_new) {
-            clicked->second = whole_number(clicks_of_day(ledger, key.first, day).devices);
-        }
-        if (clicked->second != 0) {
-            shops.push_back({key.first, key.second, clicked->second});
+        const DevicesOfAccount& clicked =
+            accounts.try_emplace(key.first, ledger, key.first, day).first->second;
+        if (const std::uint64_t devices = clicked.of_shop(ledger.shop_id(key.second))) {
+            shops.push_back({key.first, key.second, devices});
         }
     }
     return shops;

@@ -45,7 +45,7 @@ struct DeviceCount {
 struct ShopWithoutDevices {
     AccountNumber account;
     ShopNumber shop;
-    std::uint64_t devices;  ///< The account's that clicked on the day.
+    std::uint64_t devices;  ///< They clicked on the day, for programs that cover the shop.
 };
 /// @param account  Absent means all.
 /// @param day  The UTC day, less than kShopDays ago.

@@ -81,8 +81,7 @@ Status copy_segments(const fs::path& from, const fs::path& to, const QueueState&
     }
     for (const auto& [ordinal, path] : *segments) {
         const bool is_newest = ordinal == segments->rbegin()->first;
-        if (Status copied =
-                copy_segment(path, to / path.filename(), queue, is_newest, fault);
+        if (Status copied = copy_segment(path, to / path.filename(), queue, is_newest, fault);
             !copied) {
             return copied;
         }

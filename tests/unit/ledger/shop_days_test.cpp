@@ -107,16 +107,25 @@ TEST_P(ShopDaysTest, RP1_AShopWithoutDeviceIdsIsNamedOnADayWithClicks) {
         }
         return text;
     };
+    Program of_other_shop = program("outlet");
+    of_other_shop.shops = {"shop-2"};
+    books.apply({program("spring"), of_other_shop});
+    const auto click = [this](std::string_view of, int devices) {
+        const auto txn = ledger->begin(Books::kNode);
+        ClickDay clicks;
+        clicks.account = kAcme;
+        clicks.day = 20260301;
+        clicks.program = ProgramId(of);
+        clicks.node = 1;
+        clicks.devices = Decimal(devices, 0);
+        txn->add_row(clicks);
+        txn->commit();
+    };
     order_at(books, "2026-03-01T10:00:00Z");
     EXPECT_EQ(named(kAcme, 20260301), "");
-    const auto txn = ledger->begin(Books::kNode);
-    ClickDay clicks;
-    clicks.account = kAcme;
-    clicks.day = 20260301;
-    clicks.node = 1;
-    clicks.devices = Decimal(3, 0);
-    txn->add_row(clicks);
-    txn->commit();
+    click("outlet", 7);
+    EXPECT_EQ(named(kAcme, 20260301), "") << "its visitors go to another shop";
+    click("spring", 3);
     EXPECT_EQ(named(kAcme, 20260301), "1/1: 3 ");
     EXPECT_EQ(named(std::nullopt, 20260301), "1/1: 3 ");
     EXPECT_EQ(named(AccountNumber{99}, 20260301), "");
