@@ -58,7 +58,8 @@ def test_a_remedy_for_a_link_runs_nothing_of_the_name(store, tmp_path, name):
     (row,) = findings(store)
     done = run_remedy(row["remedy"], tmp_path)
     assert done.returncode == 0 and not path.is_symlink() and not list(tmp_path.iterdir()), (row, done)
-    assert (path.parent / (name + ".refused")).is_symlink()
+    assert (store / (name + ".refused")).is_symlink()
+    assert not findings(store), "what was moved away is not found again"
 
 
 def test_mending_a_name_that_alternates_changes_no_other_file(store, tmp_path):

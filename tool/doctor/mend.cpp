@@ -49,16 +49,21 @@ Result<Held> hold(const fs::path& root, const fs::path& below) {
     return held;
 }
 
-/// Moves away what is no file of the store.
-Status set_aside(const Held& held, const fs::path& path) {
+/// Moves away what is no file of the store. In a folder of which doctor checks each entry it would
+/// be found again, so from there it goes to the store's root.
+Status set_aside(const store::StorePaths& real, const Held& held, const fs::path& path) {
     const std::string name = path.filename();
-    const std::string refused = name + ".refused";
-    if (::renameat2(held.folder.get(), name.c_str(), held.folder.get(), refused.c_str(),
-                    RENAME_NOREPLACE) != 0) {
+    const fs::path parent = path.parent_path();
+    const bool is_listed = parent == real.bulk || parent == real.lanes;
+    const fs::path refused = (is_listed ? real.root : parent) / (name + ".refused");
+    const Fd root(::open(real.root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!root.ok() ||
+        ::renameat2(held.folder.get(), name.c_str(), is_listed ? root.get() : held.folder.get(),
+                    refused.filename().c_str(), RENAME_NOREPLACE) != 0) {
         return system_error(errno, "move away", path);
     }
-    std::printf("%s is %s.refused now\n", printable(path.native()).c_str(),
-                printable(name).c_str());
+    std::printf("%s is %s now\n", printable(path.native()).c_str(),
+                printable(refused.native()).c_str());
     return Status::success();
 }
 
@@ -151,7 +156,7 @@ Status mend_found(const store::StorePaths& real, const Expected& expected, const
                                                 : Status(held.error());
     }
     if ((held->info.st_mode & S_IFMT) != expected.kind) {
-        return set_aside(*held, expected.path);
+        return set_aside(real, *held, expected.path);
     }
     if (Status mended = mend_mode(*held, expected, owners); !mended.ok()) {
         return mended;
