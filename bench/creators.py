@@ -7,16 +7,22 @@ Makes a ledger of --orders orders of eight creators in FOLDER once, and keeps it
 fifth is nobody's. Client and server share the machine, so every time has both.
 """
 import argparse
+import contextlib
 import itertools
 import multiprocessing
+import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
+import clicks
 import reading
+import run
+import targets
 from reading import ROOT, Client, Figures, alone, percentile
 
 sys.path[:0] = [str(ROOT / "tests")]
@@ -126,22 +132,43 @@ def read_at_a_rate(pages, tokens, stop):
 def beside_creators(figures, api, pages, secret, link_secret):
     tokens = [token_of(api, link_secret, f"creator-{number}") for number in range(CREATORS)]
 
-    def today():
-        return percentile(alone(api, secret, "today", each=300), 0.99)
-
-    def beside():
+    @contextlib.contextmanager
+    def reads():
         stop = multiprocessing.Event()
         reader = multiprocessing.Process(target=read_at_a_rate, args=(pages, tokens, stop))
         reader.start()
         try:
             time.sleep(0.3)
-            return today()
+            yield
         finally:
             stop.set()
             reader.join()
             assert reader.exitcode == 0, "a creator was refused"
 
-    figures.ratio(f"p99 of staff's Today while creators read {READS} homes/s; ms", "<= 1.2", beside, today)
+    def beside(measured):
+        def measure():
+            with reads():
+                return measured()
+        return measure
+
+    def today():
+        return percentile(alone(api, secret, "today", each=300), 0.99)
+
+    figures.ratio(f"p99 of staff's Today while creators read {READS} homes/s; ms", "<= 1.2", beside(today), today)
+    with receiving() as rate:
+        figures.ratio(f"orders/s that nginx takes while creators read {READS} homes/s", ">= 0.95", beside(rate), rate, unit=1)
+
+
+@contextlib.contextmanager
+def receiving():
+    """Measures orders/s at an nginx of its own, as bench/run.py does."""
+    options = run.arguments().parse_args(["--seconds", "2", "--count", "40000"])
+    run.prepare(options)
+    options.load = paths.BUILD / "bench/sluice-load"
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-") as state:
+        os.chmod(state, 0o755)
+        options.state = state
+        yield clicks.Load(options, targets.Sluice).rate
 
 
 SHIFT = reading.SHIFT

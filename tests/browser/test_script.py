@@ -183,8 +183,8 @@ def test_global_privacy_control_is_a_refusal(shop, tab, browser):
 
 def test_a_router_keeps_its_state(shop, tab):
     page = tab(f"{shop}/wait.html")
-    page.run(f"history.pushState({{view: 7}}, '', '/granted.html?svc_anon_id={ID}'); location.reload(); 0")
-    page.wait("window.sluiceAnonId !== undefined && location.pathname === '/granted.html' && document.readyState === 'complete'")
+    page.run(f"window.isBefore = true; history.pushState({{view: 7}}, '', '/granted.html?svc_anon_id={ID}'); location.reload(); 0")
+    page.wait("window.isBefore === undefined && window.sluiceAnonId !== undefined && location.pathname === '/granted.html' && document.readyState === 'complete'")
     assert page.run("[history.state.view, location.search, sluiceAnonId()]") == [7, "", ID]
 
 
