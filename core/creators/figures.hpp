@@ -31,8 +31,8 @@ struct CreatorFigures {
     std::optional<std::string> day, month, link, code;
     std::optional<std::string> to;                ///< Where a link leads. Absent if there is none.
     std::optional<std::string_view> state;        ///< A link is active, stopped or removed.
-    std::optional<std::int64_t> clicks, devices;  ///< Absent of a code.
-    std::int64_t orders = 0;
+    std::optional<std::uint64_t> clicks, devices;  ///< Absent of a code.
+    std::uint64_t orders = 0;
     std::optional<std::string> conversion;  ///< Orders / devices. Absent without devices.
     std::vector<CreatorEarned> amounts;     ///< A row for each currency, sorted.
 };

@@ -165,15 +165,12 @@ private:
 namespace {
 
 void add_sums(CreatorFigures& shown, const Sums& sums) {
-    const auto whole = [](const Decimal& number) {
-        return static_cast<std::int64_t>(number.unscaled());
-    };
     if (!shown.code) {
-        shown.clicks = whole(sums.figures.clicks);
-        shown.devices = whole(sums.figures.devices);
+        shown.clicks = reports::whole_number(sums.figures.clicks);
+        shown.devices = reports::whole_number(sums.figures.devices);
         shown.conversion = reports::conversion_of(sums.figures);
     }
-    shown.orders = whole(sums.figures.orders);
+    shown.orders = reports::whole_number(sums.figures.orders);
     for (const auto& [currency, amounts] : sums.amounts) {
         const Decimal zero = zero_amount(currency);
         shown.amounts.push_back(

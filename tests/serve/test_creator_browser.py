@@ -16,7 +16,8 @@ from harness.cli import now
 from harness.edge import Edge
 from harness.serve import CreatorPages, Serve, ask
 from serve import scene
-from serve.test_page import BARRIERS, axe  # noqa: F401
+from serve.barriers import check_barriers, take_pictures
+from serve.test_page import axe  # noqa: F401
 
 UI = paths.ROOT / "serve" / "creators" / "ui"
 SHARED = paths.ROOT / "core" / "page"
@@ -212,22 +213,13 @@ SIZES = [(390, "dark"), (1280, "light"), (320, "light")]
 
 
 def test_each_view_has_no_barrier_and_scrolls_nowhere_sideways(world, visit, axe):  # noqa: F811
-    pictures = os.environ.get("SLUICE_SCREENSHOTS")
     for name, view in VIEWS.items():
         with visit(view=view, width=SIZES[0][0], scheme=SIZES[0][1]) as page:
             assert page.run("document.querySelector('main .note')?.innerText ?? ''") == "", name
             assert 1 <= len([url for url in page.requests if "/v1/" in url]) <= 2, name
             assert page.run("document.querySelectorAll('[style]').length") == 0, name
-            page.run(axe + "; 0")
-            for width, scheme in SIZES:
-                page.resize(width, scheme=scheme)
-                assert page.run("document.documentElement.scrollWidth") <= width, (name, width)
-                found = page.run(BARRIERS)
-                assert found["passes"] > 10 and found["violations"] == [], (name, width, found)
-            if pictures:
-                for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
-                    page.resize(width, scheme=scheme)
-                    page.screenshot(str(pathlib.Path(pictures) / f"creators-{name}-{width}-{scheme}.png"))
+            check_barriers(page, axe, name, SIZES)
+            take_pictures(page, f"creators-{name}")
 
 
 def test_links_have_figures_and_their_days_when_asked(world, visit, axe):  # noqa: F811
@@ -243,10 +235,8 @@ def test_links_have_figures_and_their_days_when_asked(world, visit, axe):  # noq
         page.run("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Day by day').click()")
         page.wait("document.querySelector('figure svg rect') !== null")
         assert len([url for url in page.requests if "/v1/performance" in url]) == 3
-        page.run(axe + "; 0")
-        assert page.run(BARRIERS)["violations"] == [] and page.run("document.documentElement.scrollWidth") <= 390
-        if pictures := os.environ.get("SLUICE_SCREENSHOTS"):
-            page.screenshot(str(pathlib.Path(pictures) / "creators-links-days-390-dark.png"))
+        check_barriers(page, axe, "days", SIZES)
+        take_pictures(page, "creators-links-days")
 
 
 def test_links_lead_to_payments_and_back(visit):

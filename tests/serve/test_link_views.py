@@ -3,8 +3,6 @@
 import csv
 import datetime
 import io
-import os
-import pathlib
 import subprocess
 import urllib.parse
 
@@ -12,9 +10,10 @@ import pytest
 from harness import paths
 from harness.fake_time import FakeTime
 from serve import scene
+from serve.barriers import check_barriers, take_pictures
 from serve.live import served_shop
 from serve.login_site import Site
-from serve.test_page import BARRIERS, SIZES, axe  # noqa: F401
+from serve.test_page import SIZES, axe  # noqa: F401
 from serve.test_page_views import GINA, rows_of, visit  # noqa: F401
 
 MINE = ("--account", "acme")
@@ -207,22 +206,12 @@ VIEWS = {"links": {"view": "links"}, "best": {"view": "links", "sort": "-clicks"
 
 
 def test_the_views_of_links_have_no_barrier_and_scroll_nowhere_sideways(visit, axe):  # noqa: F811
-    """SLUICE_PICTURES names a folder for pictures of them."""
-    pictures = os.environ.get("SLUICE_PICTURES")
     for name, query in VIEWS.items():
         with visit(**query) as page:
             assert page.run("document.querySelector('main .note.bad')?.innerText ?? ''") == "", name
             assert page.run("document.querySelectorAll('[style]').length") == 0, name
-            page.run(axe + "; 0")
-            for width, scheme in SIZES:
-                page.resize(width, scheme=scheme)
-                assert page.run("document.documentElement.scrollWidth") <= width, (name, width)
-                found = page.run(BARRIERS)
-                assert found["passes"] > 10 and found["violations"] == [], (name, width, found)
-            if pictures:
-                for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
-                    page.resize(width, scheme=scheme)
-                    page.screenshot(str(pathlib.Path(pictures) / f"links-{name}-{width}-{scheme}.png"))
+            check_barriers(page, axe, name, SIZES)
+            take_pictures(page, f"links-{name}")
 
 
 def test_a_link_is_found_and_shows_figures_orders_and_commands(visit):  # noqa: F811

@@ -14,6 +14,7 @@ import pytest
 from harness import paths
 from harness.chromium import Browser
 from serve import scene
+from serve.barriers import check_barriers, take_pictures
 from serve.login_site import Site
 
 HERE = pathlib.Path(__file__).parent
@@ -143,8 +144,6 @@ def test_the_files_are_served_as_they_are_and_stay_small(site):
 
 # A view is loaded as by a phone. 320 px is also a window of 1280 at 400 %, 640 one at 200 %.
 SIZES = [(390, "dark"), (1280, "light"), (640, "dark"), (320, "light")]
-BARRIERS = """axe.run(document, {resultTypes: ["violations"], preload: false, elementRef: false}).then((result) => ({passes: result.passes.length,
-    violations: result.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])}))"""
 
 
 def test_each_view_asks_twice_at_most_has_no_barrier_and_scrolls_nowhere_sideways(site, visit, axe):
@@ -155,12 +154,8 @@ def test_each_view_asks_twice_at_most_has_no_barrier_and_scrolls_nowhere_sideway
             assert page.run("document.querySelectorAll('[style]').length") == 0, name
             asked = [url for url in page.requests if "/v1/" in url and not url.endswith("/v1/me")]
             assert 1 <= len(asked) <= 2, (name, asked)
-            page.run(axe + "; 0")
-            for width, scheme in SIZES:
-                page.resize(width, scheme=scheme)
-                assert page.run("document.documentElement.scrollWidth") <= width, (name, width)
-                found = page.run(BARRIERS)
-                assert found["passes"] > 10 and found["violations"] == [], (name, width, found)
+            check_barriers(page, axe, name, SIZES)
+            take_pictures(page, f"page-{name}")
 
 
 def test_every_link_of_the_bar_opens_its_view_and_back_returns(visit):
