@@ -1,4 +1,4 @@
-"""What a view must not have for anybody who cannot use it otherwise, and how it looks."""
+"""Checks of a view: barriers that axe finds, width, and pictures."""
 
 import os
 import pathlib
