@@ -29,8 +29,8 @@ void each_member(auto& members, Is<CreatorEarned> auto& sum) {
 /// of clicks that name no link. Days and months have what came by links.
 struct CreatorFigures {
     std::optional<std::string> day, month, link, code;
-    std::optional<std::string> to;                ///< Where a link leads. Absent if there is none.
-    std::optional<std::string_view> state;        ///< A link is active, stopped or removed.
+    std::optional<std::string> to;                 ///< Where a link leads. Absent if there is none.
+    std::optional<std::string_view> state;         ///< A link is active, stopped or removed.
     std::optional<std::uint64_t> clicks, devices;  ///< Absent of a code.
     std::uint64_t orders = 0;
     std::optional<std::string> conversion;  ///< Orders / devices. Absent without devices.
