@@ -1,5 +1,7 @@
 """account, shop, token, key: what an administrator sets up."""
 import csv
+import hashlib
+import hmac
 import io
 import re
 
@@ -78,11 +80,14 @@ def test_a_token_is_shown_once(acme):
 def test_a_secret_may_be_given(acme, tmp_path):
     line = ["token", "create", "--account", "acme", "--scope", "write_orders", "--format", "json"]
     run = sluice(*line, "--secret-from", "-", stdin=SECRET + "\n", store=acme)
-    assert run.json()["secret"] == SECRET
+    assert set(run.json()) == {"token_id"} and SECRET not in run.err
+    signature = hmac.new(SECRET.encode(), b"{}", hashlib.sha256).hexdigest()
+    assert sluice("verify", "--shop", "shop-1", f"--signature={signature}", stdin="{}", store=acme).status == 0
     path = tmp_path / "secret"
     path.write_text("another-secret-0123456789\n")
     path.chmod(0o600)
-    assert sluice(*line, "--secret-from", path, store=acme).json()["secret"] == "another-secret-0123456789"
+    run = sluice(*line[:-2], "--secret-from", path, store=acme)  # as a table
+    assert run.status == 0 and "another-secret" not in run.out + run.err and "only this once" not in run.err
     path.write_text("a-third-secret-0123456789\n")
     path.chmod(0o644)
     run = sluice(*line, "--secret-from", path, store=acme)

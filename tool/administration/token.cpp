@@ -79,6 +79,10 @@ Status create_token(const Frame& frame, const CreateCommand& command) {
     if (!token.ok()) {
         return token.error();
     }
+    if (request->secret) {  // the caller has it; it belongs on no terminal and in no log
+        write_object(command.format, {{"token_id", token->token_id.str()}});
+        return token->published;
+    }
     write_object(command.format, {{"token_id", token->token_id.str()}, {"secret", token->secret}});
     if (command.format == Format::kTable) {
         std::fputs("The secret is shown only this once.\n", stderr);
@@ -160,10 +164,10 @@ void declare_token(Subcommand app) {
               "What the token is for, as `token list` shows it (1 to 100 bytes)");
     add_value(create, "--expires", "WHEN", created.request.expires_at, parse_expiry,
               "Expiry: a time (RFC 3339), or a duration: 90d, 12h, 30m, 45s (default: never)");
-    add_file(create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,
-             "File with the secret (at least 16 bytes, 32 for creator_pages); - means standard "
-             "input (default: a random "
-             "secret)");
+    add_file(
+        create, "--secret-from", "FILE|-", created.secret_from, FileUse::kInput,
+        "File with the secret (at least 16 bytes, 32 for creator_pages), which is not printed; - "
+        "means standard input (default: a random secret)");
     add_file(create, "--secret-file", "FILE", created.secret_file, FileUse::kNewOutput,
              "Write the secret to a new file of mode 0600 instead of printing it");
     add_format(create, created.format);
