@@ -400,6 +400,7 @@ def test_the_test_notification_of_the_admin_is_ignored(world):
     (('"taxes_included":true', '"taxes_included":"true"'), "taxes_included", "INVALID_FORMAT"),
     (('"amount":"60.00"', '"amount":"1.2.3"'), "line_items[0].price_set.shop_money.amount", "INVALID_FORMAT"),
     (('"line_items":[', '"lines":['), "line_items", "REQUIRED"),
+    (('"currency":"EUR"', '"money":"EUR"'), "currency", "REQUIRED"),
 ])
 def test_an_order_that_cannot_be_read_becomes_a_dead_letter(world, change, field, code):
     """It is never lost: the letter says what is wrong and keeps what was read."""
@@ -410,6 +411,7 @@ def test_an_order_that_cannot_be_read_becomes_a_dead_letter(world, change, field
     world.sluice.drain()
     (letter,) = [row for row in world.sluice.json("dead", "list") if row["shop_id"] == world.shop]
     shown = world.sluice.json("dead", "show", letter["seq"])
+    assert shown["reason"] == letter["reason"] == f"{field}: {shown['faults'][0]['message']}"
     assert [(fault["field"], fault["code"]) for fault in shown["faults"]] == [(field, code)]
     assert shown["seen"]["id"] == 450789469508 and f"translate --stored --dead {letter['seq']}" in shown["help"]
     said = world.sluice.refuses("translate", "--stored", "--dead", letter["seq"])

@@ -1,6 +1,7 @@
 // sluice dead list|show|replay|discard
 #include <map>
 
+#include "core/apply/sender_check.hpp"
 #include "core/json/document.hpp"
 #include "core/json/slices.hpp"
 #include "core/protocol/record.hpp"
@@ -29,19 +30,6 @@ Json topic_or_null(const DeadLetter& letter) {
     return letter.topic ? Json(to_string(*letter.topic)) : Json();
 }
 
-Status run_list_dead(const Frame& frame, const ListOptions& options) {
-    return list_rows(
-        frame, options,
-        {{"seq", Align::kRight}, {"topic"}, {"shop_id"}, {"reason"}, {"attempts", Align::kRight}},
-        [](LedgerReader& ledger, Listing& listing) {
-            ledger.scan_dead([&](const DeadLetter& letter) {
-                listing.add({letter.seq.value, topic_or_null(letter), text_or_null(letter.shop_id),
-                             letter.reason, letter.attempts});
-                return true;
-            });
-        });
-}
-
 /// Returns a member of an object in the body, or an empty text.
 std::string_view member_of(std::string_view object, std::string_view key) {
     for (const JsonMember& member : json_members(object)) {
@@ -52,17 +40,55 @@ std::string_view member_of(std::string_view object, std::string_view key) {
     return {};
 }
 
-/// Adds what is wrong with an order of a platform, the values that were read, and what to do.
-void add_source(const DeadLetter& letter, std::string_view body, Json& object) {
-    JsonDocument document;
-    if (!document.parse(body)) {
-        return;
+/// The body of a letter, and what nginx left in it of a platform's order. Refers to the letter.
+struct LetterBody {
+    Result<RecordView> record;
+    std::string_view text;    ///< As it was received; empty if the record cannot be decoded.
+    std::string_view source;  ///< The member `source` of a platform's order, or an empty text.
+
+    explicit LetterBody(const DeadLetter& letter) : record(decode_record(letter.record)) {
+        if (!record.ok()) {
+            return;
+        }
+        text = record->meta.bulk ? std::string_view(letter.bulk_body) : record->body;
+        JsonDocument document;
+        if (record->meta.source && is_order(record->meta.topic) && document.parse(text)) {
+            source = member_of(text, "source");
+        }
     }
-    const std::string_view source = member_of(body, "source");
-    const std::string_view faults = member_of(source, "faults");
-    const std::string_view seen = member_of(source, "seen");
-    if (!faults.empty()) {
-        object["faults"] = Json::from_text(faults);
+    /// What is wrong with a platform's order, as a JSON array; empty if it could be read.
+    [[nodiscard]] std::string_view faults() const { return member_of(source, "faults"); }
+};
+
+/// Returns why an input was not applied. What could be read of a platform's order lacks fields of
+/// our own format, and the ledger names the first of those. The shop can correct the platform's.
+std::string reason_of(const DeadLetter& letter, const LetterBody& body) {
+    const auto faults = json_elements(body.faults());
+    if (faults.empty() || is_verdict(letter.reason)) {
+        return letter.reason;
+    }
+    return json_string(member_of(faults.front(), "field")) + ": " +
+           json_string(member_of(faults.front(), "message"));
+}
+
+Status run_list_dead(const Frame& frame, const ListOptions& options) {
+    return list_rows(
+        frame, options,
+        {{"seq", Align::kRight}, {"topic"}, {"shop_id"}, {"reason"}, {"attempts", Align::kRight}},
+        [](LedgerReader& ledger, Listing& listing) {
+            ledger.scan_dead([&](const DeadLetter& letter) {
+                listing.add({letter.seq.value, topic_or_null(letter), text_or_null(letter.shop_id),
+                             reason_of(letter, LetterBody(letter)), letter.attempts});
+                return true;
+            });
+        });
+}
+
+/// Adds what is wrong with an order of a platform, the values that were read, and what to do.
+void add_source(const DeadLetter& letter, const LetterBody& body, Json& object) {
+    const std::string_view seen = member_of(body.source, "seen");
+    if (!body.faults().empty()) {
+        object["faults"] = Json::from_text(body.faults());
     }
     object["seen"] = seen.empty() ? Json() : Json::from_text(seen);
     const std::string seq = std::to_string(letter.seq.value);
@@ -73,15 +99,13 @@ void add_source(const DeadLetter& letter, std::string_view body, Json& object) {
 }
 
 /// Adds the body as it was received, or the record in hexadecimal if it cannot be decoded.
-void add_contents(const DeadLetter& letter, Json& object) {
-    const auto record = decode_record(letter.record);
-    if (record.ok()) {
-        const bool is_bulk = record->meta.bulk.has_value();
-        const auto& trace = record->meta.traceparent;
+void add_contents(const DeadLetter& letter, const LetterBody& body, Json& object) {
+    if (body.record.ok()) {
+        const auto& trace = body.record->meta.traceparent;
         object["trace"] = trace ? Json(to_traceparent(*trace)) : Json();
-        object["body"] = is_bulk ? letter.bulk_body : std::string(record->body);
-        if (record->meta.source && is_order(record->meta.topic)) {
-            add_source(letter, is_bulk ? std::string_view(letter.bulk_body) : record->body, object);
+        object["body"] = std::string(body.text);
+        if (!body.source.empty()) {
+            add_source(letter, body, object);
         }
         return;
     }
@@ -97,14 +121,15 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
             return Error{ErrorCode::kNotFound,
                          "there is no dead letter " + std::to_string(command.seq)};
         }
+        const LetterBody body(*letter);
         Json object = {{"seq", letter->seq.value},
                        {"topic", topic_or_null(*letter)},
                        {"account_id", text_or_null(letter->account_id)},
                        {"shop_id", text_or_null(letter->shop_id)},
                        {"received_at", letter->received_at.to_string()},
-                       {"reason", letter->reason},
+                       {"reason", reason_of(*letter, body)},
                        {"attempts", letter->attempts}};
-        add_contents(*letter, object);
+        add_contents(*letter, body, object);
         write_object(command.list.format, object);
         return Status::success();
     });
