@@ -54,10 +54,6 @@ std::optional<AppliedBatch> decode(std::string_view bytes, const std::string& qu
     return row;
 }
 
-std::filesystem::path order_path(const std::filesystem::path& folder, std::string_view queue) {
-    return folder / (std::string(kOrderPrefix) + std::string(queue));
-}
-
 std::filesystem::path new_path(const std::filesystem::path& path) {
     return path.string() + ".new." + std::to_string(::getpid());
 }
@@ -111,9 +107,70 @@ struct RowsOfFile {
 
 }  // namespace
 
-bool is_order_name(std::string_view name) noexcept {
-    return name.starts_with(kOrderPrefix) &&
-           name.find('.', kOrderPrefix.size()) == std::string_view::npos;  // no temporary file
+std::filesystem::path order_path(const std::filesystem::path& folder, std::string_view queue_uuid) {
+    return folder / (std::string(kOrderPrefix) + std::string(queue_uuid));
+}
+
+Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder) {
+    const Result<std::vector<std::string>> names = names_in(folder);
+    if (!names) {
+        return names.error();
+    }
+    std::vector<std::string> queues;
+    for (const std::string& name : *names) {
+        const bool is_temporary = name.find('.', kOrderPrefix.size()) != std::string::npos;
+        if (name.starts_with(kOrderPrefix) && !is_temporary) {
+            queues.push_back(name.substr(kOrderPrefix.size()));
+        }
+    }
+    std::sort(queues.begin(), queues.end());
+    return queues;
+}
+
+Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& folder,
+                                                 std::string_view queue_uuid) {
+    auto rows = RowsOfFile::open(folder, queue_uuid);
+    if (!rows) {
+        return rows.error();
+    }
+    const auto bytes = rows->file.size();
+    if (!bytes) {
+        return bytes.error();
+    }
+    const std::uint64_t count = (*bytes + kRowBytes - 1) / kRowBytes;
+    for (std::uint64_t row = 0; row < count; ++row) {
+        bool is_sound = false;
+        for (int look = 0; look < 2 && !is_sound; ++look) {  // it may be being written
+            const auto text = rows->file.read_at(row * kRowBytes, kRowBytes);
+            if (!text) {
+                return text.error();
+            }
+            is_sound = decode(*text, rows->queue_uuid).has_value();
+        }
+        if (!is_sound) {
+            return std::optional(row + 1);
+        }
+    }
+    return std::optional<std::uint64_t>();
+}
+
+Result<std::vector<std::string>> order_faults(const std::filesystem::path& folder) {
+    const auto queues = list_orders(folder);
+    if (!queues) {
+        return queues.error();
+    }
+    std::vector<std::string> faults;
+    for (const std::string& queue : *queues) {
+        const auto row = damaged_row(folder, queue);
+        if (!row) {
+            return row.error();
+        }
+        if (*row) {
+            faults.push_back("archive: " + order_path({}, queue).string() + " is damaged at row " +
+                             std::to_string(**row));
+        }
+    }
+    return faults;
 }
 
 Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,

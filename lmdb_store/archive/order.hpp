@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ledger/batch.hpp"
 #include "core/values/result.hpp"
@@ -17,12 +18,21 @@
 
 namespace sluice::store {
 
-/// Returns true for the name of such a file, without its folder.
-[[nodiscard]] bool is_order_name(std::string_view name) noexcept;
+/// Returns the file of a queue.
+[[nodiscard]] std::filesystem::path order_path(const std::filesystem::path& folder,
+                                               std::string_view queue_uuid);
+/// Returns the UUIDs of the queues that have such a file in a folder, sorted.
+[[nodiscard]] Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder);
 /// Returns the bytes of a queue's file up to its last row that concerns inputs up to `last`.
 [[nodiscard]] Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
                                                       std::string_view queue_uuid,
                                                       SequenceNumber last);
+/// Returns the number, from 1, of the first row of a queue's file that is damaged or incomplete, or
+/// nothing. A worker that starts writes such a row again, and those after it.
+[[nodiscard]] Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& folder,
+                                                               std::string_view queue_uuid);
+/// Returns a sentence for each file of an archive's folder that has such a row.
+[[nodiscard]] Result<std::vector<std::string>> order_faults(const std::filesystem::path& folder);
 /// Returns the last row of a queue's file, or nothing.
 [[nodiscard]] Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
                                                                 std::string_view queue_uuid);

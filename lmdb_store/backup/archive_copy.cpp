@@ -1,7 +1,5 @@
 #include "lmdb_store/backup/archive_copy.hpp"
 
-#include <system_error>
-
 #include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/archive/segment.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
@@ -89,11 +87,16 @@ Status copy_segments(const fs::path& from, const fs::path& to, const QueueState&
     return Status::success();
 }
 
-/// Copies the batch order of a queue, that of `queue` without rows of inputs that the copy lacks.
+/// Copies the batch order of a queue, that of `queue` without rows of inputs that the copy lacks. A
+/// damaged one is copied as it is.
 Status copy_order(const fs::path& from, const fs::path& to, const std::string& of,
                   const QueueState& queue) {
     std::uint64_t bytes = kWholeFile;
-    if (of == queue.uuid) {
+    const auto damaged = damaged_row(from.parent_path(), of);
+    if (!damaged) {
+        return damaged.error();
+    }
+    if (of == queue.uuid && !*damaged) {
         const auto up_to = order_bytes_up_to(from.parent_path(), of, queue.fill.last_seq);
         if (!up_to) {
             return up_to.error();
@@ -106,19 +109,17 @@ Status copy_order(const fs::path& from, const fs::path& to, const std::string& o
 /// Copies the batch orders next to the segments. They are read after the segments, so that they
 /// cover each of their inputs.
 Status copy_orders(const fs::path& from, const fs::path& to, const QueueState& queue) {
-    std::error_code error;
-    for (auto entry = fs::directory_iterator(from, error);
-         !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        const fs::path name = entry->path().filename();
-        if (!is_order_name(name.native())) {
-            continue;
-        }
-        const std::string of = name.extension().string().substr(1);
-        if (Status copied = copy_order(entry->path(), to / name, of, queue); !copied) {
+    const auto queues = list_orders(from);
+    if (!queues) {
+        return queues.error();
+    }
+    for (const std::string& of : *queues) {
+        if (Status copied = copy_order(order_path(from, of), order_path(to, of), of, queue);
+            !copied) {
             return copied;
         }
     }
-    return error ? Status(system_error(error.value(), "read", from)) : Status::success();
+    return Status::success();
 }
 
 }  // namespace

@@ -151,6 +151,27 @@ def test_a_damaged_end_of_the_archive_is_a_fault_and_a_block_being_written_is_no
     segment.write_bytes(whole)
 
 
+@pytest.mark.parametrize("harm", ["changed", "zeros", "cut"])
+def test_a_damaged_order_of_batches_is_a_fault_that_the_worker_mends(start_edge, new_merchant, tmp_path, harm):
+    edge = start_edge(CONFIG)
+    merchant = new_merchant(edge, "acme")
+    merchant.event("ORDER_CREATE", orders.order())
+    edge.sluice.drain()
+    (order,) = (edge.store / "archive").glob("order.*")
+    whole = order.read_bytes()
+    damaged = {"changed": bytes([whole[0] ^ 1]) + whole[1:], "zeros": bytes(len(whole)), "cut": whole[:-1]}[harm]
+    order.write_bytes(damaged)
+    said = edge.sluice.run("backup", str(tmp_path / "damaged"))
+    assert said.returncode == 1 and f"archive: {order.name} is damaged at row 1" in said.stderr, said
+    assert "docs/operations.md, A damaged archive" in said.stderr and "doctor" not in said.stderr
+    assert (tmp_path / "damaged" / "archive" / order.name).read_bytes() == damaged, "as it is"
+    restored = cli.Sluice(tmp_path / "restored")
+    assert "is damaged at row 1" in restored.run("restore", str(tmp_path / "damaged")).stderr
+    for sluice in (edge.sluice, restored):
+        sluice.drain()
+        sluice("backup", f"{sluice.store}.sound")
+
+
 def test_nothing_is_written_over(start_edge, new_merchant, tmp_path):
     edge = start_edge(CONFIG)
     new_merchant(edge, "acme")

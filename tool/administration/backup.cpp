@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "lmdb_store/archive/archive.hpp"
+#include "lmdb_store/archive/order.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -43,12 +44,28 @@ public:
             read_archive(copy);
         }
         if (!backup.archive_fault.empty()) {
-            faults_.push_back(backup.archive_fault);
+            archive_faults_.push_back(backup.archive_fault);
         }
         return checked;
     }
 
-    [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }
+    /// Reports the faults that a copy has in common with its source, and where remedies are.
+    [[nodiscard]] Status report(const std::string& what) const {
+        for (const auto* faults : {&faults_, &archive_faults_}) {
+            for (const std::string& fault : *faults) {
+                std::fprintf(stderr, "%s\n", fault.c_str());
+            }
+        }
+        if (faults_.empty() && archive_faults_.empty()) {
+            return Status::success();
+        }
+        std::string text = what + ", with the faults of the store that it copies";
+        text += faults_.empty() ? "" : "; `sluice doctor` names remedies";
+        text += archive_faults_.empty()
+                    ? ""
+                    : "; docs/operations.md, A damaged archive, has what to do about the archive";
+        return Error{ErrorCode::kCorrupt, text};
+    }
 
 private:
     Status check_ledger(const store::StorePaths& copy, const store::Backup& backup,
@@ -93,34 +110,33 @@ private:
     }
 
     void read_archive(const store::StorePaths& copy) {
+        read_segments(copy);
+        const auto orders = store::order_faults(copy.archive);
+        if (!orders.ok()) {
+            archive_faults_.push_back(orders.error().message);
+            return;
+        }
+        archive_faults_.insert(archive_faults_.end(), orders->begin(), orders->end());
+    }
+
+    void read_segments(const store::StorePaths& copy) {
         auto reader = store::ArchiveReader::open(copy.archive);
         while (reader.ok()) {
             const auto input = reader.value()->next();
             if (!input.ok()) {
-                faults_.push_back(input.error().message);
+                archive_faults_.push_back(input.error().message);
                 return;
             }
             if (!input.value()) {
                 return;
             }
         }
-        faults_.push_back(reader.error().message);
+        archive_faults_.push_back(reader.error().message);
     }
 
     std::vector<std::string> faults_;
+    std::vector<std::string> archive_faults_;
 };
-
-/// Reports the faults that a copy has in common with its source.
-Status report_faults(const std::vector<std::string>& faults, const char* what) {
-    for (const std::string& fault : faults) {
-        std::fprintf(stderr, "%s\n", fault.c_str());
-    }
-    return faults.empty()
-               ? Status::success()
-               : Status(Error{ErrorCode::kCorrupt,
-                              std::string(what) + ", with the faults of the store that it copies; "
-                                                  "`sluice doctor` names remedies"});
-}
 
 void print_backup(const store::Backup& backup, const std::string& folder, const char* done) {
     std::printf("%s %s: %zu files, %llu bytes, inputs up to %llu, %llu of them in the queue\n",
@@ -163,7 +179,7 @@ Status run_backup(const Frame& frame, const std::string& folder) {
     if (!has_key(folder)) {
         std::printf("master.key is not in it, because this user may not read it\n");
     }
-    return report_faults(checker.faults(), "the backup is complete");
+    return checker.report("the backup is complete");
 }
 
 Status run_restore(const Frame& frame, const RestoreCommand& command) {
@@ -191,7 +207,7 @@ Status run_restore(const Frame& frame, const RestoreCommand& command) {
     if (!has_key(frame.store)) {
         std::printf("put master.key into it before nginx starts: the backup has none\n");
     }
-    return report_faults(checker.faults(), "the store is restored");
+    return checker.report("the store is restored");
 }
 
 }  // namespace
