@@ -10,6 +10,7 @@ SLUICE_FAULT_STRIDE: at every how many calls (make torture: 1, all of them).
 import grp
 import hashlib
 import hmac
+import json
 import os
 import random
 import re
@@ -208,6 +209,35 @@ def token_create(kills, scene):
     registry_change(kills, scene, ["token", "create", "--account", "acme", "--scope", "read_orders"])
 
 
+def token_create_into_a_file(kills, scene):
+    """The registry, and a file: no token is valid whose secret is in no file."""
+    file = scene.folder / "out" / "secret"
+    arguments = ["token", "create", "--account", "acme", "--scope", "write_orders", "--secret-file", file]
+    before = len(Sluice(scene.store).json("token", "list"))
+
+    def begin():
+        shutil.rmtree(file.parent, ignore_errors=True)
+        file.parent.mkdir()
+        return scene.copy()
+
+    states = set()
+    for sluice in kills.each(begin, arguments, folder=scene.folder):
+        made = len(sluice.json("token", "list")) - before
+        assert not made or len(file.read_text().strip()) >= 32
+        if file.exists():
+            said = sluice.refuses(*arguments)
+            assert str(file) in said and len(sluice.json("token", "list")) == before + made, said
+            if not made:
+                file.unlink()
+        if not made:
+            sluice(*arguments)
+        signature = hmac.new(file.read_text().strip().encode(), BODY.encode(), hashlib.sha256).hexdigest()
+        assert sluice.run("verify", "--shop", "acme-shop", f"--signature={signature}", stdin=BODY).returncode == 0
+        states.add(made)
+        works(sluice)
+    kills.ends(sluice, scene, states, {0, 1})
+
+
 def token_revoke(kills, scene):
     """A revoked token is revoked in the copy that nginx reads as soon as any command has opened the registry."""
     for sluice in kills.each(scene.copy, ["token", "revoke", scene.token]):
@@ -322,6 +352,72 @@ def credit_without_a_worker(kills, scene):
     kills.ends(sluice, scene, states, {1, 2})
 
 
+def link_create(kills, scene):
+    """The ledger, the archive, and the file from which nginx redirects."""
+    arguments = ["link", "create", "ann-1", "--account", "acme", "--program", "spring", "--creator", "ann",
+                 "--to", "https://shop.example.com/a-page", "--key", "l"]
+    states = set()
+    for sluice in kills.each(scene.copy, arguments):
+        sluice.drain()
+        published = sluice.store / "links" / "published"
+        links = [row["link_id"] for row in sluice.json("link", "list", "--account", "acme")]
+        assert (published.exists() and b"a-page" in published.read_bytes()) == bool(links)
+        states.add(len(links))
+        sluice(*arguments)
+        assert b"a-page" in published.read_bytes()
+        assert [row["link_id"] for row in sluice.json("link", "list", "--account", "acme")] == ["ann-1"]
+        sluice("doctor", "--replay")
+        works(sluice)
+    kills.ends(sluice, scene, states, {0, 1})
+
+
+def export(kills, scene):
+    """Tables, and the manifest that makes them an export."""
+    folder = scene.folder / "out"
+
+    def begin():
+        shutil.rmtree(folder, ignore_errors=True)
+        return scene.copy()
+
+    states, whole = set(), set()
+    for sluice in kills.each(begin, ["export", folder], folder=scene.folder):
+        complete = (folder / "manifest.json").exists()
+        states.add(complete)
+        if not complete:
+            if folder.exists() and any(folder.iterdir()):
+                assert str(folder) in sluice.refuses("export", folder)
+                shutil.rmtree(folder)
+            sluice("export", folder)
+        named = {file["name"] for file in json.loads((folder / "manifest.json").read_text())["files"]}
+        whole.add(frozenset(named))
+        assert {path.name for path in folder.iterdir()} == named | {"manifest.json"}
+        works(sluice)
+    assert len(whole) == 1
+    kills.ends(sluice, scene, states, {False, True})
+
+
+def ledger_rebuild(kills, scene):
+    """A ledger in a new folder. One that a killed command left is refused, and not continued."""
+    folder = scene.folder / "again"
+    arguments = ["ledger", "rebuild", "--from", scene.folder / "copy" / "archive", "--into", folder]
+
+    def begin():
+        shutil.rmtree(folder, ignore_errors=True)
+        return scene.copy()
+
+    for sluice in kills.each(begin, arguments, folder=scene.folder):
+        if folder.exists() and any(folder.iterdir()):
+            assert str(folder) in sluice.refuses(*arguments)
+            shutil.rmtree(folder)
+        sluice(*arguments)
+        works(sluice)
+    shutil.rmtree(sluice.store / "ledger")
+    shutil.move(folder, sluice.store / "ledger")
+    assert credits(sluice) == 1
+    sluice("doctor", "--replay")
+    kills.ends(sluice, scene)
+
+
 def forget(kills, scene):
     """The ledger and every segment of the archive that names the creator."""
     named = scene.copy(name="named")
@@ -434,9 +530,9 @@ def restore(kills, scene):
     kills.ends(sluice, scene, states, {False, True})
 
 
-COMMANDS = [key_rotate, key_rotate_to_a_given_key, account_create, token_create, token_revoke, registry_import,
-            registry_export, notify_add, payout_export, credit_without_a_worker, forget, ledger_snapshot, store_set,
-            backup, init, restore]
+COMMANDS = [key_rotate, key_rotate_to_a_given_key, account_create, token_create, token_create_into_a_file, token_revoke,
+            registry_import, registry_export, notify_add, payout_export, credit_without_a_worker, link_create, export,
+            ledger_rebuild, forget, ledger_snapshot, store_set, backup, init, restore]
 
 
 def names(command):
