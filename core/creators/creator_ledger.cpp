@@ -207,8 +207,8 @@ CreatorHome CreatorLedger::home(Timestamp now) {
     add_amounts(home, now);
     add_months(home, now);
     add_tiers(home, now);
-    const std::optional<CreatorPayments> newest = payments({});
-    for (const CreatorPayment& payment : newest->rows) {
+    const CreatorPayments newest = payments({}).value_or(CreatorPayments());
+    for (const CreatorPayment& payment : newest.rows) {
         if (payment.paid_on) {
             home.last_payment = payment;
             break;

@@ -105,15 +105,15 @@ Answer list_payments(CreatorLedger& ledger, const PageRequest& request) {
 
 Answer show_payment(CreatorLedger& ledger, const PageRequest& request) {
     const std::string id = request.arguments.required("id");
-    const auto payment = ledger.payment(id);
-    if (!payment) {
-        return problem("not_found");
-    }
     const auto texts = place_of(request, 3);
     const auto after = texts ? std::optional(ItemPlace{ProgramId((*texts)[0]), ShopId((*texts)[1]),
                                                        OrderId((*texts)[2])})
                              : std::nullopt;
+    const auto payment = ledger.payment(id);
     const auto page = ledger.items(id, after);
+    if (!payment || !page) {
+        return problem("not_found");
+    }
     std::optional<std::vector<std::string>> next;
     if (page->next) {
         next = {page->next->program.str(), page->next->shop.str(), page->next->order.str()};

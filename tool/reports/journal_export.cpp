@@ -366,7 +366,8 @@ std::string AccountMap::name_of(LedgerAccount account, const Place& place, Journ
     });
     const std::array<const std::string*, kWords.size()> ids{&place.account, &place.program,
                                                             &place.creator, &place.currency};
-    return *filled(row->code, [&](std::size_t word) { return part_of(*ids.at(word), form); });
+    return filled(row->code, [&](std::size_t word) { return part_of(*ids.at(word), form); })
+        .value_or(row->code);
 }
 
 void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FILE* out) {
