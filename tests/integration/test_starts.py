@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -161,8 +162,12 @@ def test_what_waits_for_the_writer_lock_gets_503_and_keeps_no_worker(start_edge,
             assert 2.5 < time.monotonic() - began < 8
         answers.is_success(merchant.event("ORDER_CREATE", orders.order()))  # in the lane
         old = edge.workers()[0]
-        edge.send_signal(signal.SIGHUP)
-        paths.wait_until(lambda: not paths.alive(old), "the old worker to end", 10)
+        with ThreadPoolExecutor() as pool:
+            waiting = pool.submit(send)
+            time.sleep(0.5)
+            edge.send_signal(signal.SIGHUP)  # while its commit waits for the lock
+            paths.wait_until(lambda: not paths.alive(old), "the old worker to end", 10)
+            assert waiting.result().status == 503
         assert send().status == 503
         edge.stop()
     finally:
