@@ -13,6 +13,9 @@ constexpr std::int64_t kCountShare = 50;  ///< Counting takes at most this part 
 constexpr std::int64_t kClearReadersEveryNs = 1'000'000'000;
 constexpr std::int64_t kRetryFullMs = 20;
 constexpr std::int64_t kStaleMs = 3000;
+/// A file that ends this close to the mark may have less room behind its end than a record takes,
+/// and much more in its free pages. A body of this size has a file of its own.
+constexpr std::uint64_t kNearTheMark = 1U << 20;
 
 struct FileUse {
     std::uint64_t bytes_to_last_page = 0;
@@ -49,13 +52,14 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
     bool half_full = file.bytes_to_last_page >= limit / 2;
     if (half_full) {  // unless the file has free pages
         const std::lock_guard lock(mutex_);
-        if (room == 0 && !counted_at_the_mark_) {
+        const bool at_the_mark = room < kNearTheMark;
+        if (at_the_mark && !counted_at_the_mark_) {
             counted_at_ns_ = 0;  // at the mark, a count of some time ago lets too many records in
         }
-        counted_at_the_mark_ = room == 0;
+        counted_at_the_mark_ = at_the_mark;
         const std::uint64_t counted = counted_room(env, limit);
         half_full = counted <= limit / 2;
-        room = room == 0 ? counted : room;
+        room = at_the_mark ? std::max(room, counted) : room;
     }
     half_full_.store(half_full);
     if (room == 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
@@ -175,6 +176,7 @@ void LmdbQueue::reject_oversized_items(std::span<AppendItem> batch, std::uint64_
 void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
                                std::uint64_t cut_ns) noexcept {
     std::size_t count = batch.size();
+    bool advanced = false;
     for (std::size_t at = 0; at < batch.size();) {
         const std::span<AppendItem> part = batch.subspan(at, std::min(count, batch.size() - at));
         if (!any_pending(part)) {
@@ -189,6 +191,8 @@ void LmdbQueue::store_in_parts(std::span<AppendItem> batch, Timestamp now,
             count *= 2;
         } else if (is_full(rc) && part.size() > 1) {
             count = part.size() / 2;
+        } else if (rc == MDB_MAP_FULL && !std::exchange(advanced, true) && free_last_pages()) {
+            continue;
         } else if (is_full(rc) && cost_of(part.front()) > 2 * env_->page_bytes()) {
             set_pending(part, AppendOutcome::kFull);  // a smaller record may find room
             at += part.size();
@@ -232,6 +236,27 @@ int LmdbQueue::store_part(AppendTxn& batch, Timestamp now, AppendOutcome& why) n
     }
     stored(cost, now);
     return 0;
+}
+
+/// Commits a row as it is. LMDB reuses the pages that a transaction freed two transactions later,
+/// so after the worker's last deletion a large record would find none of them for ever if only it
+/// came.
+bool LmdbQueue::free_last_pages() noexcept {
+    AppendTxn same;
+    int rc = same.txn.begin(*env_);
+    rc = rc == 0 ? read_next_seq(same) : rc;
+    same.records.close();
+    rc = rc == 0 ? put_main(same.txn.get(), kNextSeqKey, to_view(seq_key(same.next_seq))) : rc;
+    const bool committing = rc == 0;
+    if (committing) {
+        rc = same.txn.commit();
+    } else {
+        same.txn.abort();
+    }
+    if (rc != 0) {
+        static_cast<void>(failed(rc, committing));
+    }
+    return rc == 0;
 }
 
 void LmdbQueue::stored(std::uint64_t cost, Timestamp now) noexcept {

@@ -104,6 +104,7 @@ private:
     [[nodiscard]] int store_part(AppendTxn& batch, Timestamp now, AppendOutcome& why) noexcept;
     [[nodiscard]] AppendOutcome failed(int rc, bool committing) noexcept;
     [[nodiscard]] AppendOutcome environment_failed(int failure, bool committing) noexcept;
+    [[nodiscard]] bool free_last_pages() noexcept;
     void stored(std::uint64_t cost, Timestamp now) noexcept;
     void latch_commit(Latch latch, int rc) noexcept;
 

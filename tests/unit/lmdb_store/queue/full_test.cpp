@@ -33,6 +33,27 @@ protected:
         }
         return item;
     }
+
+    /// Takes, or frees, every `step`-th of 950 pages, as another process would: nearly to the end
+    /// of a map of 4 MB, past the mark.
+    void fill_pages(int step, bool remove) {
+        auto env = Environment::open({.folder = paths_.queue, .map_bytes = 4U << 20});
+        MDB_dbi filler = 0;
+        const std::array<const char*, 1> names{"filler"};
+        ASSERT_TRUE((*env)->open_databases(names, {&filler, 1}, true).ok());
+        WriteTxn txn;
+        ASSERT_EQ(txn.begin(**env), 0);
+        const std::string page(3500, 'f');
+        for (int i = 0; i < 950; i += step) {
+            const std::string name = std::to_string(i);
+            MDB_val key = to_val(std::string_view(name));
+            MDB_val value = to_val(std::string_view(page));
+            const int rc = remove ? mdb_del(txn.get(), filler, &key, nullptr)
+                                  : mdb_put(txn.get(), filler, &key, &value, 0);
+            ASSERT_EQ(rc, 0) << mdb_strerror(rc);
+        }
+        ASSERT_EQ(txn.commit(), 0);
+    }
 };
 
 TEST_F(QueueFullTest, AdmissionStopsAtTheMarkAndResumesAfterTheDrain) {
@@ -122,6 +143,26 @@ TEST_F(QueueFullTest, AFullQueueIsDrainedAndFilledOverAndOver) {
     EXPECT_LE(fs::file_size(paths_.queue / "data.mdb"), 4U << 20);
 }
 
+/// Only its free pages have room for a large record. Small ones would move the end on.
+TEST_F(QueueFullTest, AFileThatEndsCloseToTheMarkStoresALargeRecordInItsFreePages) {
+    open({.map_bytes = 16U << 20, .sync = false});
+    const std::uint64_t mark = queue_->fill()->bytes_high_water;
+    const auto env = Environment::open({.folder = paths_.queue, .map_bytes = 16U << 20});
+    ASSERT_TRUE(env.ok());
+    const auto end = [&env] { return ((*env)->info().me_last_pgno + 1) * (*env)->page_bytes(); };
+    std::uint64_t stored = 0;
+    while (end() + 200'000 < mark) {
+        const AppendItem item = append({std::string(20'000, 'x')})[0];
+        ASSERT_EQ(item.outcome, AppendOutcome::kStored);
+        stored = item.seq.value;
+    }
+    ASSERT_LT(end(), mark - 100'000);
+    trim_all(stored);
+    for (int record = 0; record < 3; ++record) {
+        EXPECT_EQ(append_once_open(std::string(250'000, 'L')).outcome, AppendOutcome::kStored);
+    }
+}
+
 TEST_F(QueueFullTest, ALargeRecordThatFindsNoRoomDoesNotFailItsNeighbours) {
     open({.map_bytes = 2U << 20, .sync = false});
     append_until_closed(std::string(200'000, 'x'));
@@ -144,29 +185,8 @@ TEST_F(QueueFullTest, ARecordThatNeverFitsIsSaidToBeTooLarge) {
 // Free pages lie scattered, so a large record finds no run of them: the map is full for it alone.
 TEST_F(QueueFullTest, AMapThatIsFullForOneRecordIsNotForTheOthersOfItsBatch) {
     open({.map_bytes = 4U << 20, .sync = false});
-    {
-        // As another process would leave it: nearly to the end of the map, past the mark.
-        auto env = Environment::open({.folder = paths_.queue, .map_bytes = 4U << 20});
-        MDB_dbi filler = 0;
-        const std::array<const char*, 1> names{"filler"};
-        ASSERT_TRUE((*env)->open_databases(names, {&filler, 1}, true).ok());
-        const auto write = [&](int from, int step, bool remove) {
-            WriteTxn txn;
-            ASSERT_EQ(txn.begin(**env), 0);
-            const std::string page(3500, 'f');
-            for (int i = from; i < 950; i += step) {
-                const std::string name = std::to_string(i);
-                MDB_val key = to_val(std::string_view(name));
-                MDB_val value = to_val(std::string_view(page));
-                const int rc = remove ? mdb_del(txn.get(), filler, &key, nullptr)
-                                      : mdb_put(txn.get(), filler, &key, &value, 0);
-                ASSERT_EQ(rc, 0) << mdb_strerror(rc);
-            }
-            ASSERT_EQ(txn.commit(), 0);
-        };
-        write(0, 1, false);
-        write(0, 2, true);  // every other page is free now
-    }
+    fill_pages(1, false);
+    fill_pages(2, true);  // every other page is free now
     std::vector<std::string> bodies(20, std::string(500, 's'));
     bodies[7] = std::string(250'000, 'L');
     const auto items = append(bodies);
@@ -174,6 +194,14 @@ TEST_F(QueueFullTest, AMapThatIsFullForOneRecordIsNotForTheOthersOfItsBatch) {
         EXPECT_EQ(items[i].outcome, i == 7 ? AppendOutcome::kFull : AppendOutcome::kStored) << i;
     }
     EXPECT_THAT(bodies_from(1), SizeIs(19));
+}
+
+/// LMDB keeps what the last transaction freed for one more, which only a record would begin.
+TEST_F(QueueFullTest, ALargeRecordIsStoredInThePagesThatTheLastTransactionFreed) {
+    open({.map_bytes = 4U << 20, .sync = false});
+    fill_pages(1, false);
+    fill_pages(1, true);
+    EXPECT_EQ(append_once_open(std::string(250'000, 'L')).outcome, AppendOutcome::kStored);
 }
 
 TEST_F(QueueFullTest, ReplaysAreAnsweredWhileAdmissionIsStopped) {
