@@ -10,7 +10,7 @@ import subprocess
 from layers import ROOMS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of programs; a check of a test fails by itself.
+# A missing check in a test fails that test.
 OTHERS = {"bench", "tests"}
 DECLARED = re.compile(r"(?:std::optional|Parsed)<[^;{}()]*>\s+(?:\w+::)*(\w+)\(([^;{}]*?)\)\s*(?:const)?\s*(?:noexcept)?\s*[;{]")
 CONTAINERS = {"find", "finish", "remove"}  # names that containers have as well

@@ -56,7 +56,7 @@ struct LetterBody {
             source = member_of(text, "source");
         }
     }
-    /// What is wrong with a platform's order, as a JSON array; empty if it could be read.
+    /// Returns the faults of a platform's order, a JSON array; empty if it could be read.
     [[nodiscard]] std::string_view faults() const { return member_of(source, "faults"); }
 };
 
