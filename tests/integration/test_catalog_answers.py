@@ -91,6 +91,7 @@ def test_chunked_and_spooled_bodies(merchant):
             answers.catalog_success(merchant.edge.request("POST", target, headers, body), size)
 
 
+@pytest.mark.location_limits
 def test_large_batch_of_20_megabytes(merchant):
     variants = [{"variant_sku": f"v{n}", "title": "x" * 300} for n in range(250)]
     body = batch(250, variants=variants)
@@ -442,6 +443,7 @@ def test_a_chunked_body_over_the_limit_is_413_in_the_catalogs_form(start_edge, n
             assert answer.header("X-Result") == "too_large"
 
 
+@pytest.mark.location_limits
 def test_a_body_that_nginx_cannot_spool_is_500_in_the_endpoints_form(start_edge, new_merchant):
     """Only where the configuration wants a file of nginx's: client_body_in_file_only."""
     place = "client_body_temp_path @DIR@/gone; listen"

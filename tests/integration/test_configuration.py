@@ -246,6 +246,8 @@ void* EVP_CIPHER_CTX_new(void) { return ((void* (*)(void))dlsym(RTLD_NEXT, "EVP_
 
 def test_a_part_of_libcrypto_inside_nginx_is_refused_by_name(edge):
     """Structures of one library would reach functions of the other, and nginx would end by a signal."""
+    if "libcrypto" not in subprocess.run(["ldd", paths.NGINX], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("this nginx has a libcrypto inside, which the linker finds before a preloaded one")
     source, library, tracer = (edge.folder / name for name in ("foreign.c", "libcrypto.so.81", "tracer.so"))
     source.write_text(FOREIGN)
     for shared in (library, tracer):

@@ -213,6 +213,7 @@ def test_expect_100_continue(edge, merchant):
         answers.is_success(connection.read())
 
 
+@pytest.mark.location_limits
 def test_sender_without_signature_is_not_invited_to_upload(edge, merchant):
     """401 needs no body where shop or signature are missing; the final answer comes at once."""
     headers = [("Expect", "100-continue"), ("Content-Length", "500000"), ("Content-Type", "application/json")]
@@ -380,6 +381,7 @@ def test_h2_lost_connections_disturb_no_other(edge_h2, merchant_h2):
     wait_until(lambda: edge_h2.sluice.stats()["depth"] > 0, "the queue to be read")
 
 
+@pytest.mark.location_limits
 @pytest.mark.parametrize("buffering", ["", "client_body_in_file_only clean;"])
 def test_an_answered_request_has_no_body_deadline(start_edge, new_merchant, buffering):
     """Once nginx has refused a body it reads and discards the rest, without a deadline."""

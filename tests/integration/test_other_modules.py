@@ -11,6 +11,7 @@ import pytest
 from harness import answers, http1, orders, paths, sign
 from harness.sign import EVENTS
 from harness.threads import at_once
+from test_configuration import EARLY, NGINX_HAS_EARLY
 from test_events_transport import sized
 
 MODULES = pathlib.Path("/usr/lib/nginx/modules")  # as Debian packages them
@@ -205,6 +206,7 @@ def test_client_body_in_file_only(start_edge, new_merchant, kept):
     is_taken(edge, new_merchant(edge, "acme"))
 
 
+@pytest.mark.location_limits
 @pytest.mark.parametrize("length", [True, False], ids=["length", "chunked"])
 def test_a_body_that_a_proxy_passed_on_as_it_came(start_edge, new_merchant, length):
     """proxy_request_buffering off: nginx kept no copy of the streamed body, and the sender retries."""
@@ -299,6 +301,25 @@ BIG = """
 """
 
 
+@pytest.mark.skipif(not NGINX_HAS_EARLY, reason="nginx before 1.31.5")
+@pytest.mark.parametrize("length", [True, False], ids=["Content-Length", "chunked"])
+def test_a_body_that_nginx_reads_early_meets_both_limits(start_edge, new_merchant, length):
+    """The server has a limit before the body is read, the location one after."""
+    edge = start_edge(config(f"{EARLY} 1; client_max_body_size 8k; location = /small {{ client_max_body_size 4k; "
+                             "sluice_ingest events; }"))
+    edge.expect_log("client intended to send too large")
+    merchant = new_merchant(edge, "acme")
+    for size, status in ((3000, 200), (6000, 413), (9000, 413)):
+        body = sized(size)
+        headers = sign.event_headers(merchant.shop, merchant.secret, "ORDER_CREATE", body)
+        headers.append(("Content-Length", str(size)) if length else ("Transfer-Encoding", "chunked"))
+        with edge.connect() as connection:
+            connection.send(http1.head("POST", "/small", headers) + (body if length else http1.chunked(body, 1000)))
+            assert connection.read().status == status, size
+    assert stored(edge) == 1
+
+
+@pytest.mark.location_limits
 @pytest.mark.parametrize("whole", [True, False], ids=["with the head", "later"])
 @pytest.mark.parametrize("length", [True, False], ids=["Content-Length", "chunked"])
 @pytest.mark.parametrize("target", ["/small/event/ecomm", "/small/app", "/small/product-data"])

@@ -18,7 +18,7 @@ def checked(store, folder, environment):
     page = (ROOT / "docs" / "controls.md").read_text()
     text = re.search(r"## Check a quarter\n\n```sh\n(.*?)```", page, re.S).group(1)
     commands = [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
-    assert len(commands) == 10, commands
+    assert len(commands) == 11, commands
     environment = {**environment, "PATH": f"{SLUICE.parent}:{os.environ['PATH']}"}
     said = {}
     for command in commands:
