@@ -4,7 +4,7 @@
     bench/transitions.py [--workers 64] [--records 9000] [--pad 0] [--map 16g] [--sync-ms 0] [--seconds 5]
         [--rounds 5] [--reuseport] [ROW...]
 
-Rows: start, reload, recovery, generations, catalog, storm, reloads. SLUICE_BUILD names the build folder.
+Rows: start, arrivals, reload, recovery, generations, catalog, storm, reloads. SLUICE_BUILD names the build folder.
 """
 import argparse
 import collections
@@ -174,6 +174,31 @@ def start(options):
            **compared(plain, first), first_event_after_s=spread(events), all_workers_open_after_s=spread(opened))
 
 
+def arrivals(options):
+    """Orders that arrive from the first moment of a start on: the first one, which creates the lanes, and restarts."""
+    with Bench(options, environment=slow_syncs(options.sync_ms)) as bench:
+        kinds = {"first": True, "again": False}
+        for kind, is_first in kinds.items():
+            longest, opened, statuses = [], [], collections.Counter()
+            for _ in range(options.rounds):
+                bench.edge.stop()
+                if is_first:
+                    bench.edge.sluice("queue", "move")
+                    for lane in (bench.edge.store / "queue/lanes").glob("*.lane"):
+                        lane.unlink()
+                    bench.edge.sluice("queue", "drop-lanes")
+                began = time.monotonic()
+                first_answer(bench.edge)
+                load = bench.load(options.seconds, connections=4 * options.workers, rate=2000)
+                bench.edge.wait_until_open()
+                opened.append(since(began))
+                figures = json.loads(load.communicate()[0])
+                longest.append(figures["accepted_us"]["max"] / 1e6)
+                statuses.update(figures["statuses"])
+            report(f"arrivals {kind}", workers=options.workers, sync_ms=options.sync_ms, rounds=options.rounds,
+                   all_workers_open_after_s=spread(opened), longest_answer_s=spread(longest), statuses=dict(statuses))
+
+
 def reload(options):
     """The longest wait of a new connection during a reload, with and without the module, in alternating rounds."""
     listen = ("@PORT@;", "@PORT@ reuseport;") if options.reuseport else ("", "")
@@ -307,7 +332,7 @@ def reloads(options):
         report("reloads", workers=options.workers, old_workers_gone_s=since(began), **probe.end())
 
 
-ROWS = {"start": start, "reload": reload, "recovery": recovery, "generations": generations, "catalog": catalog,
+ROWS = {"start": start, "arrivals": arrivals, "reload": reload, "recovery": recovery, "generations": generations, "catalog": catalog,
         "storm": storm, "reloads": reloads}
 
 
@@ -317,7 +342,7 @@ def main():
     parser.add_argument("--records", type=int, default=9000)
     parser.add_argument("--pad", type=int, default=0, help="bytes that each order is longer")
     parser.add_argument("--map", default="16g", help="map_size=")
-    parser.add_argument("--sync-ms", type=float, default=0, help="generations: each sync takes so much longer")
+    parser.add_argument("--sync-ms", type=float, default=0, help="arrivals, generations: each sync takes so much longer")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--reuseport", action="store_true", help="reload: each worker has a socket of its own")
