@@ -51,6 +51,7 @@ def test_balances_are_posted_as_opening(shop):
         ("OPENING", "expense", "owed", "as agreed")] * 3
     ids = [e["command_id"] for e in entries]
     assert [i[-5:] for i in ids] == ["-0001", "-0002", "-0003"] and len({i[:20] for i in ids}) == 1
+    assert ids[0][:20] in said, "the command's id, which `reverse` takes"
     listed = shop.json("opening", "list", *ACME)
     assert [(r["creator_id"], r["program_id"], r["amount"], r["command_id"]) for r in listed] == [
         ("ann", "spring", "120.50", ids[0]), ("ben", "spring", "-30.00", ids[2]), ("ann", "summer", "7.00", ids[1])]

@@ -82,6 +82,19 @@ def test_an_export_of_a_run_passes_over_payouts_that_were_sent(run):
     assert (run.folder / "again.csv").read_text() == before
 
 
+def test_a_forgotten_creators_bank_files_are_named(run):
+    """They prove the instruction to the bank, so they stay, with the name and the account."""
+    assert export(run).status == 0
+    files = {path.name: path.read_text() for path in (run.store / "exports").iterdir()}
+    of_ben = {name for name, text in files.items() if "ben" in text}
+    assert 0 < len(of_ben) < len(files)
+    run.run("payout", "settle", run.payout_run, *ACME, *WHY)
+    done = sluice("forget", *ACME, "--creator", "ben", *WHY, store=run.store)
+    assert done.status == 0, done
+    assert set(re.findall(r"^kept: .*/exports/(\S+), which has the creator's name", done.out, re.M)) == of_ben
+    assert {path.name: path.read_text() for path in (run.store / "exports").iterdir()} == files
+
+
 def test_a_key_of_an_export_does_not_cover_other_payouts(run):
     assert export(run, "--currency", "EUR", "--key", "k").status == 0
     refused = export(run, "--key", "k")
