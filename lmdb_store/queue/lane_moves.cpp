@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "lmdb_store/environment/reaction.hpp"
 #include "lmdb_store/queue/lmdb_queue.hpp"
@@ -192,8 +193,13 @@ Status LmdbQueue::move_all(std::uint64_t cut_ns) {
     }
     const std::uint64_t bytes_max = *backlog > kLargeBacklog ? kLargeMoveBytes : kMoveBytes;
     LaneSources sources(*lanes_);
+    bool advanced = false;
     for (bool more = true; more;) {
         const Result<bool> moved = move_once(sources, cut_ns, bytes_max);
+        if (!moved && moved.error().code == ErrorCode::kFull && !std::exchange(advanced, true) &&
+            free_last_pages()) {
+            continue;
+        }
         if (!moved) {
             return moved.error();
         }

@@ -34,9 +34,9 @@ protected:
         return item;
     }
 
-    /// Takes, or frees, every `step`-th of 950 pages, as another process would: nearly to the end
-    /// of a map of 4 MB, past the mark.
-    void fill_pages(int step, bool remove) {
+    /// Takes, or frees, every `step`-th of so many pages, as another process would: nearly to the
+    /// end of a map of 4 MB, past the mark.
+    void fill_pages(int step, bool remove, int count = 950) {
         auto env = Environment::open({.folder = paths_.queue, .map_bytes = 4U << 20});
         MDB_dbi filler = 0;
         const std::array<const char*, 1> names{"filler"};
@@ -44,7 +44,7 @@ protected:
         WriteTxn txn;
         ASSERT_EQ(txn.begin(**env), 0);
         const std::string page(3500, 'f');
-        for (int i = 0; i < 950; i += step) {
+        for (int i = 0; i < count; i += step) {
             const std::string name = std::to_string(i);
             MDB_val key = to_val(std::string_view(name));
             MDB_val value = to_val(std::string_view(page));
@@ -202,6 +202,21 @@ TEST_F(QueueFullTest, ALargeRecordIsStoredInThePagesThatTheLastTransactionFreed)
     fill_pages(1, false);
     fill_pages(1, true);
     EXPECT_EQ(append_once_open(std::string(250'000, 'L')).outcome, AppendOutcome::kStored);
+}
+
+TEST_F(QueueFullTest, RecordsOfALaneAreMovedToThePagesThatTheLastTransactionFreed) {
+    constexpr int kToTheEnd = 990;
+    open({.map_bytes = 4U << 20, .sync = false});
+    Lane lane(*queue_);
+    ASSERT_TRUE(lane.ok());
+    for (int batch = 0; batch < 6; ++batch) {
+        lane.write({std::string(7000, 'x')});
+    }
+    fill_pages(1, false, kToTheEnd);
+    fill_pages(1, true, kToTheEnd);
+    const Status moved = queue_->move_lanes();
+    EXPECT_TRUE(moved.ok()) << moved.error().message;
+    EXPECT_THAT(bodies_from(1), SizeIs(6));
 }
 
 TEST_F(QueueFullTest, ReplaysAreAnsweredWhileAdmissionIsStopped) {
