@@ -46,20 +46,22 @@ struct LedgerRows::State {
     std::optional<RowCursor> cursor;  ///< Destroyed before its transaction.
     std::string_view current;         ///< The value of its row.
     OrderRows order_rows;
+    OpenRows open_rows;
     bool entered = false;
     bool one_table = false;  ///< next() ends with the table.
 };
 
 namespace {
 
-/// Returns no bytes for an order whose change is damaged: no sound row has such a value.
+/// Returns no bytes for a row whose order's change is damaged: no sound row has such a value.
 std::string_view value_at(LedgerRows::State& at) {
     const std::string_view stored = at.cursor->value();
-    if (at.table != Table::kOrders) {
+    if (at.table != Table::kOrders && at.table != kOpenRows) {
         return stored;
     }
     try {
-        return at.order_rows.current(at.rows, at.cursor->key(), stored);
+        return at.table == kOpenRows ? at.open_rows.current(at.rows, at.cursor->key(), stored)
+                                     : at.order_rows.current(at.rows, at.cursor->key(), stored);
     } catch (const DamagedRow&) {
         return {};
     }

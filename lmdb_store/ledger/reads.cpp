@@ -36,6 +36,9 @@ bool Reads::load_row(RowRef row) {
     if (value && !RowValue::decode(key.view(), cut, *value, row)) {
         rows_.damaged(row_name(row), order_of(row));
     }
+    if (value) {
+        follow_order(row);
+    }
     return value.has_value();
 }
 
@@ -46,6 +49,12 @@ bool Reads::decode_row(std::string_view key, std::string_view value, RowRef row)
         rows_.damaged(row_name(row), order_of(row));
     }
     return cut.which != 0;
+}
+
+void Reads::follow_order(RowRef row) {
+    if (row.is<OpenAmount>()) {
+        open_rows_.follow(rows_, row.as<OpenAmount>());
+    }
 }
 
 // ---- Other rows -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "lmdb_store/ledger/open_rows.hpp"
 #include "lmdb_store/ledger/order_changes.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/rows/order_value.hpp"
@@ -87,8 +88,11 @@ protected:
     [[nodiscard]] LedgerKey key_of(RowView row, unsigned columns = ~0U) const {
         return row_key(row, node_.node, columns);
     }
-    /// Returns whether the key had to cut a text, which is then in the value.
+    /// Reads the row as it is stored. Returns whether the key had to cut a text, which is then in
+    /// the value.
     bool decode_row(std::string_view key, std::string_view value, RowRef row);
+    /// Gives a stored row the columns that its order's change gives it.
+    void follow_order(RowRef row);
     /// Returns this node's part.
     [[nodiscard]] Balance balance_part(const BalanceKey& key);
     /// Fills in the group of a row of the journal.
@@ -121,6 +125,7 @@ protected:
     OrderRows order_rows_;
     OrderValue order_value_;
     RowValue row_value_;
+    OpenRows open_rows_;
 };
 
 }  // namespace sluice::store

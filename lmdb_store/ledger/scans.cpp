@@ -170,7 +170,8 @@ std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
                                                const OrderId& id) {
     std::vector<OrderNeighbours> list;
     for (const ShopNumber shop : shops) {
-        OrderNeighbours& one = list.emplace_back(OrderNeighbours{shop});
+        OrderNeighbours& one = list.emplace_back();
+        one.shop = shop;
         one.before = order_before(account, shop, id);
         scan_orders_after(account, shop, id, [&one](const OrderState& order) {
             one.after = order.key.order_id;
@@ -353,7 +354,9 @@ void Reads::visit_rows(RowCursor& cursor, RowView bound, KeyRange range, bool ba
         if (!run.pass(cursor.key(), visit_cut)) {
             return;
         }
-        if (decode_row(cursor.key(), cursor.value(), row.ref())) {
+        const bool is_cut = decode_row(cursor.key(), cursor.value(), row.ref());
+        follow_order(row.ref());
+        if (is_cut) {
             std::string whole_key = sort_key(row.view());
             const bool is_below = whole_key < sort_key(bound, range.from);
             if (back ? range.from == range.same || is_below : !is_below) {

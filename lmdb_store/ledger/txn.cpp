@@ -6,6 +6,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/positions/open_amounts.hpp"
 
 namespace sluice::store {
 namespace {
@@ -105,6 +106,8 @@ void EmbeddedTxn::settle(Table table) {
         flush_chains();
     } else if (table == Table::kHeads) {
         flush_head();
+    } else if (table == kOpenRows) {
+        write_held();
     } else if (is_deferred(table)) {
         flush_deferred();
     }
@@ -164,6 +167,10 @@ void EmbeddedTxn::put_row(RowView row) {
         put_deferred(table, key, value);
         return;
     }
+    if (row.is<OpenAmount>() && row.as<OpenAmount>().shop.value != 0) {
+        hold_open(row.as<OpenAmount>(), key.view(), value);
+        return;
+    }
     write(table, key, value);
     if (row.is<ShopRow>()) {
         write(Table::kShopIds, shop_id_key(row.as<ShopRow>()), {});
@@ -177,15 +184,53 @@ void EmbeddedTxn::erase_row(RowView row) {
         deferred_.erase(table, key_of(row).view());
         return;
     }
-    remove(table, key_of(row));
+    const LedgerKey key = key_of(row);
+    if (table == kOpenRows) {
+        held_.forget(key.view());
+    }
+    remove(table, key);
     if (row.is<ShopRow>()) {
         remove(Table::kShopIds, shop_id_key(row.as<ShopRow>()));
     }
 }
 
+void EmbeddedTxn::hold_open(const OpenAmount& row, std::string_view key, std::string_view value) {
+    const OrderKey order{row.account, row.shop, row.order_id};
+    if (!held_.takes(order)) {
+        write_held();
+    }
+    held_.hold(order, key, value);
+}
+
+void EmbeddedTxn::write_held() {
+    held_.take(
+        [this](std::string_view key, std::string_view value) { write(kOpenRows, key, value); });
+}
+
+/// Writes the rows of an order with a change that the table lacks. The others follow the order.
+void EmbeddedTxn::leave_held(const OrderKey& order) {
+    if (!held_.takes(order)) {
+        write_held();
+        return;
+    }
+    held_.take([this](std::string_view key, std::string_view value) {
+        if (!rows_.has(kOpenRows, key)) {
+            write(kOpenRows, key, value);
+        }
+    });
+}
+
+/// Writes the rows of an order that had a change and has none now.
+void EmbeddedTxn::write_open(const OrderState& state) {
+    for (const OpenAmount& row : open_amounts(state)) {
+        put_row(row);
+    }
+}
+
 void EmbeddedTxn::put_order(const OrderState& state) {
     const LedgerKey key = order_key(state.key);
-    erase_change(key.view(), order_rows_.change_of(rows_, key.view(), state.key));
+    erase_change(key.view(), order_rows_.change_of(rows_, key.view(), state.key), state);
+    write_held();
     write(Table::kOrders, key, order_value_.encode(key.view(), state));
 }
 
@@ -195,10 +240,12 @@ void EmbeddedTxn::put_updated(const OrderState& state) {
     if (state.events_count > 1) {
         const auto change = order_rows_.change_of(rows_, key.view(), state.key);
         if (put_change(key.view(), change, value, state)) {
+            leave_held(state.key);
             return;
         }
-        erase_change(key.view(), change);
+        erase_change(key.view(), change, state);
     }
+    write_held();
     write(Table::kOrders, key, value);
 }
 
@@ -269,8 +316,11 @@ bool EmbeddedTxn::put_change(std::string_view key, std::optional<std::uint64_t> 
     return true;
 }
 
-void EmbeddedTxn::erase_change(std::string_view key, std::optional<std::uint64_t> number) {
+/// @param state  The order, which is then written into its row.
+void EmbeddedTxn::erase_change(std::string_view key, std::optional<std::uint64_t> number,
+                               const OrderState& state) {
     if (number) {
+        write_open(state);
         remove(Table::kOrderChanges, view_of(change_key(*number)));
         remove(Table::kChangedOrders, view_of(changed_key(key)));
     }
@@ -421,6 +471,7 @@ void EmbeddedTxn::flush_head() {
 
 void EmbeddedTxn::commit() {
     check_sums();
+    write_held();
     flush_deferred();
     flush_balances();
     flush_sums();

@@ -113,7 +113,12 @@ private:
     void remove(Table table, const LedgerKey& key) { remove(table, key.view()); }
     [[nodiscard]] bool put_change(std::string_view key, std::optional<std::uint64_t> known,
                                   std::string_view next, const OrderState& state);
-    void erase_change(std::string_view key, std::optional<std::uint64_t> number);
+    void erase_change(std::string_view key, std::optional<std::uint64_t> number,
+                      const OrderState& state);
+    void hold_open(const OpenAmount& row, std::string_view key, std::string_view value);
+    void write_held();
+    void leave_held(const OrderKey& order);
+    void write_open(const OrderState& state);
     [[nodiscard]] bool was_changed_long_ago(const OrderState& state) const;
     [[nodiscard]] std::uint64_t next_change();
     [[noreturn]] void failed(int rc, std::string_view doing, Table table);
@@ -136,6 +141,7 @@ private:
     ReadOnce<std::optional<Membership>> memberships_;
     RowSums sums_;
     DeferredRows deferred_;
+    HeldOpenRows held_;
     std::map<std::uint32_t, ChainHead> chains_;  ///< The ones that were read, by account.
     std::map<BalanceKey, Delta> balances_;
     std::pair<const BalanceKey, Delta>* last_balance_ = nullptr;  ///< In `balances_`.

@@ -55,6 +55,7 @@ private:
         AnyRow row(table);
         each(stored_in(table), [&](std::string_view key, std::string_view value) {
             (void)decode_row(key, value, row.ref());
+            follow_order(row.ref());
         });
     }
     void expect(Table table, std::uint64_t expected, const char* of) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/orders/post.hpp"
+#include "core/positions/open_amounts.hpp"
 #include "lmdb_store/ledger/dump.hpp"
 #include "lmdb_store/rows/keys.hpp"
 #include "lmdb_store/rows/order_value.hpp"
@@ -27,6 +29,14 @@ protected:
         OrderState state = samples_.order(order(id));
         state.events = {event(1)};
         state.events_count = 1;
+        state.anomalies_showing = 0;
+        state.positions = {samples_.position(state)};
+        state.live = 0;
+        state.positions.back().accruals.resize(1);
+        LineAccrual& accrual = state.positions.back().accruals.front();
+        accrual.currency = *Currency::parse("USD");
+        accrual.accrued = amount();
+        accrual.allocated = zero_amount(accrual.currency);
         return state;
     }
     EventTrace event(std::uint64_t seq) {
@@ -39,10 +49,17 @@ protected:
         state.refunds.push_back(samples_.refund());
         state.events.push_back(event(seq));
         ++state.events_count;
+        state.positions.back().accruals.front().accrued = amount();
     }
+    Decimal amount() { return Decimal(static_cast<std::int64_t>(samples_.number(3)), 2); }
     static void write(EmbeddedLedger& ledger, const OrderState& state, std::uint64_t seq, Put put) {
         const auto txn = ledger.begin(kNode);
         txn->mutable_head().applied_seq = {seq - 1};
+        OrderState before;
+        if (!txn->load_order(state.key, before)) {
+            before.positions.clear();
+        }
+        reindex_open(*txn, open_amounts(before), open_amounts(state));
         (*txn.*put)(state);
         txn->mutable_head().applied_seq = {seq};
         txn->commit();
@@ -62,6 +79,17 @@ protected:
         OrderState found;
         EXPECT_TRUE(ledger_->snapshot(kNode)->load_order(state.key, found));
         return bytes_of(found);
+    }
+    /// The open amount by key and by scan, which are equal. No value if there is none.
+    std::optional<Decimal> open_of(const OrderState& state) {
+        const auto ledger = ledger_->snapshot(kNode);
+        std::vector<Decimal> scanned;
+        ledger->scan(OpenAmount{}, {},
+                     [&](const OpenAmount& row) { scanned.push_back(row.amount); });
+        OpenAmount row = open_row(state, state.positions.back(), *Currency::parse("USD"), {});
+        const auto loaded = ledger->load(row) ? std::vector{row.amount} : std::vector<Decimal>();
+        EXPECT_EQ(scanned, loaded);
+        return loaded.empty() ? std::nullopt : std::optional(loaded.front());
     }
     static std::string bytes_of(const OrderState& state) {
         return std::string(OrderValue().encode("k", state));
@@ -86,6 +114,38 @@ TEST_F(OrderChangesTest, AnEventOfAnOldOrderLeavesItsRow) {
         return true;
     });
     EXPECT_THAT(scanned, testing::ElementsAre(bytes_of(state)));
+    expect_sound();
+}
+
+TEST_F(OrderChangesTest, AnOpenAmountOfAnOldOrderStaysAndIsReadFromTheOrder) {
+    OrderState state = fresh("a");
+    state.positions.back().accruals.front().accrued = Decimal(100, 2);
+    create(state);
+    const auto before = rows_of("open");
+    ASSERT_EQ(before.size(), 1U);
+    refund(state, 50'000);
+    state.positions.back().accruals.front().accrued = Decimal(70, 2);
+    update(state, 50'000);
+    EXPECT_EQ(rows_of("open"), before);
+    EXPECT_EQ(open_of(state), Decimal(70, 2));
+    write(*ledger_, state, 50'001, &LedgerTxn::put_order);
+    EXPECT_NE(rows_of("open"), before);
+    EXPECT_EQ(open_of(state), Decimal(70, 2));
+}
+
+TEST_F(OrderChangesTest, AnOpenAmountOfAnOldOrderEndsWithZeroAndComesBack) {
+    OrderState state = fresh("a");
+    state.positions.back().accruals.front().accrued = Decimal(100, 2);
+    create(state);
+    std::uint64_t seq = 50'000;
+    for (const std::int64_t cents : {0, 30, 20}) {
+        refund(state, seq);
+        state.positions.back().accruals.front().accrued = Decimal(cents, 2);
+        update(state, seq++);
+        EXPECT_EQ(rows_of("open").size(), cents == 0 ? 0U : 1U);
+        EXPECT_EQ(open_of(state), cents == 0 ? std::nullopt : std::optional(Decimal(cents, 2)));
+    }
+    EXPECT_EQ(changes(), 1U);
     expect_sound();
 }
 
