@@ -2,12 +2,13 @@
 // the archive written, one core. For each size of the ledger that is asked for, new orders and then
 // refunds of old orders, chosen at random, are timed: so the cost per event is seen as it grows.
 //
-//   apply_rate [--rules|--shopify] FOLDER [ORDERS...]   a store is made in FOLDER/apply_rate and
-//   removed
-//   apply_rate --clicks FOLDER [CLICKS...]              clicks of 1,000 links instead
+//   apply_rate [--rules|--shopify|--keep] FOLDER [ORDERS...]   a store is made in
+//                                                              FOLDER/apply_rate and removed
+//   apply_rate --clicks FOLDER [CLICKS...]                     clicks of 1,000 links instead
 //
 // --rules: the program has 200 rules, tiers and a cap; else it pays 10 % of everything.
 // --shopify: the new orders are translated webhooks of Shopify, also of five lines; no refunds.
+// --keep: the store stays, for `sluice ledger rebuild` and `sluice doctor --replay`.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -101,10 +102,11 @@ void apply_clicks(Bench& bench, const std::vector<std::uint64_t>& sizes) {
 int main(int argc, char** argv) {
     const std::string_view option = argc > 1 ? argv[1] : "";
     const bool has_rules = option == "--rules", is_shopify = option == "--shopify";
-    const bool is_of_clicks = option == "--clicks";
-    const int folder = has_rules || is_shopify || is_of_clicks ? 2 : 1;
+    const bool is_of_clicks = option == "--clicks", is_kept = option == "--keep";
+    const int folder = has_rules || is_shopify || is_of_clicks || is_kept ? 2 : 1;
     if (argc <= folder) {
-        std::fprintf(stderr, "usage: apply_rate [--rules|--shopify|--clicks] FOLDER [ORDERS...]\n");
+        std::fprintf(stderr,
+                     "usage: apply_rate [--rules|--shopify|--clicks|--keep] FOLDER [ORDERS...]\n");
         return 2;
     }
     std::vector<std::uint64_t> sizes;
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
         sizes = {kTimed, 3 * kTimed};
     }
     Bench bench(argv[folder]);
+    bench.is_kept = is_kept;
     bench.programs(has_rules ? rich_program() : plain_program());
     const auto create = [&](std::uint64_t first, std::uint64_t end) {
         is_shopify ? bench.create_of_shopify(first, end) : bench.create(first, end);

@@ -1,5 +1,6 @@
 #include "worker/replay/stored_ledger.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -49,7 +50,16 @@ public:
                    std::vector<ComparedTable>& tables,
                    const store::DifferenceVisitor& visit) override {
         const auto right_rows = right.rows({});
+        const bool is_fast = restart_without_changes(*rows_, *right_rows);
         tables = side_by_side(table_digests(*rows_), table_digests(*right_rows));
+        const bool are_equal =
+            std::all_of(tables.begin(), tables.end(),
+                        [](const ComparedTable& table) { return table.is_equal(); });
+        if (is_fast && !are_equal) {
+            rows_->restart(false);
+            right_rows->restart(false);
+            tables = side_by_side(table_digests(*rows_), table_digests(*right_rows));
+        }
         walk_tables(tables, *rows_, *right_rows, {}, visit);
         return {};
     }
