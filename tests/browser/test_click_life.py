@@ -7,9 +7,8 @@ import pytest
 from browser.test_script import PAGE, SCRIPT
 from harness import orders, paths
 from harness.cli import now
-from harness.chromium import Broken, Browser
 from harness.edge import Edge
-from harness.engines import Engine, Firefox, WebKit
+from harness.engines import Chromium, Firefox, WebKit
 from harness.webhooks import make_certificate
 from model.rules import Shop
 
@@ -54,35 +53,6 @@ SHOP_AHEAD = """<!DOCTYPE html><html lang="en"><head><title>Shop</title><script 
 {{"prerender": [{{"source": "list", "eagerness": "immediate", "urls": ["{page}"]}}]}}</script></head><body><a href="{page}">Mug</a></body></html>"""
 HIDDEN = """<img src="https://go.shop.localhost:{port}/l/{link}" alt="">
 <iframe src="https://go.shop.localhost:{port}/l/{link}" title="hidden"></iframe>"""
-
-
-class Chromium(Engine):
-    name = "chromium"
-
-    def __enter__(self):
-        for name in ("profile", "policies"):
-            (self.folder / name).mkdir()
-        # The whole browser, because the shell without windows prefetches nothing.
-        self.browser = Browser(self.folder / "profile", policies=self.folder / "policies",
-                               arguments=("--ignore-certificate-errors",)).__enter__()
-        self.page = self.browser.page()
-        return self
-
-    def __exit__(self, *error):
-        self.browser.__exit__(*error)
-
-    def goto(self, url):
-        self.page.goto(url)
-        self.wait(f"location.href.startsWith({json.dumps(url)}) && document.readyState === 'complete'")
-
-    def run(self, script):
-        try:
-            return self.page.run(script)
-        except Broken as error:
-            raise AssertionError(str(error)) from error
-
-    def cookies(self):
-        return [{**one, "expiry": one["expires"]} for one in self.page.call("Network.getCookies")["cookies"]]
 
 
 class World(Shop):

@@ -244,6 +244,20 @@ class Page:
 
         return Frame(self, paths.wait_until(find, f"a frame of {address}"))
 
+    def attached_frame(self, address, scheme):
+        """The same if the frame has a process of its own, as frames of other sites have in the whole browser: a Page of it."""
+        def find():
+            targets = self.browser.call("Target.getTargets")["targetInfos"]
+            return next((one["targetId"] for one in targets if one["type"] == "iframe" and one["url"].startswith(address)), None)
+
+        target = paths.wait_until(find, f"a frame of {address}")
+        session = self.browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        found = self.browser.pages[session] = Page(self.browser, session, target)
+        for domain in ("Runtime", "Log"):
+            found.call(f"{domain}.enable")
+        found.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        return found
+
     def text(self, selector="main"):
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 

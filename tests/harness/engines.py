@@ -1,5 +1,7 @@
-"""Firefox and WebKitGTK, driven by their own protocols: Marionette, and W3C WebDriver. They accept the tests' certificates."""
+"""Chromium, Firefox and WebKitGTK, driven by their own protocols: DevTools, Marionette, and W3C WebDriver. They accept the tests'
+certificates."""
 
+import base64
 import contextlib
 import json
 import os
@@ -11,12 +13,14 @@ import urllib.error
 import urllib.request
 
 from harness import paths
+from harness.chromium import Broken, Browser
 
 WEBKIT = next(pathlib.Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), None)
 # Requests of Firefox to its maker.
 UNASKED = ("app.update.enabled", "datareporting.policy.dataSubmissionEnabled", "network.captive-portal-service.enabled",
            "browser.shell.checkDefaultBrowser", "network.connectivity-service.enabled", "extensions.getAddons.cache.enabled")
 CAPABILITIES = {"acceptInsecureCerts": True, "timeouts": {"script": 30_000, "pageLoad": 60_000}}
+KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Shift": "\ue008"}
 
 
 class Engine:
@@ -24,9 +28,11 @@ class Engine:
 
     name = ""
 
-    def __init__(self, folder, preferences=None):
-        """preferences: of Firefox, name and value."""
+    def __init__(self, folder, preferences=None, scheme="light", third_party=None):
+        """preferences: of Firefox, name and value; third_party: whether frames of other sites may have cookies, None: the browser's
+        own choice."""
         self.folder, self.processes, self.preferences = pathlib.Path(folder), [], preferences or {}
+        self.scheme, self.third_party = scheme, third_party
 
     def spawn(self, *command, **environment):
         with open(self.folder / f"{pathlib.Path(command[0]).name}.log", "ab") as log:
@@ -62,6 +68,62 @@ class Engine:
 
         return paths.wait_until(try_once, script)
 
+    def press(self, key, shift=False):
+        self.act([{"type": "keyDown", "value": KEYS["Shift"]}] * shift + [{"type": "keyDown", "value": KEYS[key]},
+                 {"type": "keyUp", "value": KEYS[key]}] + [{"type": "keyUp", "value": KEYS["Shift"]}] * shift)
+
+
+class Chromium(Engine):
+    """The whole browser: the shell without windows prefetches nothing and knows no policies."""
+
+    name = "chromium"
+
+    def __enter__(self):
+        for name in ("profile", "policies"):
+            (self.folder / name).mkdir()
+        if self.third_party is not None:
+            (self.folder / "policies" / "managed").mkdir()
+            (self.folder / "policies" / "managed" / "cookies.json").write_text(json.dumps({"BlockThirdPartyCookies": not self.third_party}))
+        self.browser = Browser(self.folder / "profile", policies=self.folder / "policies",
+                               arguments=("--ignore-certificate-errors",)).__enter__()
+        self.page = self.now = self.browser.page(scheme=self.scheme)
+        return self
+
+    def __exit__(self, *error):
+        self.browser.__exit__(*error)
+
+    def goto(self, url):
+        self.now = self.page
+        self.page.goto(url)
+        self.wait(f"location.href.startsWith({json.dumps(url)}) && document.readyState === 'complete'")
+
+    def run(self, script):
+        try:
+            return self.now.run(script)
+        except Broken as error:
+            raise AssertionError(str(error)) from error
+
+    def enter_frame(self, address):
+        self.now = self.page.attached_frame(address, self.scheme)
+
+    def leave_frame(self):
+        self.now = self.page
+
+    def cookies(self):
+        return [{**one, "expiry": one["expires"]} for one in self.page.call("Network.getCookies")["cookies"]]
+
+    def resize(self, width, height):
+        self.page.resize(width, height, self.scheme)
+
+    def press(self, key, shift=False):
+        self.page.press(key, shift)
+
+    def screenshot(self, path):
+        # A frame of another process is painted within the window only.
+        width, height = self.page.run("[innerWidth, document.documentElement.scrollHeight]")
+        self.resize(width, height)
+        self.page.screenshot(path)
+
 
 class Firefox(Engine):
     name = "firefox"
@@ -70,7 +132,9 @@ class Firefox(Engine):
         port = paths.free_port()
         profile = self.folder / "profile"
         profile.mkdir()
-        preferences = {**dict.fromkeys(UNASKED, False), "marionette.port": port, **self.preferences}
+        preferences = {**dict.fromkeys(UNASKED, False), "marionette.port": port, "ui.systemUsesDarkTheme": int(self.scheme == "dark"),
+                       **({} if self.third_party is None else {"network.cookie.cookieBehavior": 0 if self.third_party else 1}),
+                       **self.preferences}
         (profile / "user.js").write_text("".join(f'user_pref("{name}", {json.dumps(value)});\n' for name, value in preferences.items()))
         self.spawn("firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile, MOZ_DISABLE_CONTENT_SANDBOX="1")
         paths.wait_until(lambda: self._connect(port), "Firefox")
@@ -121,18 +185,35 @@ class Firefox(Engine):
         found = self.call("WebDriver:GetCookies")
         return found["value"] if isinstance(found, dict) else found
 
+    def enter_frame(self, _):
+        self.call("WebDriver:SwitchToFrame", id=0)
+
+    def leave_frame(self):
+        self.call("WebDriver:SwitchToFrame", id=None)
+
+    def resize(self, width, height):
+        self.call("WebDriver:SetWindowRect", width=width, height=height)
+
+    def act(self, actions):
+        self.call("WebDriver:PerformActions", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
+
+    def screenshot(self, path):
+        pathlib.Path(path).write_bytes(base64.b64decode(self.call("WebDriver:TakeScreenshot", full=True)["value"]))
+
 
 class WebKit(Engine):
     name = "webkit"
 
     def __enter__(self):
         port, display = paths.free_port(), 100 + os.getpid() % 400
-        self.spawn("Xvfb", f":{display}", "-screen", "0", "1280x900x24", "-nolisten", "tcp")
+        self.spawn("Xvfb", f":{display}", "-screen", "0", "1600x1400x24", "-nolisten", "tcp")
         self.spawn("WebKitWebDriver", f"--port={port}", DISPLAY=f":{display}", WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS="1",
                    GDK_BACKEND="x11", LIBGL_ALWAYS_SOFTWARE="1")
         self.base = f"http://127.0.0.1:{port}"
         paths.wait_until(lambda: self._ready(), "WebKitWebDriver")
-        options = {"binary": str(WEBKIT), "args": ["--automation"]}
+        arguments = ["--automation", *(["--dark-mode"] if self.scheme == "dark" else []),
+                     *([] if self.third_party is None else ["--cookies-policy=" + ("always" if self.third_party else "no-third-party")])]
+        options = {"binary": str(WEBKIT), "args": arguments}
         session = self.call("POST", "/session", capabilities={"alwaysMatch": {"acceptInsecureCerts": True, "webkitgtk:browserOptions": options}})
         self.base += f"/session/{session['sessionId']}"
         self.call("POST", "/timeouts", **CAPABILITIES["timeouts"])
@@ -161,3 +242,18 @@ class WebKit(Engine):
 
     def cookies(self):
         return self.call("GET", "/cookie")
+
+    def enter_frame(self, _):
+        self.call("POST", "/frame", id=0)
+
+    def leave_frame(self):
+        self.call("POST", "/frame", id=None)
+
+    def resize(self, width, height):
+        self.call("POST", "/window/rect", x=0, y=0, width=width, height=height)
+
+    def act(self, actions):
+        self.call("POST", "/actions", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
+
+    def screenshot(self, path):
+        pathlib.Path(path).write_bytes(base64.b64decode(self.call("GET", "/screenshot")))

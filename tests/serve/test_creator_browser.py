@@ -13,91 +13,23 @@ from docs import facts
 from harness import paths
 from harness.chromium import Browser
 from harness.cli import now
-from harness.edge import Edge
-from harness.serve import CreatorPages, Serve, ask
-from serve import scene
+from harness.serve import ask
 from serve.barriers import check_barriers, take_pictures
+from serve.creator_site import creator_site
 from serve.test_page import axe  # noqa: F401
 
+NEEDED = "Math.ceil(document.documentElement.getBoundingClientRect().height) + 1"
 UI = paths.ROOT / "serve" / "creators" / "ui"
 SHARED = paths.ROOT / "core" / "page"
-SHIPPED = paths.ROOT / "conf" / "nginx"
-CONFIG = """base_url = "http://127.0.0.1:@PORT@"
-[acme]
-name = "Acme Creators"
-origins = ["http://localhost:@PORT2@"]
-return_url = "http://localhost:@PORT2@/earnings"
-paid = "around the 5th"
-accent = "#7a2e8e"
-accent_dark = "#d9a0ea"
-logo = "@DIR@/acme.svg"
-shops = { shop-1 = "Mug Shop" }
-[beta]
-name = "Beta Creators"
-"""
-LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#7a2e8e"/></svg>'
-PLATFORM = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Acme</title>
-<link rel="icon" href="data:,"></head><body><h1>Acme</h1><div id="earnings"></div>
-<script src="http://127.0.0.1:@PORT@/c/acme/creators.js"></script>
-<script>
-  window.asked = 0;
-  sluiceCreators(document.getElementById("earnings"), {base: "http://127.0.0.1:@PORT@", account: "acme", lang: "en",
-    token: async () => { window.asked++; return (await (await fetch("/token.json", {cache: "no-store"})).json()).token; }});
-</script></body></html>
-"""
 PROGRAMS = {"node": (["node"], "\ncreatorLink(process.argv[2]).then((link) => console.log(JSON.stringify(link)));\n"),
             "php": (["php"], "\necho json_encode(creator_link($argv[1]));\n"),
             "python": (["/usr/bin/python3"], "\nimport sys\nprint(json.dumps(creator_link(sys.argv[1])))\n")}
 
 
-def shipped(name, **sockets):
-    text = (SHIPPED / name).read_text()
-    for socket, own in sockets.items():
-        text = text.replace(f"/run/sluice/{socket}.sock", str(own))
-    return text
-
-
-class World:
-    def __init__(self, folder, sluice, secrets, edge, serve, pages):
-        self.folder, self.sluice, self.secrets, self.edge, self.serve, self.pages = folder, sluice, secrets, edge, serve, pages
-        self.token_id, self.secret = sluice.token("acme", "creator_pages")
-        self.base, self.platform = f"http://127.0.0.1:{edge.port}", f"http://localhost:{edge.port2}"
-
-    def link(self, creator, **parameters):
-        return self.serve.token(self.secret).object("creator-link", creator=creator, **parameters)
-
-    def hand_out(self, token):
-        """Sets the token that the platform's backend answers with."""
-        (self.folder / "platform" / "token.json").write_text(json.dumps({"token": token}))
-
-
 @pytest.fixture(scope="module")
 def world():
-    with scene.on("lmdb") as (folder, sluice, secrets, _):
-        read, creators = folder / "read.sock", folder / "creators.sock"
-        http = f"""types {{ text/html html; application/json json; }}
-            {shipped("sluice-creators-http.conf").replace("rate=10r/s", "rate=1000r/s")}
-            server {{
-                listen 127.0.0.1:@PORT@;
-                access_log {folder}/access.log;
-                {shipped("sluice-creators.conf", creators=creators)}
-                {shipped("sluice-api.conf", read=read)}
-            }}
-            server {{ listen 127.0.0.1:@PORT2@; root {folder}/platform; }}"""
-        with Edge(http, store=folder / "store", create=False) as edge:
-            def placed(text):
-                return text.replace("@PORT@", str(edge.port)).replace("@PORT2@", str(edge.port2)).replace("@DIR@", str(folder))
-
-            (folder / "acme.svg").write_text(LOGO)
-            (folder / "creators.toml").write_text(placed(CONFIG))
-            (folder / "platform").mkdir()
-            (folder / "platform" / "index.html").write_text(placed(PLATFORM))
-            for part in (folder, folder / "platform"):
-                part.chmod(0o755)
-            options = ("--creators-config", folder / "creators.toml", "--rate-limit", "1000000/60")
-            with CreatorPages(folder / "store", folder, *options[1:]) as pages, Serve(folder / "store", folder, *options) as serve:
-                edge.start()
-                yield World(folder, sluice, secrets, edge, serve, pages)
+    with creator_site() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +230,7 @@ def test_a_frame_gets_tokens_from_its_page_and_keeps_nothing(world, framed):
         assert page.run("window.asked") == 1
         assert frame.run("[document.cookie, sessionStorage.length, localStorage.length, location.hash]") == ["", 0, 0, ""]
         page.wait("document.querySelector('iframe').clientHeight > 400")
-        assert page.run("document.querySelector('iframe').clientHeight") == frame.run("Math.ceil(document.documentElement.getBoundingClientRect().height)")
+        assert page.run("document.querySelector('iframe').clientHeight") == frame.run(NEEDED)
 
 
 def test_a_frame_renews_its_token_and_shows_another_creator_from_nothing(world, framed):

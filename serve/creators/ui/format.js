@@ -1,8 +1,7 @@
 // Amounts, days and months in the reader's language. Amounts are decimal strings and never become floats.
 import { element } from "./dom.js";
 
-let language = navigator.language || "en";
-let words = null;
+let language = "en", words = null;
 
 /** Sets the language of numbers and dates. One that no browser knows changes nothing. */
 export function speak(tag) {
@@ -10,8 +9,9 @@ export function speak(tag) {
     new Intl.NumberFormat(tag);
     language = tag;
     words = null;
-  } catch { /* the browser's language stays */ }
+  } catch { /* the language stays */ }
 }
+speak(navigator.language); // WebKitGTK says "C" in that locale
 
 function formats() {
   const date = (options) => new Intl.DateTimeFormat(language, { ...options, timeZone: "UTC", calendar: "gregory", numberingSystem: "latn" });

@@ -110,6 +110,7 @@ byId("skip").textContent = words.skip;
 byId("foot").textContent = words.utc;
 document.documentElement.lang = words.code;
 onToken(begin);
-new ResizeObserver(() => tell({ type: "height", height: Math.ceil(document.documentElement.getBoundingClientRect().height) }))
+// A pixel more: WebKit rounds parts of the page up, and would show a scrollbar.
+new ResizeObserver(() => tell({ type: "height", height: Math.ceil(document.documentElement.getBoundingClientRect().height) + 1 }))
   .observe(document.documentElement);
 begin();
