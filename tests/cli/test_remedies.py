@@ -11,10 +11,11 @@ import subprocess
 
 import pytest
 from harness import paths, queue_edit, remedies
-from harness.lock_holder import READER, LockHolder
+from harness.lock_holder import READER, WRITER, LockHolder
 from program import PROGRAM, sluice
 from test_replay import Books
 
+CREDIT = ("credit", "--account", "acme", "--creator", "ann", "--program", "spring", "--amount", "1.00 USD", "--reason", "late")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to another user")
 
 
@@ -115,6 +116,13 @@ def test_a_folder_that_is_missing_is_made(store, folder):
     assert left(store) == []
 
 
+@pytest.mark.parametrize("folder", ["archive", "ledger", "queue/bulk", "queue/lanes"])
+def test_what_is_no_file_is_moved_to_where_doctor_finds_it_no_more(store, folder):
+    (store / folder / "odd").symlink_to("/etc/passwd")
+    remedies.until_gone(store, "permissions")
+    assert left(store) == [] and (store / "odd.refused").is_symlink()
+
+
 @root_only
 @pytest.mark.parametrize("path, mode", [
     ("", 0o755), ("format", 0o600), ("registry", 0o700), ("queue/lock.mdb", 0o600), ("queue/lanes", 0o755), ("ledger", 0o755)])
@@ -141,18 +149,33 @@ def restore_as_told(remedy, model, store):
 @pytest.mark.parametrize("harm", [
     lambda store: (store / "format").unlink(),
     lambda store: (store / "format").write_text("x\n"),
+    lambda store: set_in_format(store, "uuid", "x" * 36),
     lambda store: (store / "queue" / "data.mdb").unlink(),
     lambda store: os.truncate(store / "queue" / "data.mdb", 8192),
     lambda store: shutil.rmtree(store / "registry"),
     lambda store: overwrite(store / "registry" / "data.mdb"),
     lambda store: overwrite(store / "queue" / "data.mdb"),
-], ids=["no format", "format", "no queue", "queue cut", "no registry", "registry", "queue"])
+], ids=["no format", "format", "no id", "no queue", "queue cut", "no registry", "registry", "queue"])
 def test_a_damaged_store_is_restored(model, store, harm):
     harm(store)
     found = left(store)
     assert found, "doctor ends with a finding, whatever signal the damage raises"
     restore_as_told(found[0]["remedy"], model, store)
     assert left(store) == []
+
+
+def test_a_store_that_a_newer_release_changed_is_restored_from_before_the_upgrade(model, store):
+    set_in_format(store, "min_writer", 99)
+    ((finding),) = left(store)
+    assert finding["remedy"].endswith("or restore the backup from before the upgrade")
+    remedies.shell("mv STORE STORE.kept && sluice restore BACKUP", store, STORE=store, BACKUP=model / "backup")
+    assert left(store) == []
+
+
+def set_in_format(store, name, value):
+    text = (store / "format").read_text()
+    (store / "format").chmod(0o640)
+    (store / "format").write_text(re.sub(rf"(?m)^{name} .*", f"{name} {value}", text))
 
 
 def overwrite(path):
@@ -253,6 +276,50 @@ def test_the_worker_of_this_store_is_started(store):
     finally:
         worker.terminate()
         worker.wait()
+
+
+@pytest.mark.parametrize("harm", ["lost", "link"])
+def test_the_lock_file_of_the_worker_is_made_again_by_the_next_one(store, tmp_path, harm):
+    lock = store / "worker.lock"
+    lock.unlink()
+    if harm == "link":
+        lock.symlink_to(tmp_path / "elsewhere")
+        ((finding),) = remedies.findings(store, "worker")
+        remedies.perform(finding["finding"], store)
+    ((finding),) = remedies.findings(store, "worker")
+    assert finding["finding"] == "no worker runs; 0 inputs wait"
+    assert sluice("worker", "--until-empty", store=store).status == 0
+    assert stat.S_ISREG(lock.lstat().st_mode) and stat.S_IMODE(lock.lstat().st_mode) == 0o600 and left(store) == []
+
+
+def test_two_workers_never_run_even_if_the_lock_file_is_removed_or_replaced(store):
+    lock = store / "worker.lock"
+    with subprocess.Popen([PROGRAM, "--store", store, "worker"], stderr=subprocess.DEVNULL) as worker:
+        paths.wait_until(lambda: not remedies.findings(store, "worker"), "the worker to be seen")
+        for make in (lambda: None, lock.touch):
+            lock.unlink(missing_ok=True)
+            make()
+            second = sluice("worker", "--until-empty", store=store)
+            assert second.status == 1 and "there can be only one, stop that one first" in second.err, second
+            assert remedies.findings(store, "worker") == [], "doctor sees that one runs"
+        worker.terminate()
+    assert sluice("worker", "--until-empty", store=store).status == 0
+    assert left(store) == []
+
+
+def test_what_a_worker_hangs_on_is_ended(store):
+    """Another program holds the ledger's write lock."""
+    holder = LockHolder(WRITER, store / "ledger")
+    with subprocess.Popen([PROGRAM, "--store", store, "worker"], stderr=subprocess.DEVNULL) as worker:
+        paths.wait_until(lambda: not remedies.findings(store, "worker"), "the worker to be seen")
+        with subprocess.Popen([PROGRAM, "--store", store, *CREDIT], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as command:
+            paths.wait_until(lambda: remedies.findings(store, "worker"), "its silence to be noticed")
+            ((finding),) = remedies.findings(store, "worker")
+            assert finding["remedy"] == "look for what hangs, such as the disk (dmesg)"
+            holder.release()
+            paths.wait_until(lambda: not remedies.findings(store, "worker"), "a sign of life")
+            assert command.wait(30) == 0
+        worker.terminate()
 
 
 def test_a_stopped_worker_is_continued(store):

@@ -246,9 +246,9 @@ void Drain::Loop::look_at_lanes() {
         return;
     }
     std::string problem = recovered->ok() ? std::string() : recovered->error().message;
-    if (queue_.latched()) {
-        problem = "nginx accepts no request, because " + queue_.latch_text() +
-                  "; check the disk, then restart nginx or run \"sluice queue unlatch\"";
+    if (const auto latch = queue_.latched()) {
+        problem = "nginx accepts no request, because " + queue_.latch_text() + "; " +
+                  store::latch_remedy(*latch);
     }
     if (!problem.empty() && problem != lanes_told_) {
         warn(problem + " (the queue is still applied)");

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -23,22 +24,63 @@ std::string holder_of(int file) {
     return pid.empty() ? "unknown" : pid;
 }
 
+Result<Fd> open_folder(const store::StorePaths& paths) {
+    Fd folder(open_retrying(paths.root.c_str(), O_RDONLY | O_DIRECTORY));
+    return folder.ok() ? Result<Fd>(std::move(folder)) : system_error(errno, "open", paths.root);
+}
+
+/// Locks an open file or folder, and never waits. Returns whether the lock is held now.
+Result<bool> locked(const Fd& file, int how, const std::filesystem::path& path) {
+    if (::flock(file.get(), how | LOCK_NB) == 0) {
+        return true;
+    }
+    return errno == EWOULDBLOCK ? Result<bool>(false) : system_error(errno, "lock", path);
+}
+
+/// Requires the lock of the folder, which says that no worker runs: a worker whose file was removed
+/// still holds the folder.
+Result<Fd> open_or_remake(const std::filesystem::path& path) {
+    Result<Fd> opened = open_plain(path, O_RDWR);
+    if (opened || opened.error().code != ErrorCode::kNotFound) {
+        return opened;
+    }
+    Fd made(open_retrying(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    return made.ok() ? Result<Fd>(std::move(made)) : system_error(errno, "create", path);
+}
+
+Error is_running(const std::string& pid) {
+    return {ErrorCode::kBusy, "a worker is running on this store (pid " + pid +
+                                  "): there can be only one, stop that one first"};
+}
+
+/// Returns the pid in the file, or "unknown".
+std::string pid_in(const std::filesystem::path& path) {
+    const Result<Fd> file = open_plain(path, O_RDONLY);
+    return file ? holder_of(file->get()) : "unknown";
+}
+
 }  // namespace
 
 Result<std::optional<std::uint64_t>> WorkerLock::holder(const store::StorePaths& paths) {
-    const std::string path = paths.worker_lock.string();
-    const Result<Fd> opened = open_plain(path, O_RDONLY);
-    if (!opened) {
-        return opened.error();
+    const auto folder = open_folder(paths);
+    const auto free = folder ? locked(*folder, LOCK_SH, paths.root) : Result<bool>(folder.error());
+    if (!free) {
+        return free.error();
     }
-    const Fd& file = *opened;
-    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) {
+    const Result<Fd> file = open_plain(paths.worker_lock, O_RDONLY);
+    const bool is_missing = !file && file.error().code == ErrorCode::kNotFound;
+    if (!file && !is_missing) {
+        return file.error();
+    }
+    const auto both = *free && file ? locked(*file, LOCK_SH, paths.worker_lock) : free;
+    if (!both) {
+        return both.error();
+    }
+    if (*both) {
         return std::optional<std::uint64_t>();
     }
-    if (errno != EWOULDBLOCK) {
-        return system_error(errno, "lock", path);
-    }
-    return std::optional<std::uint64_t>(std::strtoull(holder_of(file.get()).c_str(), nullptr, 10));
+    const std::string pid = file ? holder_of(file->get()) : "unknown";
+    return std::optional<std::uint64_t>(std::strtoull(pid.c_str(), nullptr, 10));
 }
 
 Result<WorkerLock> WorkerLock::take_soon(const store::StorePaths& paths) {
@@ -53,26 +95,28 @@ Result<WorkerLock> WorkerLock::take_soon(const store::StorePaths& paths) {
 }
 
 Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
-    const std::string path = paths.worker_lock.string();
-    Result<Fd> opened = open_plain(path, O_RDWR);
+    const std::filesystem::path& path = paths.worker_lock;
+    Result<Fd> folder = open_folder(paths);
+    if (!folder) {
+        return folder.error();
+    }
+    if (const auto held = locked(*folder, LOCK_EX, paths.root); !held || !*held) {
+        return held ? is_running(pid_in(path)) : held.error();
+    }
+    Result<Fd> opened = open_or_remake(path);
     if (!opened) {
         return opened.error();
     }
     Fd& file = *opened;
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) {
-            return system_error(errno, "lock", path);
-        }
-        return Error{ErrorCode::kBusy, "a worker is running on this store (pid " +
-                                           holder_of(file.get()) +
-                                           "): there can be only one, stop that one first"};
+    if (const auto held = locked(file, LOCK_EX, path); !held || !*held) {
+        return held ? is_running(holder_of(file.get())) : held.error();
     }
     const std::string pid = std::to_string(::getpid()) + "\n";
     // The pid is only for people. The lock is held even if a full disk prevents writing it.
     const bool empty = ::ftruncate(file.get(), 0) == 0;
     const ssize_t written = empty ? ::pwrite(file.get(), pid.data(), pid.size(), 0) : 0;
     static_cast<void>(written);
-    return WorkerLock(std::move(file));
+    return WorkerLock(std::move(*folder), std::move(file));
 }
 
 }  // namespace sluice::worker

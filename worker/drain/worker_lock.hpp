@@ -1,4 +1,6 @@
-// Worker lock: one process drains a queue at a time.
+// Worker lock: one process drains a queue at a time. The process holds the store's folder, which
+// stays if the file is removed, and the file worker.lock, which has the holder's pid. The holder of
+// the folder makes a missing file again.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ public:
         const store::StorePaths& paths);
 
 private:
-    explicit WorkerLock(Fd file) : file_(std::move(file)) {}
+    WorkerLock(Fd folder, Fd file) : folder_(std::move(folder)), file_(std::move(file)) {}
+    Fd folder_;
     Fd file_;
 };
 
