@@ -56,9 +56,8 @@ bool TableWriter::write_changes(const ChangesSince& since) {
         reports::Changes read =
             reports::changes_after(ledger_, since.account, place, kAtOnce, kBytesAtOnce);
         if (read.diverged || (read.more && read.changes.empty())) {
-            throw LedgerFailure({ErrorCode::kCorrupt,
-                                 "ledger: a journal group of the account's chain is missing; see "
-                                 "sluice doctor"});
+            throw LedgerFailure(
+                {ErrorCode::kCorrupt, "ledger: a journal group of the account's chain is missing"});
         }
         for (const reports::Change& change : read.changes) {
             add_change(change, rows.json(change));

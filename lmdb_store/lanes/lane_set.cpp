@@ -92,11 +92,10 @@ Status LaneSet::check_file(const LaneFile& file, const LaneRow& row) const {
 Result<LaneFile> LaneSet::open_file(const LaneRow& row) const {
     Result<LaneFile> file = LaneFile::open(path_of(row.number), sync_);
     if (!file) {
-        Error error = file.error();
-        if (error.code == ErrorCode::kNotFound) {
-            error = {ErrorCode::kCorrupt, error.message + kRemedy};
-        }
-        return error;
+        const Error& error = file.error();
+        const bool is_lost =
+            error.code == ErrorCode::kNotFound || error.code == ErrorCode::kCorrupt;
+        return is_lost ? Error{ErrorCode::kCorrupt, error.message + kRemedy} : error;
     }
     if (Status right = check_file(*file, row); !right) {
         return right.error();

@@ -339,8 +339,9 @@ void LmdbQueue::latch_commit(Latch latch, int rc) noexcept {
             paths_.queue.c_str());
         return this->latch(latch, text.data());
     }
-    std::snprintf(text.data(), text.size(), "a commit to \"%s/data.mdb\" failed: %s",
-                  paths_.queue.c_str(), mdb_strerror(rc));
+    std::snprintf(text.data(), text.size(), "a commit to \"%s/data.mdb\" failed: %s%s",
+                  paths_.queue.c_str(), mdb_strerror(rc),
+                  latch == Latch::kDamage ? ": restore the store from a backup" : "");
     this->latch(latch, text.data());
 }
 

@@ -63,6 +63,12 @@ void ControlPage::set_latch(Latch latch, std::uint64_t boot, std::uint64_t now_m
     words_->latch.store(latch_word(latch, key_ ^ boot));
 }
 
+const char* latch_remedy(Latch latch) noexcept {
+    return latch == Latch::kIo
+               ? "check the disk, then restart nginx or run \"sluice queue unlatch\""
+               : "stop nginx and the worker for that, and start them again afterwards";
+}
+
 std::optional<Latch> ControlPage::latched(std::uint64_t boot) const noexcept {
     const std::uint64_t word = words_->latch.load();
     if (word == 0) [[likely]] {

@@ -33,8 +33,11 @@ enum class WorkerState : std::uint8_t {
 /// Why no process may store anything: ControlPage::set_latch().
 enum class Latch : std::uint8_t {
     kIo,      ///< An I/O error, so the disk is suspect.
-    kDamage,  ///< A file does not hold what was written.
+    kDamage,  ///< A file does not hold what was written. The text of the latch names the remedy.
 };
+
+/// Returns what a person does, for the end of a sentence with the text of the latch.
+[[nodiscard]] const char* latch_remedy(Latch latch) noexcept;
 
 /// The kind of a dead letter: ControlWords::dead_by_kind.
 enum class DeadKind : std::uint8_t {

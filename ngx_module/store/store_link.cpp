@@ -422,16 +422,14 @@ void StoreLink::use_lane() noexcept {
 
 /// Reports each latch once.
 void StoreLink::report_latch() noexcept {
-    const bool latched = queue_ != nullptr && queue_->latched();
-    if (latched && !latch_reported_) {
+    const auto latch = queue_ != nullptr ? queue_->latched() : std::nullopt;
+    if (latch && !latch_reported_) {
         guarded(log_, [&] {
-            ngx_log_error(NGX_LOG_ALERT, log_, 0,
-                          "sluice: no request is accepted, because %s; see to the disk, then "
-                          "restart nginx or run \"sluice queue unlatch\"",
-                          queue_->latch_text().c_str());
+            ngx_log_error(NGX_LOG_ALERT, log_, 0, "sluice: no request is accepted, because %s; %s",
+                          queue_->latch_text().c_str(), store::latch_remedy(*latch));
         });
     }
-    latch_reported_ = latched;
+    latch_reported_ = latch.has_value();
 }
 
 /// Reports an outdated key once, but not while a request reads the new key.

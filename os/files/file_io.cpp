@@ -45,6 +45,18 @@ const char* kind_of(mode_t mode) noexcept {
     }
 }
 
+/// Returns where a person moves what is no regular file: above its folder if both have one owner.
+/// `sluice doctor` would find it again in some folders of a store, and in none that holds them.
+std::filesystem::path place_aside(const std::filesystem::path& path) {
+    const std::filesystem::path folder = path.parent_path();
+    const std::filesystem::path above = folder.parent_path();
+    struct stat own {};
+    struct stat outer {};
+    const bool is_above = !above.empty() && ::stat(folder.c_str(), &own) == 0 &&
+                          ::stat(above.c_str(), &outer) == 0 && own.st_uid == outer.st_uid;
+    return (is_above ? above : folder) / (path.filename().string() + ".refused");
+}
+
 Error foreign_file(const std::filesystem::path& path, mode_t mode) {
     const std::string name = "\"" + path.string() + "\"";
     if (S_ISREG(mode)) {  // and it has hard links: the contents may well be the right ones
@@ -59,7 +71,7 @@ Error foreign_file(const std::filesystem::path& path, mode_t mode) {
             name + " is " + kind_of(mode) +
                 " and should be a regular file with one name: it was not opened. Find out who "
                 "made it, move it away (mv -T " +
-                shell_word(path.native()) + " " + shell_word(path.native() + ".refused") +
+                shell_word(path.native()) + " " + shell_word(place_aside(path).native()) +
                 ", which follows no link), and restore the file from a backup"};
 }
 

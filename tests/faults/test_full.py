@@ -109,6 +109,7 @@ def test_disk_full(small_disk, site, drained):
     filler.unlink()
     paths.wait_until(lambda: here.acked() > acked + 5, "service to resume", 30)
     resumed = since(start)
+    paths.wait_until(lambda: advice not in here.sluice.run("doctor").stdout, "doctor to see the room")
     if not drained:
         here.start_sluice_worker()
     stop = refused(here) - before
@@ -133,6 +134,8 @@ def test_queue_full(site, stalled):
     paths.wait_until(lambda: refused(here) > before + 20, "the mark", 120)
     sample = paths.wait_until(lambda: report(here)["queue"], "a sample of the queue")
     used = here.sluice.stats()["bytes"] / sample["bytes_mark"]
+    advice = "make sure that the worker runs, or raise map_size of sluice_store"
+    assert advice in here.sluice.run("doctor").stdout
     here.sluice_worker.send_signal(signal.SIGCONT)
     if stalled:
         # Everything is applied and trimmed, in spite of the reader; only its pages cannot be used again.

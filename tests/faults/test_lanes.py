@@ -182,6 +182,8 @@ def test_a_replaced_or_damaged_lane_is_refused_by_name(here, said):
     assert [scenario.order() for _ in range(8)] == [503] * 8
     assert set(ready(here.edge)) == {503}
     paths.wait_until(lambda: str(lane) in here.edge.log() and said in here.edge.log(), "the log to name it")
+    page = here.edge.request("GET", "/sluice/status.json", [], length=False).body.decode()
+    assert "The error log names the file and what to do" in page and "put the right file back" in here.edge.log()
     doctor = here.sluice.run("doctor")
     assert doctor.returncode != 0 and str(lane) in doctor.stdout and said in doctor.stdout, doctor.stdout
     worker = subprocess.run([str(paths.SLUICE), "worker", "--until-empty"], text=True, capture_output=True,

@@ -11,6 +11,7 @@ from faults.test_lanes import kill_all, lanes_of
 from harness import paths, remedies
 
 pytestmark = pytest.mark.crash
+AFTER_DAMAGE = "stop nginx and the worker for that, and start them again afterwards"
 WRITING = ["WRITE", "META", "SYNC", "RENAME", "OPEN"]
 
 
@@ -100,6 +101,10 @@ def test_a_store_is_restored_if_a_lane_has_a_batch_of_another_format(here, tmp_p
     assert [scenario.order() for _ in range(4)] == [503] * 4
     said = "is invalid; nothing was changed. Stop nginx and the worker and restore the store from a backup"
     paths.wait_until(lambda: any(said in row["finding"] for row in remedies.findings(here.edge.store)), "doctor to say it")
+    (latch,) = remedies.findings(here.edge.store, "latch")
+    assert latch["finding"].endswith("from a backup") and latch["remedy"] == AFTER_DAMAGE
+    paths.wait_until(lambda: f"from a backup; {AFTER_DAMAGE}" in here.edge.log(), "the log to say it")
+    assert "check the disk" not in here.edge.log(), "a damaged lane has one remedy"
     here.edge.stop()
     subprocess.run([paths.SLUICE, "--store", tmp_path / "copy", "backup", tmp_path / "backup"], check=True)
     here.edge.store.rename(tmp_path / "broken")

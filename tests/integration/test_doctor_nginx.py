@@ -154,6 +154,8 @@ def refused_module(edge, change):
     conf.write_text(edge.conf.read_text().replace(str(paths.MODULE), str(copy)))
     ((result, finding, remedy),) = findings(edge, "nginx", "--nginx-conf", str(conf))
     assert result == "problem" and str(copy) in finding, finding
+    copy.write_bytes(paths.MODULE.read_bytes())  # as the remedies say: one that was built for this nginx
+    assert [one for one in findings(edge, "nginx", "--nginx-conf", str(conf)) if one[0] == "problem"] == []
     return finding, remedy
 
 

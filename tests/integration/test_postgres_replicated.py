@@ -150,6 +150,18 @@ def test_what_doctor_says_of_standbys_helps(place):
         standby.remove()
 
 
+def test_locks_that_block_nothing_are_named_until_they_do(place):
+    """Functions of the same names stand for a pooler, or an engine without advisory locks."""
+    place.database.query("CREATE SCHEMA open; " + "; ".join(
+        f"CREATE FUNCTION open.{name}(int, int) RETURNS void LANGUAGE sql AS ''"
+        for name in ("pg_advisory_xact_lock", "pg_advisory_xact_lock_shared")))
+    place.database.query("ALTER ROLE sluice SET search_path = open, pg_catalog, public")
+    ((finding),) = remedies.findings(place.sluice.store, "writer lock")
+    assert finding["remedy"].startswith("connect past the pooler")
+    place.database.query("ALTER ROLE sluice RESET search_path")
+    assert remedies.findings(place.sluice.store, "writer lock") == []
+
+
 def test_what_is_applied_again_is_said(place):
     """A server took over without a commit that a command had reported as done. A command does not trim the queue."""
     place.database.query("CREATE DATABASE earlier TEMPLATE postgres", database="template1")

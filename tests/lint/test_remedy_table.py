@@ -11,7 +11,7 @@ ROOMS = ("core", "os", "lmdb_store", "pg_store", "ngx_module", "program", "worke
 # Here every imperative is a remedy.
 ADVISERS = ("tool/doctor/", "core/status/report.cpp")
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\'', re.S)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"((?:\\.|[^"\\\n])*)"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.S)
 BETWEEN = re.compile(r"(?:\s|//[^\n]*)*")
 IMPERATIVE = re.compile(
     r"(?:^|[;:.,(\"`] ?|\b(?:or|then|and|first) )(?:run|restart|restore|stop|start|make|set|install|use|keep|end|build|allow|"
@@ -78,6 +78,7 @@ def table():
 
 def test_the_sources_are_read():
     assert texts('f("a" // b\n "c"); g("d \\"e\\"");') == [(1, "ac"), (2, 'd "e"')]
+    assert texts("n = 5'000'000'000; f(\"a's\"); g('\"', \"b\");") == [(1, "a's"), (1, "b")], "digit separators begin no character"
     assert is_remedy("os/files/file_io.cpp", "it is full: run `sluice doctor`") and is_remedy("tool/doctor/rows.cpp", "mend it with care")
     assert not is_remedy("os/files/file_io.cpp", "sluice reads it") and not is_remedy("tool/doctor/rows.cpp", "it is well")
     assert len(remedies()) > 100

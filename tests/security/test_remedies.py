@@ -131,6 +131,15 @@ def test_a_link_is_moved_away_as_a_message_says(store):
     cli.Sluice(store)("token", "create", "--account", "acme", "--scope", "write_orders")
 
 
+@pytest.mark.parametrize("folder", ["queue/lanes", "queue/bulk"])
+def test_what_a_message_moves_out_of_a_folder_of_lanes_is_not_found_again(store, folder):
+    odd = store / folder / "7.lane"
+    intruder.run_as(intruder.INTRUDER, lambda: os.symlink("/etc/passwd", odd))
+    said = cli.Sluice(store).run("queue", "stats").stderr or findings(store)[0]["remedy"]
+    remedies.perform(said, store)
+    assert not os.path.lexists(odd) and not findings(store)
+
+
 def test_a_file_of_another_owner_is_given_back_as_a_message_says(store):
     data = store / "queue" / "data.mdb"
     os.chown(data, 0, -1)
@@ -203,7 +212,7 @@ def test_a_fifo_that_its_maker_alone_may_open_is_called_a_fifo(store):
     os.mkfifo(body, 0o600)
     run = sluice.run("queue", "stats")
     assert run.returncode == 1 and "is a FIFO" in run.stderr and "Permission denied" not in run.stderr, run
-    assert f"mv -T {body} {body}.refused" in run.stderr
+    assert f"mv -T {body} {store / 'control.refused'}" in run.stderr
 
 
 def test_a_name_in_the_store_reaches_no_terminal_as_it_is(store):

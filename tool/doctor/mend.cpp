@@ -54,7 +54,10 @@ Result<Held> hold(const fs::path& root, const fs::path& below) {
 Status set_aside(const store::StorePaths& real, const Held& held, const fs::path& path) {
     const std::string name = path.filename();
     const fs::path parent = path.parent_path();
-    const bool is_listed = parent == real.bulk || parent == real.lanes;
+    const auto folders = expected_files(real, true);
+    const bool is_listed = std::any_of(
+        folders.begin(), folders.end(),
+        [&parent](const Expected& each) { return each.path == parent && each.children; });
     const fs::path refused = (is_listed ? real.root : parent) / (name + ".refused");
     const Fd root(::open(real.root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!root.ok() ||

@@ -41,11 +41,12 @@ std::string waiting_text(std::uint64_t lag) {
 
 void check_lanes(const store::StorePaths& paths, const store::Queue& queue,
                  const store::LanesFill& lanes, Findings& findings) {
-    if (queue.latched()) {
-        findings.push_back({"latch", Health::kProblem,
-                            "no request is accepted, because " + queue.latch_text(),
-                            "check the disk, then restart nginx, or run `" +
-                                sluice_command(paths, "queue unlatch") + "`"});
+    if (const auto latch = queue.latched()) {
+        findings.push_back(
+            {"latch", Health::kProblem, "no request is accepted, because " + queue.latch_text(),
+             *latch == store::Latch::kIo ? "check the disk, then restart nginx, or run `" +
+                                               sluice_command(paths, "queue unlatch") + "`"
+                                         : store::latch_remedy(*latch)});
     }
     findings.push_back({"lanes", Health::kOk,
                         std::to_string(lanes.lanes) + " (" + std::to_string(lanes.in_use) +
