@@ -45,29 +45,39 @@ std::vector<DryRunRow> rows_without_orders(const ChangeSet& changes) {
 
 }  // namespace
 
-Differences::Accruals Differences::accruals_of(const OrderState* order) {
-    Accruals accruals;
+Differences::Shares Differences::shares_of(const OrderState* order) {
+    Shares shares;
     if (order == nullptr) {
-        return accruals;
+        return shares;
     }
+    const Position* const live = order->position();
+    const auto share_of = [&shares, live](const Position& position,
+                                          const Currency& currency) -> Share& {
+        const Attribution& to = position.attribution;
+        Share& share = shares.try_emplace({to.program, to.creator, currency}).first->second;
+        share.is_owner = share.is_owner || &position == live;
+        return share;
+    };
     for (const Position& position : order->positions) {
         for (const LineAccrual& accrual : position.accruals) {
-            accruals[{position.attribution.program, position.attribution.creator,
-                      accrual.currency}] += accrual.accrued;
+            share_of(position, accrual.currency).accrued += accrual.accrued;
+        }
+        if (position.accruals.empty()) {  // such as those of a rate of 0 %
+            share_of(position, order->currency).accrued += zero_amount(order->currency);
         }
     }
-    return accruals;
+    return shares;
 }
 
 void Differences::add(const OrderState* before, const OrderState* after) {
-    const Accruals then = accruals_of(before), now = accruals_of(after);
-    Accruals keys = then;
+    const Shares then = shares_of(before), now = shares_of(after);
+    Shares keys = then;
     keys.insert(now.begin(), now.end());
     for (const auto& [key, either] : keys) {
         const Decimal zero = zero_amount(std::get<Currency>(key));
-        const Decimal was = then.contains(key) ? then.at(key) : zero;
-        const Decimal is = now.contains(key) ? now.at(key) : zero;
-        if (was == is) {
+        const auto [was, owned] = then.contains(key) ? then.at(key) : Share{zero};
+        const auto [is, owns] = now.contains(key) ? now.at(key) : Share{zero};
+        if (was == is && owned == owns) {
             continue;
         }
         DryRunRow& row =

@@ -44,9 +44,13 @@ public:
 
 private:
     using Key = std::tuple<ProgramId, CreatorId, Currency>;
-    using Accruals = std::map<Key, Decimal>;
+    struct Share {
+        Decimal accrued;
+        bool is_owner = false;  ///< The order is attributed to the creator.
+    };
+    using Shares = std::map<Key, Share>;
 
-    [[nodiscard]] static Accruals accruals_of(const OrderState* order);
+    [[nodiscard]] static Shares shares_of(const OrderState* order);
 
     std::map<Key, DryRunRow> rows_;
 };

@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-/// The number of orders of which the creator would have accrued another amount, and the sums over
-/// these orders. A command without orders, such as a credit, has a row of 0 orders.
+/// The number of orders that the creator would gain or lose, or of which another amount would have
+/// accrued, and the sums over these orders. A command without orders, such as a credit, has a row
+/// of 0 orders.
 struct DryRunRow {
     ProgramId program;
     CreatorId creator;

@@ -10,6 +10,7 @@ from test_ledger import ACME
 
 HEADER = "creator_id,program_id,code,group,name\n"
 PROGRAM = '[[program]]\nid = "spring"\naccount = "acme"\ndefault_rate = "10%"\nlate_days = 36500\n'
+NOTHING = '[[program]]\nid = "none"\naccount = "acme"\ndefault_rate = "0%"\nlate_days = 36500\n'
 SPACES = {"space": " ", "tab": "\t", "no-break": "\u00a0", "thin": "\u2009", "ideographic": "\u3000", "zero": "\u200b"}
 
 
@@ -92,7 +93,7 @@ def test_names_that_match_nothing_are_said(sold):
 
 def test_a_time_without_an_offset_is_said(sold):
     """H: it was taken as UTC without a word."""
-    said = sold.run("report", "orders", "--from", "2024-05-01T00:00:00", "--to", "2024-06-01T00:00:00").err
+    said = sold.run("report", "orders", "--from", "2024-05-01T00:00:00", "--until", "2024-06-01T00:00:00").err
     assert said == "sluice: note: 2024-05-01T00:00:00 has no offset, so it is taken as UTC\n"
     assert sold.run("report", "orders", "--from", "2024-05-01T00:00:00Z").err == ""
 
@@ -226,6 +227,17 @@ def test_the_orders_of_a_leaked_code_are_counted_detached_and_attributed(sold):
     assert (owner(sold, "o1"), owner(sold, "o2")) == ("ben", "ben")
     assert "no order carries code NOPE" in sold.run("detach", "--code", "NOPE", "--from", leaked, *WHY, status=1).err
     assert sold.run("detach", "--code", "SAVE", *WHY, status=2).err, "the time is required"
+
+
+def test_a_dry_run_counts_orders_that_earn_nothing_as_the_command_does(sold):
+    sold.run("program", "apply", sold.file("none.toml", NOTHING))
+    sold.run("creator", "import", sold.file("zoe.csv", "creator_id,program_id,code\nzoe,none,ZERO\n"))
+    sold.send("zero", code="ZERO")
+    sold.drain()
+    detach = ("detach", "--code", "ZERO", "--from", "2023-01-01T00:00:00Z", *WHY)
+    (row,) = sold.json(*detach, "--dry-run")
+    assert (row["creator_id"], row["orders"], row["difference"]) == ("zoe", 1, "0.00")
+    assert "1 order of code ZERO detached" in sold.run(*detach).out
 
 
 def test_many_orders_of_a_code_need_an_approval_together(sold):
