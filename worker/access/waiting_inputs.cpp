@@ -1,7 +1,10 @@
 #include "worker/access/waiting_inputs.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "lmdb_store/environment/lock_wait.hpp"
 #include "lmdb_store/queue/bulk_file.hpp"
@@ -36,7 +39,7 @@ std::uint64_t count_waiting(
     if (queue == nullptr) {
         return 0;
     }
-    std::uint64_t count = 0;
+    std::set<std::string> found;  // by time of receipt and request
     const auto look = [&](std::string_view bytes) {
         const auto record = decode_record(bytes);
         if (!record.ok() || !is_of_order(record->meta.topic)) {
@@ -47,9 +50,12 @@ std::uint64_t count_waiting(
             auto body = store::read_bulk(frame.paths(), *record->meta.bulk);
             bulk = body.ok() ? std::move(body).value() : std::string();
         }
-        count += is_wanted(record->meta, record->meta.bulk ? bulk : record->body) ? 1U : 0U;
+        if (is_wanted(record->meta, record->meta.bulk ? bulk : record->body)) {
+            found.insert(record->meta.received_at.to_string() +
+                         std::string(record->meta.request_id));
+        }
     };
-    // The lanes first, so that a record that moves meanwhile is not missed.
+    // The lanes first, so that a record that moves meanwhile is not missed. It is found twice then.
     if (auto lanes = queue->read_lanes(kReadLanesBytes); lanes.ok()) {
         for (const store::LaneRecord& record : *lanes) {
             look(record.bytes);
@@ -61,7 +67,7 @@ std::uint64_t count_waiting(
         look(record.bytes);
         return ++seen < kRecordsMax;
     }));
-    return count;
+    return found.size();
 }
 
 }  // namespace sluice::cli
