@@ -15,6 +15,7 @@ CONFIG = """base_url = "@BASE@"
 name = "Acme Creators"
 origins = ["@PLATFORM@"]
 return_url = "@PLATFORM@/earnings"
+ask = "mailto:creators@acme.example?subject={number}%20{cause}"
 paid = "around the 5th"
 accent = "#7a2e8e"
 accent_dark = "#d9a0ea"
@@ -31,11 +32,12 @@ PLATFORM = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta n
 <script>
   window.asked = 0;
   sluiceCreators(document.getElementById("earnings"), {base: "@BASE@", account: "acme", lang: "en",
+    ask: (question) => { window.question = question; },
     token: async () => { window.asked++; return (await (await fetch("/token.json", {cache: "no-store"})).json()).token; }});
 </script></body></html>
 """
 
-# Of the two servers: over HTTPS, hosts of two sites; in the clear, two addresses.
+# Addresses: without TLS two of the loopback, with TLS hosts of two sites.
 PLAIN = {"base": "http://127.0.0.1:@PORT@", "platform": "http://localhost:@PORT2@", "tls": ""}
 SECURE = {"base": "https://pages.localhost:@PORT@", "platform": "https://platform.localhost:@PORT2@", "tls": "ssl"}
 

@@ -182,6 +182,49 @@ def test_links_lead_to_payments_and_back(visit):
         wait_for(page, "Payments", "main h1")
 
 
+def look_for(page, **typed):
+    """Fills in and sends the form, whose fields take the text as a browser without a calendar does."""
+    page.run(f"""(() => {{
+        const form = document.querySelector("form.find");
+        for (const [name, text] of Object.entries({json.dumps(typed)})) {{ form.elements[name].type = "text"; form.elements[name].value = text; }}
+        form.requestSubmit();
+    }})()""")
+
+
+def test_an_order_is_looked_for_and_asked_about_by_mail(visit):
+    """CE17; bad input: the form takes a total and a day as people type them."""
+    with visit() as page:
+        page.run("window.open = (...given) => { window.opened = given; }, 0")
+        look_for(page, number="no&such")
+        page.wait("document.querySelector('#find .answer')?.textContent === 'No order with these details has arrived from Mug Shop.'")
+        page.run("document.querySelector('#find [role=status] button').click()")
+        assert page.run("window.opened") == ["mailto:creators@acme.example?subject=no%26such%20NOT_ARRIVED", "_blank", "noopener"]
+        look_for(page, number="O1", day=" 1.3.24 ", total=" 105,00 ")
+        page.wait("/8.00\\sUSD were paid/.test(document.querySelector('#find .answer')?.textContent)")
+        assert "day=2024-03-01&total=105.00" in [url for url in page.requests if "/v1/find" in url][-1]
+        page.expected.append("400")
+        look_for(page, number="", day="someday", total="much")
+        page.wait("document.querySelector('#find [role=status]').textContent.startsWith('The number, or the day')")
+
+
+def test_a_statement_is_printed_in_a_tab_of_its_own(visit):
+    """CE26. The link has the token as its fragment, and the tab takes it away."""
+    with visit(view="&view=statement") as page:
+        shown = page.run("(({href, target, rel}) => [href, target, rel])([...document.querySelectorAll('main a')].find((one) => one.textContent === 'Print'))")
+        assert re.search(r"/c/acme/#scp1\.[^&?]+&view=statement&month=\d{4}-\d\d&print=1$", shown[0]) and shown[1:] == ["_blank", "noopener"]
+        page.run("window.print = () => { window.printed = true; }, 0")
+        page.run(f"location.hash = {shown[0][shown[0].index('#'):]!r}")
+        page.wait("window.printed === true")
+        assert "scp1" not in page.run("location.href")
+
+
+def test_a_saved_list_runs_no_formula(visit):
+    with visit() as page:
+        cells = page.run("""import('/c/acme/export.js').then(({cell}) =>
+            [cell("code", "=HYPERLINK(1)"), cell("code", "@x"), cell("commission", "-4.00"), cell("number", "-4"), cell("code", 'a"b')])""")
+        assert cells == ["'=HYPERLINK(1)", "'@x", "-4.00", "'-4", '"a""b"']
+
+
 def test_text_of_shops_enters_as_text(visit):
     with visit(view="&view=orders") as page:
         wait_for(page, "o 5 & <img onerror=1>")
@@ -231,6 +274,16 @@ def test_a_frame_gets_tokens_from_its_page_and_keeps_nothing(world, framed):
         assert frame.run("[document.cookie, sessionStorage.length, localStorage.length, location.hash]") == ["", 0, 0, ""]
         page.wait("document.querySelector('iframe').clientHeight > 400")
         assert page.run("document.querySelector('iframe').clientHeight") == frame.run(NEEDED)
+
+
+def test_a_question_about_an_order_goes_to_the_platform(world, framed):
+    page, frame = framed()
+    with page:
+        look_for(frame, number="none")
+        frame.wait("document.querySelector('#find [role=status] button') !== null")
+        frame.run("document.querySelector('#find [role=status] button').click()")
+        page.wait("window.question !== undefined")
+        assert page.run("window.question") == {"number": "none", "cause": "NOT_ARRIVED"}
 
 
 def test_a_frame_renews_its_token_and_shows_another_creator_from_nothing(world, framed):

@@ -14,7 +14,7 @@ from serve.test_page import axe  # noqa: F401
 
 PROBE = """location = /probe/set { add_header Set-Cookie "probe=1; Secure; SameSite=None; Path=/probe/"; return 200 'set'; }
     location = /probe/see { default_type text/plain; return 200 "$http_cookie"; }"""
-# A frame without creators.js, and one of the platform that talks to the page beside it.
+# A page with the frame and without creators.js.
 BARE = """<!DOCTYPE html><html lang="en"><head><title>Bare</title><link rel="icon" href="data:,"></head><body>
 <iframe src="{url}" title="Earnings"></iframe></body></html>"""
 VIEWS = {"home": "", "orders": "view=orders", "order": "view=order&shop=shop-1&order=o1", "payments": "view=payments",
@@ -172,7 +172,7 @@ def test_a_frame_renews_its_token_and_heeds_its_parent_alone(world, framed):
     show(engine, "view=orders", "Orders")
     engine.wait("document.querySelector('main table') !== null")
     assert outside(engine, world, "window.asked") == 3, "a token that is refused is renewed once"
-    # A frame beside it sends another creator's token: nothing happens. The parent sends it: nothing of ann stays.
+    # Another frame sends another creator's token, and nothing happens. Then the parent sends it, and nothing of ann stays.
     other = world.link("robert")["token"]
     message = json.dumps({"sluice": 1, "type": "token", "token": other})
     outside(engine, world, f"""(() => {{
