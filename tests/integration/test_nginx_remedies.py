@@ -204,3 +204,54 @@ def test_nginx_and_doctor_name_one_store(edge):
     edge.conf.write_text(edge.conf.read_text().replace(str(edge.store), str(other.store)))
     ((finding),) = of_nginx(edge, edge.conf)
     assert finding["result"] == "ok"
+
+
+def change_zone(master):
+    """Gives the shared zone of a running nginx the layout of another version."""
+    with open(f"/proc/{master}/maps") as maps, open(f"/proc/{master}/mem", "r+b", buffering=0) as memory:
+        for begin, end in (line.split(" ")[0].split("-") for line in maps if " rw-s " in line):
+            memory.seek(int(begin, 16))
+            at = memory.read(int(end, 16) - int(begin, 16)).find(b"!Slzone1")  # ngx_module/shared/zone.cpp
+            if at >= 0:
+                memory.seek(int(begin, 16) + at + 8)
+                memory.write(b"\xff")
+                return
+    raise AssertionError("no zone")
+
+
+def test_a_zone_of_another_version_of_the_module_needs_a_restart():
+    with Edge(HTTP) as edge:
+        edge.expect_log(r"\[emerg\]")
+        edge.start()
+        change_zone(edge.master)
+        edge.send_signal(signal.SIGHUP)
+        paths.wait_until(lambda: "restart nginx instead of reloading it" in edge.log(), "nginx to refuse the zone")
+        edge.stop()
+        edge.start()
+        edge.reload()
+        assert edge.log().count("restart nginx instead of reloading it") == 1
+
+
+LIMITED = """limit_req_zone $binary_remote_addr zone=mine:1m rate=1r/m;
+sluice_store @STORE@ thread_pool=sluice offload_pool=offload;
+server { listen 127.0.0.1:@PORT@; location /sluice/ { sluice_status; } """ + EVENTS.replace("sluice_ingest events;", "sluice_ingest events; @MINE@") + " }"
+
+
+def test_the_limit_of_another_module_is_found_in_the_log_and_removed():
+    with Edge(LIMITED.replace("@MINE@", "limit_req zone=mine burst=5 nodelay;")) as edge:
+        edge.start()
+
+        def problems():
+            page = json.loads(edge.request("GET", "/sluice/status.json", []).body)
+            return [one["code"] for one in page["problems"]]
+
+        def is_said():
+            edge.request("POST", "/event/ecomm", [("Content-Type", "application/json")], b"{}")
+            return "limited_before" in problems()
+
+        paths.wait_until(is_said, "the status page to say it", 60)
+        edge.stop()
+        assert 'by zone "mine"' in edge.log()
+        edge.configure(LIMITED.replace("@MINE@", ""))
+        edge.start()
+        assert "limited_before" not in problems()
