@@ -184,8 +184,9 @@ Json amounts_of(Read& read, const LinkRow& link) {
     return list;
 }
 
-/// The newest orders that the creator has by a click through the link, of those that are read.
-Json newest_orders(Read& read, const LinkRow& link) {
+/// The newest orders that the creator has by a click through the link.
+/// @param is_cut  Set if only the newest orders of the creator were read, and there are more.
+Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
     std::map<ShopNumber, ShopRow> shops;
     for (const ShopRow& shop : shops_of(read)) {
         shops.emplace(shop.shop, shop);
@@ -195,11 +196,11 @@ Json newest_orders(Read& read, const LinkRow& link) {
     listing.account = read.grant.account;
     listing.creator = link.creator;
     Json list = Json::array();
-    for (std::size_t seen = 0;
-         seen < kOrdersOfCreatorMax && list.items().size() < kLinkOrdersListed;
+    for (std::size_t seen = 0; list.items().size() < kLinkOrdersListed;
          seen += kCreatorOrdersAtOnce) {
         const auto places = reports::order_places(read.ledger, listing, kCreatorOrdersAtOnce);
-        if (places.empty()) {
+        is_cut = !places.empty() && seen >= kOrdersOfCreatorMax;
+        if (places.empty() || is_cut) {
             break;
         }
         reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
@@ -227,7 +228,7 @@ Page list_clicks(Read& read) {
     listing.creator = creator_of(read);
     listing.link = read.arguments.id<LinkId>("link");
     listing.from = read.arguments.time("from");
-    listing.to = read.arguments.time("to");
+    listing.to = read.arguments.time("until");
     listing.by = by_of(read.arguments);
     listing.unmatched = read.arguments.flag("unmatched").value_or(false);
     listing.has_amounts = read.sees_ledger();
@@ -245,10 +246,13 @@ Page list_links(Read& read) {
     page.rows = reports::link_rows(read.ledger, links, read.now);
     const auto month = reports::link_figures_of_month(read.ledger, links, month_of(read.now));
     Json clicks = Json::array();
+    std::set<std::string> creators;
     for (const LinkRow& link : links) {
         clicks.push_back(clicks_of(month, link.link));
+        creators.insert(link.creator.str());
     }
     page.extras.emplace_back("clicks_this_month", std::move(clicks));
+    page.extras.emplace_back("names", names_of(read, creators));
     return page;
 }
 
@@ -261,7 +265,10 @@ Json show_link(Read& read) {
     shown["days"] = std::move(days);
     shown["conversion"] = reports::text_or_null(reports::conversion_of(total).value_or(""));
     shown["amounts"] = read.sees_ledger() ? amounts_of(read, link) : Json();
-    shown["newest_orders"] = newest_orders(read, link);
+    bool is_cut = false;
+    shown["newest_orders"] = newest_orders(read, link, is_cut);
+    shown["newest_orders_cut"] = is_cut;
+    shown["names"] = names_in(read, shown);
     return shown;
 }
 

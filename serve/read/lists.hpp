@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 
 #include "core/reports/json.hpp"
@@ -21,6 +22,10 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the shops of the caller's account that have sent something, by shop id: all, or the one
 /// that the parameter `shop` names. A shop that the account does not have is not_found.
 [[nodiscard]] std::vector<ShopRow> shops_of(Read& read);
+/// Returns the names of creators, by id. An id without a name is left out.
+[[nodiscard]] reports::Json names_of(Read& read, const std::set<std::string>& ids);
+/// Returns the names of the creators whose ids the value has as `creator_id` or `creator`.
+[[nodiscard]] reports::Json names_in(Read& read, reports::Json& value);
 /// Returns the first id of the creator that the parameter `creator` names, or nothing without one.
 /// A creator that the account does not have is not_found.
 [[nodiscard]] std::optional<CreatorId> creator_of(Read& read);

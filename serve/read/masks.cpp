@@ -28,8 +28,8 @@ void Masks::mask_members(Json& value, const std::vector<Column>& members) const 
             mask_members(item, members);
             continue;
         }
-        if (names[i] == "cut") {
-            continue;  // the mark of an answer that was cut
+        if (names[i] == "cut" || names[i] == "names") {
+            continue;  // the mark of an answer that was cut; names of creators, which are no secret
         }
         const auto found = std::ranges::find(members, names[i], &Column::name);
         static const Column private_member{"", ColumnType::kJson, Scope::kLedger};

@@ -155,7 +155,8 @@ const std::vector<Column>& order_members() {
         {"accruals", kObjects, kEveryone,
          with(texts("creator_id program_id currency explanation"),
               all(kAmount, kEveryone, "accrued manual allocated"))},
-        {"payouts", kObjects, kEveryone, order_payouts()}};
+        {"payouts", kObjects, kEveryone, order_payouts()},
+        {"names", kObject, kEveryone}};
     return members;
 }
 
@@ -167,7 +168,9 @@ const std::vector<Column>& link_members() {
                with(texts("day"), all(kInteger, kEveryone, "clicks devices orders"))},
               {"amounts", kObjects, kLedger,
                with(texts("currency"), all(kAmount, kLedger, "earned adjusted"))},
-              {"newest_orders", kObjects, kEveryone, reports::order_list().columns()}});
+              {"newest_orders", kObjects, kEveryone, reports::order_list().columns()},
+              {"newest_orders_cut", kFlag, kEveryone},
+              {"names", kObject, kEveryone}});
     return members;
 }
 
@@ -228,7 +231,8 @@ const std::vector<Column>& approval_members() {
         {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
         {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
         {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
-        {"effect", kObject, kLedger},    {"digest", kText, kLedger}};
+        {"effect", kObject, kLedger},    {"digest", kText, kLedger},
+        {"names", kObject, kLedger}};
     return members;
 }
 

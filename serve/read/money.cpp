@@ -184,6 +184,7 @@ Json show_run(Read& read) {
                                     reports::skipped_row(read.ledger, read.grant.account, row)));
     }
     object["skipped"] = std::move(skipped);
+    object["names"] = names_in(read, object["skipped"]);
     return object;
 }
 
@@ -299,6 +300,7 @@ Json show_approval(Read& read) {
     Json shown =
         reports::approval_object(read.ledger, read.grant.account, read.grant.account_id, *found);
     mask_approval(shown);
+    shown["names"] = names_in(read, shown);
     return shown;
 }
 

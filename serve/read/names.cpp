@@ -1,4 +1,6 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
+#include "core/reports/names.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -39,6 +41,34 @@ std::vector<ShopRow> shops_of(Read& read) {
         refuse("not_found");
     }
     return shops;
+}
+
+reports::Json names_of(Read& read, const std::set<std::string>& ids) {
+    const reports::CreatorNames first(read.ledger, read.grant.account);
+    std::vector<CreatorRow> profiles;
+    for (const std::string& id : ids) {
+        profiles.push_back(
+            {read.grant.account, first.first(read.grant.account, CreatorId(id)), {}, {}, {}});
+    }
+    load_all(read.ledger, profiles);
+    reports::Json names = reports::Json::object();
+    for (const CreatorRow& profile : profiles) {
+        if (!profile.name.empty()) {
+            names[first.shown(read.grant.account, profile.creator).str()] =
+                reports::Json(profile.name);
+        }
+    }
+    return names;
+}
+
+reports::Json names_in(Read& read, reports::Json& value) {
+    std::set<std::string> ids;
+    value.change_members([&ids](std::string_view name, const reports::Json& one) {
+        if ((name == "creator_id" || name == "creator") && !one.is_null()) {
+            ids.insert(one.cell());
+        }
+    });
+    return names_of(read, ids);
 }
 
 std::optional<CreatorId> creator_of(Read& read) {

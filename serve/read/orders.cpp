@@ -53,29 +53,30 @@ struct OrderFilter {
     }
 };
 
-/// Adds the names of the creators of a page's orders, by id.
-void add_names(Read& read, Page& page) {
+/// A page of orders, with the codes of each.
+struct OrderPage {
+    Page page;
+    Json codes = Json::array();
+
+    void add(reports::Row row, const OrderState& order) {
+        page.rows.push_back(std::move(row));
+        codes.push_back({{"codes", Json(order.codes)}});
+    }
+};
+
+/// Returns the page with the codes of its orders, and the names of their creators by id.
+Page with_names(Read& read, OrderPage found) {
     constexpr std::size_t kCreator = 3;
+    Page& page = found.page;
     std::set<std::string> shown;
     for (const reports::Row& row : page.rows) {
         if (!row[kCreator].is_null()) {
             shown.insert(row[kCreator].cell());
         }
     }
-    const reports::CreatorNames ids(read.ledger, read.grant.account);
-    std::vector<CreatorRow> profiles;
-    for (const std::string& id : shown) {
-        profiles.push_back(
-            {read.grant.account, ids.first(read.grant.account, CreatorId(id)), {}, {}, {}});
-    }
-    load_all(read.ledger, profiles);
-    Json names = Json::object();
-    for (const CreatorRow& profile : profiles) {
-        if (!profile.name.empty()) {
-            names[ids.shown(read.grant.account, profile.creator).str()] = Json(profile.name);
-        }
-    }
-    page.extras.emplace_back("names", std::move(names));
+    page.extras.emplace_back("names", names_of(read, shown));
+    page.extras.emplace_back("codes", std::move(found.codes));
+    return std::move(page);
 }
 
 OrderFilter order_filter(Read& read) {
@@ -88,7 +89,7 @@ OrderFilter order_filter(Read& read) {
     filter.status = read.arguments.text("status");
     filter.attributed = read.arguments.flag("attributed");
     filter.from = read.arguments.time("from");
-    filter.to = read.arguments.time("to");
+    filter.to = read.arguments.time("until");
     filter.is_blocked_itself = read.arguments.flag("blocked").value_or(false);
     return filter;
 }
@@ -110,7 +111,7 @@ std::optional<reports::OrderPlace> order_place_of(const Read& read) {
 }
 
 /// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
-Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
+OrderPage list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
     constexpr std::size_t kPlacesAtOnce = 128;
     reports::OrderRows rows(read.ledger);
     std::map<ShopNumber, ShopRow> shops;
@@ -121,7 +122,8 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
                                   filter.from,         filter.to,      newest_first,
                                   order_place_of(read)};
     ReadLimit limit(read);
-    Page page;
+    OrderPage found;
+    Page& page = found.page;
     for (bool more = true; more && !page.next_key;) {
         const auto places = reports::order_places(read.ledger, listing, kPlacesAtOnce);
         reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
@@ -130,7 +132,7 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
             }
             const auto shop = shops.find(order.key.shop);
             if (shop != shops.end() && filter.covers(order, read.now, rows.judge())) {
-                page.rows.push_back(rows.row(shop->second, order, read.now));
+                found.add(rows.row(shop->second, order, read.now), order);
                 limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
             }
             return true;
@@ -140,7 +142,7 @@ Page list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_firs
             listing.after = places.back();
         }
     }
-    return page;
+    return found;
 }
 
 }  // namespace
@@ -167,13 +169,12 @@ Page list_orders(Read& read) {
     const OrderFilter filter = order_filter(read);
     const std::string sort = read.arguments.text("sort").value_or("id");
     if (sort != "id") {
-        Page sorted = list_orders_by_time(read, filter, sort.starts_with('-'));
-        add_names(read, sorted);
-        return sorted;
+        return with_names(read, list_orders_by_time(read, filter, sort.starts_with('-')));
     }
     reports::OrderRows rows(read.ledger);
     ReadLimit limit(read);
-    Page page;
+    OrderPage found;
+    Page& page = found.page;
     visit_shops(read, page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
         paged(read.ledger)
             .scan_orders_after(
@@ -182,14 +183,13 @@ Page list_orders(Read& read) {
                         return false;
                     }
                     if (filter.covers(order, read.now, rows.judge())) {
-                        page.rows.push_back(rows.row(shop, order, read.now));
+                        found.add(rows.row(shop, order, read.now), order);
                         limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
                     }
                     return true;
                 });
     });
-    add_names(read, page);
-    return page;
+    return with_names(read, std::move(found));
 }
 
 bool has_code(const OrderState& order, const Digest256& digest) {
@@ -207,9 +207,11 @@ Json show_order(Read& read) {
     if (!explained.ok()) {
         refuse("not_found");
     }
-    return Json::from_text(
+    Json shown = Json::from_text(
         fitted(read, explanation_json(*explained, order_answer(*explained, read.now, read.ledger,
                                                                read.sees_creators()))));
+    shown["names"] = names_in(read, shown);
+    return shown;
 }
 
 // ---- Anomalies: by shop and order from their table, or those that need attention from an index --

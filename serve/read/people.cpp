@@ -268,10 +268,17 @@ Json show_creator(Read& read) {
 }
 
 Page list_holds(Read& read) {
+    constexpr std::size_t kHeldCreator = 3;
     PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
     reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
                          page);
-    return std::move(page).take();
+    Page holds = std::move(page).take();
+    std::set<std::string> creators;
+    for (const reports::Row& row : holds.rows) {
+        creators.insert(row[kHeldCreator].cell());
+    }
+    holds.extras.emplace_back("names", names_of(read, creators));
+    return holds;
 }
 
 Page list_programs(Read& read) {

@@ -42,8 +42,8 @@ Parameter currency() {
 Parameter from(std::string_view of, bool required = false) {
     return {"from", ValueKind::kTime, of, required};
 }
-Parameter to(std::string_view of) {
-    return {"to", ValueKind::kTime, of};
+Parameter until(std::string_view of) {
+    return {"until", ValueKind::kTime, of};
 }
 Parameter run() {
     return {"run", ValueKind::kId, "Payout run"};
@@ -126,7 +126,7 @@ std::vector<Resource> orders_part() {
           {"blocked", ValueKind::kFlag,
            "true: only orders that a hold or anomaly of their own blocks"},
           from("Ordered at this time or later (RFC 3339)"),
-          to("Ordered before this time (RFC 3339)"),
+          until("Ordered before this time (RFC 3339)"),
           {"sort",
            ValueKind::kWord,
            "Order of the rows (default: id, by shop)",
@@ -137,7 +137,8 @@ std::vector<Resource> orders_part() {
          true,
          true,
          true,
-         extra("names", kObject)},
+         {{"names", kObject, Scope::kEveryone},
+          {"codes", kObjects, Scope::kEveryone, {{"codes", kTexts, Scope::kEveryone}}}}},
         {"order",
          kReadOrders,
          "One order, explained from its events to its journal entries",
@@ -164,7 +165,11 @@ std::vector<Resource> orders_part() {
          "Holds on creators and orders",
          {creator()},
          reports::hold_list().columns(),
-         list_holds},
+         list_holds,
+         false,
+         true,
+         true,
+         extra("names", kObject)},
         {"shops",
          kReadOrders,
          "Shops of the account",
@@ -189,7 +194,7 @@ std::vector<Resource> orders_part() {
           creator(),
           {"link", ValueKind::kLink, "Link"},
           {"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)"},
-          {"to", ValueKind::kDay, "First instant of the UTC day after the last"},
+          {"until", ValueKind::kDay, "First instant of the UTC day after the last"},
           {"by",
            ValueKind::kWord,
            "What the rows are grouped by (default: day)",
@@ -218,7 +223,7 @@ std::vector<Resource> orders_part() {
          true,
          true,
          true,
-         extra("clicks_this_month", kObjects)},
+         {{"clicks_this_month", kObjects, Scope::kEveryone}, {"names", kObject, Scope::kEveryone}}},
         {"link",
          kReadOrders,
          "One link with the figures of its last 30 days, by day, and its newest orders; amounts "
@@ -310,7 +315,7 @@ std::vector<Resource> money_part() {
           program(),
           {"reason", ValueKind::kId, "Reason, such as ACCRUAL"},
           from("Accounting date from this time on (RFC 3339)"),
-          to("Accounting date before this time (RFC 3339)"),
+          until("Accounting date before this time (RFC 3339)"),
           {"by",
            ValueKind::kWord,
            "Date that from and to refer to (default: accounting)",
@@ -342,7 +347,8 @@ std::vector<Resource> money_part() {
          "One payout run with the creators that it left out",
          {run(), payout_run()},
          with(run_list().columns(),
-              {"skipped", kObjects, Scope::kLedger, reports::skipped_list().columns()}),
+              {{"skipped", kObjects, Scope::kLedger, reports::skipped_list().columns()},
+               {"names", kObject, Scope::kLedger}}),
          show_run},
         {"payouts",
          kOfCreators,

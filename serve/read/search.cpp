@@ -60,9 +60,13 @@ public:
     }
     /// Notes what was looked at.
     void looked_at(std::string what) { searched_.push_back(Json(std::move(what))); }
-    void add_order(const char* match, const ShopRow& shop, const OrderState& order) {
+    /// @param commission  What the order was found by, or nothing if that is not its commission.
+    void add_order(const char* match, const ShopRow& shop, const OrderState& order,
+                   const std::optional<Money>& commission = std::nullopt) {
         const std::string status(judge_.status(order, read_.now));
-        const std::string amount = order.amount + " " + std::string(order.currency.code());
+        const std::string amount =
+            (commission ? "commission " + to_string(*commission) + " of " : "") + order.amount +
+            " " + std::string(order.currency.code());
         const std::string creator =
             order.live ? names_.shown(shop.account, order.position()->attribution.creator).str()
                        : "";
@@ -209,7 +213,8 @@ void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits)
         const bool is_commission = order.live && commission.currency == money.currency &&
                                    commission.amount == money.amount;
         if (shop != nullptr && (is_sale || is_commission)) {
-            hits.add_order(kByAmount, *shop, order);
+            hits.add_order(kByAmount, *shop, order,
+                           is_sale ? std::nullopt : std::optional(commission));
         }
         return !hits.is_full();
     });

@@ -17,7 +17,7 @@ from serve.test_page import SIZES, axe  # noqa: F401
 from serve.test_page_views import GINA, rows_of, visit  # noqa: F401
 
 MINE = ("--account", "acme")
-MARCH = {"from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z"}
+MARCH = {"from": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z"}
 TO = "https://shop.example/"
 
 
@@ -101,6 +101,7 @@ def test_rp2_rp3_one_link_has_its_days_amounts_and_orders(links):
     assert shown["conversion"] == "0.3333"
     assert shown["amounts"] == [{"currency": "USD", "earned": "8.00", "adjusted": "0.00"}]
     assert shown["newest_orders"] == [row for row in links.reader.rows("orders") if row["order_id"] == "o1"]
+    assert (shown["newest_orders_cut"], shown["names"]) == (False, {})
     viewed = links.viewer.object("link", link="mug")
     assert viewed == {**shown, "amounts": None}
     assert links.reader.get("link", link="none").code == "not_found"

@@ -9,20 +9,25 @@ from serve.test_page import SAM, browser, read, site, visit, wait_for  # noqa: F
 def test_a_list_sorts_by_every_column(visit):
     with visit("?view=orders") as page:
         first = "[...document.querySelectorAll('main tbody tr')].map((row) => row.cells[%d].innerText.trim())"
-        for column, reverse in ((0, False), (4, True)):
+        for column, reverse in ((0, False), (5, True)):
             page.click(f"main thead th:nth-child({column + 1}) button")
             page.wait(f"document.querySelectorAll('main thead th')[{column}].ariaSort !== null")
             shown = page.run(first % column)
             key = (lambda text: decimal.Decimal(text.split()[0].replace(",", "").rstrip("USD"))) if column else str.lower
             assert shown == sorted(shown, key=key, reverse=reverse), shown
-        page.click("main thead th:nth-child(5) button")
-        page.wait("document.querySelectorAll('main thead th')[4].ariaSort === 'ascending'")
+        page.click("main thead th:nth-child(6) button")
+        page.wait("document.querySelectorAll('main thead th')[5].ariaSort === 'ascending'")
         assert "13 orders: 1,365.00" in page.text(".more") and "; commission 58.00" in page.text(".more")
 
 
-def test_orders_name_their_creators(visit):
+def test_views_name_their_creators(site, visit):
     with visit("?view=orders&creator=ann") as page:
-        assert "Ann Smith" in page.run("document.querySelector('main tbody tr').innerText")
+        row = page.run("document.querySelector('main tbody tr').innerText")
+        assert "Ann Smith" in row and "SAVE" in row
+    with visit("?view=order&shop=shop-1&order=o1") as page:
+        assert "Ann Smith, in spring" in page.text(".facts")
+    with visit("?view=run&run=" + read(site, "runs")["items"][0]["payout_run"]) as page:
+        assert "Ann Smith" in page.text("main table[aria-label='Left out']")
 
 
 def test_a_filter_that_names_nothing_keeps_the_filters(visit):

@@ -116,7 +116,9 @@ def test_an_order_equals_explain(served, account):
     shop, _ = scene.ACCOUNTS[account]
     for row in served.sluice.json("report", "orders", *of_account(account), "--shop", shop):
         explained = served.sluice.json("explain", row["order_id"], "--shop", shop)
-        assert served.as_(account).object("order", shop=shop, order=row["order_id"]) == explained
+        shown = served.as_(account).object("order", shop=shop, order=row["order_id"])
+        assert shown.pop("names") == ({"ann": "Ann Smith"} if '"creator_id": "ann"' in json.dumps(explained) else {})
+        assert shown == explained
         assert explained["answer"]["status"] == row["status"]
 
 
@@ -128,7 +130,7 @@ def test_a_payout_its_items_and_its_run_equal_the_commands(served, account):
         items = served.sluice.json("payout", "show", row["payout_id"], *of_account(account))
         assert reader.rows("payout/items", payout=row["payout_id"], limit=1) == items
         run = reader.object("run", run=row["payout_run"])
-        assert run["payout_run"] == row["payout_run"] and run["account_id"] == account
+        assert run["payout_run"] == row["payout_run"] and run["account_id"] == account and run["names"] == {"ann": "Ann Smith"}
         assert [(one["creator_id"], one["currency"], one["amount"], one["skip_reason"]) for one in run["skipped"]] == [
             ("ann", "USD", "8.00", "BLOCKED"), ("ann", "USD", "8.00", "HELD"), ("cy", "USD", "4.00", "HELD")]
         assert reader.rows("payouts", run=row["payout_run"]) == [
@@ -185,6 +187,7 @@ def test_what_waits_for_approval_is_shown_as_approvers_see_it(served, account):
     for name in [row["id"] for row in waiting] + [run]:
         expected = served.sluice.json("approvals", "show", name, *of_account(account))
         shown = reader.object("approval", id=name)
+        assert shown.pop("names") == ({"ann": "Ann Smith"} if '"ann"' in json.dumps(shown) else {})
         assert shown == masked_deeply(expected) and len(shown["digest"]) == 64
     (change,) = [row for row in waiting if row["command"] == "creator set"]
     shown = reader.object("approval", id=change["id"])
@@ -237,7 +240,7 @@ def test_filters_select_rows_by_their_members(served):
     assert reader.rows("orders", attributed="false") == [row for row in rows if row["creator_id"] is None]
     assert [row["order_id"] for row in reader.rows("orders", code="anna15")] == ["a/b"]
     assert reader.rows("orders", **{"from": "2024-03-02T00:00:00Z"}) == []
-    assert reader.rows("orders", to="2024-03-02T00:00:00Z") == rows
+    assert reader.rows("orders", until="2024-03-02T00:00:00Z") == rows
     assert [row["order_id"] for row in reader.rows("orders", code="save", sort="id")] == [
         row["order_id"] for row in rows if row["order_id"] not in ("a/b", "o2", "o3") and row["shop_id"] == "shop-1"]
     anomalies = reader.rows("anomalies")
@@ -255,8 +258,8 @@ def test_filters_select_rows_by_their_members(served):
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 @pytest.mark.parametrize("filters", [{}, {"creator": "ann"}, {"code": "SAVE"}, {"creator": "bob", "code": "bob"},
                                      {"shop": "shop-1-late"}, {"status": "waiting"}, {"attributed": "false"},
-                                     {"from": "2024-03-01T00:00:00Z", "to": "2024-03-02T00:00:00Z"},
-                                     {"from": "2024-03-02T00:00:00Z"}, {"to": "2024-03-01T00:00:00Z"}])
+                                     {"from": "2024-03-01T00:00:00Z", "until": "2024-03-02T00:00:00Z"},
+                                     {"from": "2024-03-02T00:00:00Z"}, {"until": "2024-03-01T00:00:00Z"}])
 def test_orders_by_time_are_the_same_rows_whatever_the_page(served, filters, limit):
     """The index of all orders, of a creator and of a code. Shops and orders break ties."""
     reader = served.as_("acme")
@@ -330,6 +333,8 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("shop-1")[0] == ("shop", "shop-1") and kinds("spring")[0] == ("program", "spring")
     assert kinds("bank-1") == kinds("NK-1") == [("payout", reader.rows("payouts", state="PAID")[0]["payout_id"])]
     assert ("order", "o1") in kinds("105.00 USD") and ("payout", payout["payout_id"]) in kinds(f"{payout['amount']} {payout['currency']}")
+    sentences = {row["id"]: row["sentence"] for row in reader.rows("search", q="8.00 USD")}
+    assert sentences["o1"].startswith("commission 8.00 USD of 105.00 USD, creator ann"), "what it was found by"
     searched = reader.object("search", q="nothing of this name")["searched"]
     assert searched[0] == "ids and numbers of orders, ids of creators, links, shops and programs, and discount codes" and len(searched) == 3
     assert kinds("nothing of this name") == []
@@ -338,7 +343,13 @@ def test_search_finds_orders_creators_codes_and_ids(served):
 
 def test_orders_name_their_creators_and_are_listed_if_they_block_by_themselves(served):
     reader = served.as_("acme")
-    assert reader.object("orders", limit=1000)["names"] == {"ann": "Ann Smith"}
+    listed = reader.object("orders", limit=1000)
+    assert listed["names"] == {"ann": "Ann Smith"} == reader.object("links")["names"]
+    assert served.as_("acme", "viewer").object("order", shop="shop-1", order="o1")["names"] == {"ann": "Ann Smith"}
+    assert reader.object("holds", creator="cy")["names"] == {} and set(reader.object("holds")) >= {"names"}
+    codes = {row["order_id"]: one["codes"] for row, one in zip(listed["items"], listed["codes"]) if row["shop_id"] == "shop-1"}
+    assert (codes["a/b"], codes["o1"], codes["o3"]) == (["ANNA15"], ["SAVE"], [])
+    assert reader.object("orders", sort="-ordered_at", code="bob", limit=1)["codes"] == [{"codes": ["bob"]}]
     waiting = {row["kind"]: row["count"] for row in reader.object("today")["waiting"]}
     blocked = reader.rows("orders", blocked="true")
     assert len(blocked) == waiting["blocked_orders"] > 0 and {row["creator_id"] for row in blocked} == {"ann"}

@@ -124,12 +124,12 @@ void add_filters(Subcommand app, ReportCommand& command) {
     if ((options & reports::kByTime) != 0) {
         add_value(app, "--from", "T", filter.from, parse_time,
                   "Start of the period, inclusive (RFC 3339)");
-        add_value(app, "--to", "T", filter.to, parse_time,
+        add_value(app, "--until", "T", filter.to, parse_time,
                   "End of the period, exclusive (RFC 3339)");
     }
     if ((options & reports::kByDate) != 0) {
         add_value(app, "--by", "accounting|receipt", filter.by_receipt, parse_date_kind,
-                  "Date that --from and --to refer to (default: accounting)");
+                  "Date that --from and --until refer to (default: accounting)");
     }
     if ((options & reports::kAsOf) != 0) {
         add_value(

@@ -1,7 +1,7 @@
 // Anomalies and holds: what a person should check.
 import { element } from "../dom.js";
 import { count, money, time, told } from "../format.js";
-import { creatorLink, idOf, orderLink } from "../links.js";
+import { idOf, namedCreator, orderLink } from "../links.js";
 import { card, empty, growing, head, pageSize, table, tabs } from "../parts.js";
 
 const TABS = {
@@ -29,9 +29,9 @@ function columnsOf(tab) {
   return columns;
 }
 
-function holdsCard(holds) {
+function holdsCard({ items: holds, names }) {
   return card("Holds", holds.length ? table("Holds", [
-    { name: "Held", cell: (row) => (row.order_id ? orderLink(row) : creatorLink(row.creator_id)) },
+    { name: "Held", cell: (row) => (row.order_id ? orderLink(row) : namedCreator(row.creator_id, names[row.creator_id])) },
     { name: "What", cell: (row) => (row.order_id ? "order of " + row.shop_id : "creator" + (row.program_id ? " in " + row.program_id : "")) },
     { name: "Since", cell: (row) => time(row.held_at) },
     { name: "By", cell: (row) => row.actor || "–" },
@@ -55,6 +55,6 @@ export default {
       tabs("Anomalies", Object.entries(TABS).map(([id, one]) =>
         [id, one.name + (counts[id] !== null ? " " + count(counts[id]) : ""), "anomalies", { tab: id }]), current),
       growing({ path: "anomalies", parameters: tab.query, what: "anomaly", whats: "anomalies", caption: tab.name, columns: columnsOf(current), read: withStakes,
-        first, none: empty(tab.none) }), ...(holds ? [holdsCard(holds.items)] : [])];
+        first, none: empty(tab.none) }), ...(holds ? [holdsCard(holds)] : [])];
   },
 };

@@ -54,6 +54,14 @@ function members(title, value) {
   return [...(plain.length ? [card(title, values(title, Object.fromEntries(plain)))] : []), ...nested.flatMap(([name, one]) => members(words(name), one))];
 }
 
+/** The value with the name behind each creator's id. */
+function withNames(value, names) {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((one) => withNames(one, names));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) =>
+    [name, /^creator(_id)?$/.test(name) && names[one] ? one + " (" + names[one] + ")" : withNames(one, names)]));
+}
+
 /** The command that approves what waits, and who may; or who decided, and when. */
 function decision(approval, me) {
   if (approval.state !== "PENDING") {
@@ -67,7 +75,8 @@ function decision(approval, me) {
     commandBox(commandLine("sluice approve", [approval.id], [["--account", me.account], ["--expect", approval.digest]])));
 }
 
-function one(approval, me) {
+function one({ names, ...read }, me) {
+  const approval = withNames(read, names);
   const { differences = [], fields = {}, effect = {} } = approval;
   const { result, ...effects } = effect || {};
   const asked = Object.fromEntries(Object.entries(approval).filter(([, value]) => value === null || typeof value !== "object"));

@@ -37,8 +37,10 @@ function commands({ link_id: id, state: word, to }, account) {
     of(word === "stopped" ? "start" : "stop"), element("p", { class: "muted then" }, "The link is gone for ever:"), of("remove"))];
 }
 
-function orders({ newest_orders: list, creator_id: creator }) {
-  return card("Newest orders", list.length ? table("Orders", ownColumns, list) : empty("No order came through this link yet."),
+function orders({ newest_orders: list, newest_orders_cut: isCut, creator_id: creator }) {
+  const none = isCut ? "None of the creator's newest orders came through this link." : "No order came through this link yet.";
+  return card("Newest orders", list.length ? table("Orders", ownColumns, list) : empty(none),
+    ...(isCut ? [element("p", { class: "muted" }, "Only the 2,000 newest orders of the creator were searched.")] : []),
     element("p", { class: "more" }, linkTo("orders", { creator }, "All orders of " + creator)));
 }
 
@@ -47,7 +49,8 @@ export default {
   title: (parameters) => "Link " + (parameters.link || ""),
   load: ({ link }, get) => get("link", { link }),
   show(link, parameters, { me }) {
-    const said = ["A link of ", creatorLink(link.creator_id), " in ", idLink("program", { program: link.program_id }, link.program_id), " to ", idOf(link.to),
+    const named = link.names[link.creator_id];
+    const said = ["A link of ", creatorLink(link.creator_id), named ? " (" + named + ")" : "", " in ", idLink("program", { program: link.program_id }, link.program_id), " to ", idOf(link.to),
       link.deep ? ", and to the pages below it" : "", ", since ", day(link.created_at), ".",
       ...(STATES[link.state] ? [" ", state(capital(link.state)), ": " + STATES[link.state] + "."] : [])];
     return [head(["Link ", idOf(link.link_id)], said), numbers(link), charts(link), element("div", { class: "cards" },

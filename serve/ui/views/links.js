@@ -1,19 +1,19 @@
 // The list of creators' links.
 import { element } from "../dom.js";
 import { count, state } from "../format.js";
-import { creatorLink, idLink, idOf } from "../links.js";
+import { idLink, idOf, namedCreator } from "../links.js";
 import { empty, filtered, filters, growing, head, pageSize, tabs } from "../parts.js";
 
 const figure = (name, field) => ({ name, n: true, cell: (row) => count(row[field]) });
 const COLUMNS = [
   { name: "Link", cell: (row) => [idLink("link", { link: row.link_id }, row.link_id), row.state === "active" ? null : [" ", state(row.state)],
     element("div", { class: "muted" }, idOf(row.to))].flat() },
-  { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
+  { name: "Creator", cell: (row) => namedCreator(row.creator_id, row.name) },
   { name: "Program", cell: (row) => idLink("program", { program: row.program_id }, row.program_id) },
   figure("Clicks, 30 days", "clicks"), figure("Devices", "devices"), figure("Orders", "orders"), figure("Clicks this month", "month"),
 ];
 
-const withMonth = (answer) => answer.items.map((row, i) => ({ ...row, month: answer.clicks_this_month[i] }));
+const withMonth = (answer) => answer.items.map((row, i) => ({ ...row, month: answer.clicks_this_month[i], name: answer.names[row.creator_id] }));
 const queryOf = ({ creator, program, q, sort }) => ({ creator, program, q, sort: sort === "-clicks" ? sort : undefined });
 
 export default {

@@ -1,7 +1,7 @@
 // One order: the answer first, then its history and its calculation.
 import { element } from "../dom.js";
 import { amount, amountsIn, before, capital, day, instantKey, isZero, money, state, sum, time, told } from "../format.js";
-import { creatorLink, idLink, idOf, link, payoutLink } from "../links.js";
+import { creatorLink, idLink, idOf, link, namedCreator, payoutLink } from "../links.js";
 import { card, cutNote, facts, pairs, table } from "../parts.js";
 import { commandBox } from "../shell.js";
 
@@ -158,7 +158,7 @@ function candidates(order) {
   if (!list.length) return card("Attribution", element("p", {}, given));
   return card("Attribution", table("Candidates", [
     { name: "Candidate", cell: (one) => idOf(told(one.source)) },
-    { name: "Creator", cell: (one) => creatorLink(one.creator_id) },
+    { name: "Creator", cell: (one) => namedCreator(one.creator_id, order.names[one.creator_id]) },
     { name: "Program", cell: (one) => one.program_id || "–" },
     { name: "Result", cell: (one) => told(one.explanation) },
   ], list), element("p", { class: "muted then" }, given));
@@ -191,7 +191,8 @@ function threeFacts(order) {
   const since = order.answer.since ? "since " + day(order.answer.since) : null;
   return facts([
     ["Commission", creator ? money(order.commission_amount, currency) : "none", differs],
-    ["Creator", creator ? creatorLink(creator) : "none", program ? ["in ", link("program", { program }, program)] : null],
+    ["Creator", creator ? creatorLink(creator) : "none",
+      program ? [order.names[creator] ? order.names[creator] + ", in " : "in ", link("program", { program }, program)] : null],
     ["Next step", nextStep(order), [state(order.answer.status), since ? " " + since : ""]],
   ]);
 }

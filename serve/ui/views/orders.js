@@ -4,7 +4,7 @@ import { idOf, namedCreator, orderLink } from "../links.js";
 import { empty, filtered, filters, growing, head, pageSize, sumsOf } from "../parts.js";
 
 export const STATUSES = ["waiting", "pending", "blocked", "payable", "in_payout", "paid", "cancelled", "rejected", "detached"];
-const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "blocked", "from", "to"];
+const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "blocked", "from", "until"];
 
 export const orderColumns = [
   { name: "Order", cell: orderLink },
@@ -16,8 +16,11 @@ export const orderColumns = [
   { name: "Status", cell: (row) => state(row.status) },
 ];
 
-/** The orders of an answer, with the names of their creators. */
-export const withNames = (answer) => answer.items.map((row) => ({ ...row, name: answer.names?.[row.creator_id] }));
+/** The same with the discount codes as sent. */
+export const codeColumns = [...orderColumns.slice(0, 4), { name: "Codes", cell: (row) => row.codes.join(", ") || "–" }, ...orderColumns.slice(4)];
+
+/** The orders of an answer, with the names of their creators and their codes. */
+export const withNames = (answer) => answer.items.map((row, i) => ({ ...row, name: answer.names?.[row.creator_id], codes: answer.codes[i].codes }));
 
 function sums(rows) {
   const given = rows.filter((row) => row.creator_id);
@@ -34,7 +37,7 @@ function instant(text, days) {
 function queryOf(parameters) {
   const query = Object.fromEntries(FILTERS.map((name) => [name, parameters[name]]));
   query.from = instant(query.from, 0);
-  query.to = instant(query.to, 1);
+  query.until = instant(query.until, 1);
   return { ...query, sort: "-ordered_at" };
 }
 
@@ -43,7 +46,7 @@ const said = {
   code: (value) => "with code " + value, status: (value) => value.replaceAll("_", " "),
   attributed: (value) => (value === "true" ? "with a creator" : "without a creator"),
   blocked: (value) => (value === "true" ? "blocked by a hold or anomaly of their own" : "not blocked"),
-  from: (value) => "from " + value, to: (value) => "to " + value,
+  from: (value) => "from " + value, until: (value) => "until " + value,
 };
 
 export default {
@@ -57,10 +60,10 @@ export default {
       { name: "attributed", label: "Creator known", options: [["true", "yes"], ["false", "no"]] },
       { name: "creator", label: "Creator" }, { name: "code", label: "Code" }, { name: "shop", label: "Shop" },
       { name: "program", label: "Program" }, { name: "from", label: "From day", type: "date" },
-      { name: "to", label: "To day", type: "date" },
+      { name: "until", label: "Until day", type: "date" },
     ];
     const list = growing({ path: "orders", parameters: queryOf(parameters), what: "order", caption: "Orders",
-      columns: orderColumns, read: withNames, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
+      columns: codeColumns, read: withNames, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
         : "No order yet. Shops send them to nginx; Shops shows the last event of each.") });
     return [head("Orders", "The newest first" + (chosen.length ? ": " + chosen.join(", ") : "") + "."),
       filters("orders", fields, parameters, go), list];

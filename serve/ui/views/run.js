@@ -1,7 +1,7 @@
 // One payout run with its payouts and the creators that it left out.
 import { element } from "../dom.js";
 import { SKIPPED, money, plural, time } from "../format.js";
-import { creatorLink, idOf } from "../links.js";
+import { idOf, namedCreator } from "../links.js";
 import { card, empty, facts, growing, head, pageSize, table } from "../parts.js";
 import { payoutColumns, payoutTabs, runAmounts, runStates } from "./payouts.js";
 
@@ -11,7 +11,7 @@ export default {
   load: ({ run }, get) => Promise.all([get("run", { run }), get("payouts", { run, limit: pageSize() })]),
   show([run, first], parameters, { me }) {
     const skipped = run.skipped.length ? table("Left out", [
-      { name: "Creator", cell: (row) => creatorLink(row.creator_id) },
+      { name: "Creator", cell: (row) => namedCreator(row.creator_id, run.names[row.creator_id]) },
       { name: "Reason", cell: (row) => SKIPPED[row.skip_reason] || row.skip_reason },
       { name: "Amount", n: true, cell: (row) => money(row.amount, row.currency) },
     ], run.skipped) : empty("No creator was left out.");

@@ -5,7 +5,7 @@ import { count, plural, time, told } from "../format.js";
 import { creatorLink, hrefOf, idLink, idOf, link, orderLink } from "../links.js";
 import { card, empty, head, silence, table } from "../parts.js";
 import { commandBox, commandLine } from "../shell.js";
-import { orderColumns, withNames } from "./orders.js";
+import { codeColumns, withNames } from "./orders.js";
 
 const KINDS = { order: "Order", creator: "Creator", code: "Code", link: "Link", shop: "Shop", program: "Program", payout: "Payout", payout_run: "Payout run",
   command: "Command" };
@@ -101,7 +101,7 @@ export default {
         { name: "Creator", cell: (hit) => creatorLink(hit.creator_id) },
         { name: "Owns it", cell: (hit) => told(hit.sentence.replace("code of " + hit.creator_id + " ", "")) }], owners))] : []),
       ...(data.orders && data.orders.items.length ? [card("Newest orders with this code",
-        table("Orders", orderColumns, withNames(data.orders)),
+        table("Orders", codeColumns, withNames(data.orders)),
         element("p", { class: "more" }, link("orders", { code: q }, "All orders with this code")))] : []),
       ...(others.length ? [hits(others, data.orders ? "Other hits" : "Hits")] : [])];
   },
