@@ -1,5 +1,7 @@
 #include "core/apply/dry_run.hpp"
 
+#include <utility>
+
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
@@ -43,6 +45,13 @@ std::vector<DryRunRow> rows_without_orders(const ChangeSet& changes) {
     return rows;
 }
 
+/// Returns the creator of the order and the program, or two empty ids.
+std::pair<ProgramId, CreatorId> creator_and_program(const OrderState* order) {
+    const Position* const live = order != nullptr ? order->position() : nullptr;
+    return live != nullptr ? std::pair(live->attribution.program, live->attribution.creator)
+                           : std::pair<ProgramId, CreatorId>();
+}
+
 }  // namespace
 
 Differences::Shares Differences::shares_of(const OrderState* order) {
@@ -71,13 +80,14 @@ Differences::Shares Differences::shares_of(const OrderState* order) {
 
 void Differences::add(const OrderState* before, const OrderState* after) {
     const Shares then = shares_of(before), now = shares_of(after);
+    const bool keeps_owner = creator_and_program(before) == creator_and_program(after);
     Shares keys = then;
     keys.insert(now.begin(), now.end());
     for (const auto& [key, either] : keys) {
         const Decimal zero = zero_amount(std::get<Currency>(key));
         const auto [was, owned] = then.contains(key) ? then.at(key) : Share{zero};
         const auto [is, owns] = now.contains(key) ? now.at(key) : Share{zero};
-        if (was == is && owned == owns) {
+        if (was == is && (keeps_owner || owned == owns)) {
             continue;
         }
         DryRunRow& row =

@@ -254,13 +254,15 @@ def test_a_dry_run_equals_its_command(history, what, which, how):
     ]}
     at = world.input()
     before, hashes = reports.accruals(world.ledger), list(world.ledger.journal.hashes)
+    had = reports.owners(world.ledger)
     trial, rows = reports.dry_run(world.ledger, at, command)
     assert world.ledger.journal.hashes == hashes and reports.accruals(world.ledger) == before
     assert world.ledger.command(at, command).outcome == trial.outcome
     after, found = reports.accruals(world.ledger), {}
-    for key in set(before) | set(after):
+    moved = reports.handed_over(had, reports.owners(world.ledger))
+    for key in set(before) | set(after) | moved:
         change = after.get(key, 0) - before.get(key, 0)
-        if change:
+        if change or key in moved:
             orders, sum_ = found.get(key[1:], (0, 0))
             found[key[1:]] = (orders + 1, sum_ + change)
     assert found == {key: (orders, now - then) for key, (orders, then, now) in rows.items()}

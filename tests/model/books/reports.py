@@ -118,18 +118,32 @@ def accruals(ledger):
 
 
 def dry_run(ledger, at, command):
-    """A4: the same code over a copy. (result, {(program, creator, currency): [orders, before, after]})."""
+    """A4: the same code over a copy. (result, {(program, creator, currency): [orders, before, after]}). An order counts if its
+    amount would change, or whether it has this creator."""
     trial = copy.deepcopy(ledger)
     result = trial.command(at, command)
     return result, differences(ledger, trial)
 
 
+def owners(ledger):
+    """(order, program, creator, currency) of each order that has a creator, in the currencies of its accruals or its own."""
+    return {(order.key, *order.live, currency) for order in ledger.orders.values() if order.live
+            for currency in order.position.currencies() or [order.currency]}
+
+
+def handed_over(had, has):
+    """The members of owners() before and after of orders that another creator or program has then."""
+    changed = {one[:3] for one in had} ^ {one[:3] for one in has}
+    return {one for one in had | has if one[:3] in changed}
+
+
 def differences(ledger, trial):
     before, after = accruals(ledger), accruals(trial)
+    moved = handed_over(owners(ledger), owners(trial))
     rows = {}
-    for key in set(before) | set(after):
+    for key in set(before) | set(after) | moved:
         then, now = before.get(key, Fraction(0)), after.get(key, Fraction(0))
-        if then != now:
+        if then != now or key in moved:
             row = rows.setdefault(key[1:], [0, Fraction(0), Fraction(0)])
             row[0], row[1], row[2] = row[0] + 1, row[1] + then, row[2] + now
     return rows
