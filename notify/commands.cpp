@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "notify/destination_url.hpp"
@@ -56,7 +56,7 @@ struct ResumeCommand {
 };
 
 struct FeedStart {
-    reports::FeedPlace place;
+    lists::FeedPlace place;
     std::uint64_t entries = 0;  ///< Entries of the account's chains.
 };
 
@@ -66,7 +66,7 @@ Result<FeedStart> find_start(const Frame& frame, const std::string& from,
     FeedStart start;
     Status found = with_snapshot(frame, ledger_url, [&](LedgerReader& ledger) -> Status {
         if (from == "now") {
-            start.place = reports::end_of_feed(ledger, account);
+            start.place = lists::end_of_feed(ledger, account);
         } else if (from != "start") {
             auto opened = serve::open_feed_cursor(account, from);
             if (!opened) {
@@ -75,7 +75,7 @@ Result<FeedStart> find_start(const Frame& frame, const std::string& from,
             }
             start.place = *std::move(opened);
         }
-        const reports::Changes next = reports::changes_after(ledger, account, start.place, 1, 1);
+        const lists::Changes next = lists::changes_after(ledger, account, start.place, 1, 1);
         start.entries = next.entries;
         return next.diverged ? Status(Error{ErrorCode::kInvalid,
                                             "the ledger is not the one of this cursor: use --from "
@@ -283,7 +283,7 @@ Status pause_destination(const Frame& frame, const DestinationCommand& command) 
 }
 
 Status resume_destination(const Frame& frame, const ResumeCommand& command) {
-    std::optional<reports::FeedPlace> restart;
+    std::optional<lists::FeedPlace> restart;
     if (!command.from.empty()) {
         const auto found = with_destinations(
             frame, Mode::kRead, [&](DestinationStore& opened) { return opened.find(command.id); });
@@ -349,7 +349,7 @@ Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
 }
 
 Result<std::vector<std::string>> parse_types(std::string_view text) {
-    const auto& known = reports::change_types();
+    const auto& known = lists::change_types();
     std::vector<std::string> types;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "notify/courier.hpp"
 #include "notify/served.hpp"
 #include "notify/subcommands.hpp"
@@ -170,8 +170,8 @@ Status name_range(LedgerReader& ledger, AccountNumber account, const ChangeRange
     if (!node.ok()) {
         return node.error();
     }
-    reports::visit_changes(ledger, account, *node, range.first, [&](const reports::Change& change) {
-        if (reports::first_change(change.group) > range.last) {
+    lists::visit_changes(ledger, account, *node, range.first, [&](const lists::Change& change) {
+        if (lists::first_change(change.group) > range.last) {
             return false;
         }
         replay.changes.push_back({*node, change.group.last_change});
@@ -192,7 +192,7 @@ Result<store::Replay> replay_of(const Frame& frame, const ReplayCommand& command
             return name_range(ledger, account, *command.range, replay);
         }
         constexpr std::int64_t kPerSecond = 1000;
-        replay.until = reports::end_of_feed(ledger, account);
+        replay.until = lists::end_of_feed(ledger, account);
         replay.since = static_cast<std::uint64_t>(
             std::max<std::int64_t>(command.since->seconds, 0) * kPerSecond);
         return Status::success();

@@ -13,8 +13,8 @@
 namespace sluice::notify {
 namespace {
 
-using reports::Change;
-using reports::Json;
+using lists::Change;
+using lists::Json;
 
 /// About the bytes of the changes that one read returns.
 constexpr std::size_t kReadBytesMax = 1U << 20;
@@ -29,7 +29,7 @@ std::map<std::string, std::uint32_t> node_numbers(LedgerReader& ledger) {
 }
 
 /// Returns whether an order's changes before this one were read. They may be on another node.
-bool is_next(LedgerReader& ledger, const JournalGroup& group, const reports::FeedPlace& read) {
+bool is_next(LedgerReader& ledger, const JournalGroup& group, const lists::FeedPlace& read) {
     OrderState order;
     if (group.order_change <= 1 ||
         !ledger.load_order({group.account, group.shop, group.order_id}, order)) {
@@ -44,14 +44,14 @@ bool is_next(LedgerReader& ledger, const JournalGroup& group, const reports::Fee
     });
 }
 
-Notice notice_of(const Change& change, std::uint32_t node, reports::ChangeRows& rows) {
+Notice notice_of(const Change& change, std::uint32_t node, lists::ChangeRows& rows) {
     const JournalGroup& group = change.group;
     Notice notice;
     notice.change.change = {group.node, group.last_change};
     notice.change.shop = group.shop;
     notice.change.order_id = group.order_id;
     notice.change.order_change = group.order_change;
-    notice.type = reports::change_type(group);
+    notice.type = lists::change_type(group);
     notice.webhook_id =
         webhook_id(group.account.value, node, group.last_change, to_hex(group.hash));
     notice.body = rows.json(change, kBodyBytesMax).compact();
@@ -63,7 +63,7 @@ bool is_wanted(const FeedOrder& order, const JournalGroup& group) {
     constexpr std::uint32_t kNanos = 1'000'000;
     const auto at = static_cast<std::uint64_t>(group.recorded_at.seconds * kPerSecond) +
                     group.recorded_at.nanos / kNanos;
-    const std::string_view type = reports::change_type(group);
+    const std::string_view type = lists::change_type(group);
     return (order.types.empty() ||
             std::find(order.types.begin(), order.types.end(), type) != order.types.end()) &&
            at >= order.since;
@@ -71,9 +71,9 @@ bool is_wanted(const FeedOrder& order, const JournalGroup& group) {
 
 void read_only(LedgerReader& ledger, FeedBatch& batch) {
     const auto numbers = node_numbers(ledger);
-    reports::ChangeRows rows(ledger, batch.order.account, masked_payee);
+    lists::ChangeRows rows(ledger, batch.order.account, masked_payee);
     for (const store::ChangeId& id : batch.order.only) {
-        reports::visit_changes(
+        lists::visit_changes(
             ledger, batch.order.account, id.node, id.last, [&](const Change& change) {
                 if (change.group.last_change == id.last) {
                     batch.notices.push_back(notice_of(change, numbers.at(id.node), rows));
@@ -93,15 +93,15 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
         return batch;
     }
     const auto numbers = node_numbers(ledger);
-    reports::ChangeRows rows(ledger, batch.order.account, masked_payee);
+    lists::ChangeRows rows(ledger, batch.order.account, masked_payee);
     const bool has_nodes = numbers.size() > 1;
     batch.place = batch.order.after;
     std::set<std::string> held;  // nodes whose next change must wait for another node's
     bool moved = true;
     while (moved && batch.notices.empty()) {
         moved = false;
-        const reports::Changes found = reports::changes_after(
-            ledger, batch.order.account, batch.place, batch.order.limit, kReadBytesMax, held);
+        const lists::Changes found = lists::changes_after(ledger, batch.order.account, batch.place,
+                                                          batch.order.limit, kReadBytesMax, held);
         batch.entries = found.entries;
         batch.diverged = found.diverged;
         for (const Change& change : found.changes) {
@@ -113,7 +113,7 @@ FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
                 moved = held.insert(group.node).second || moved;
                 continue;
             }
-            batch.place[group.node] = reports::place_of(group);
+            batch.place[group.node] = lists::place_of(group);
             if (is_wanted(batch.order, group)) {
                 batch.notices.push_back(notice_of(change, numbers.at(group.node), rows));
             }

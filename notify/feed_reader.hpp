@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "lmdb_store/destinations/rows.hpp"
 #include "worker/drain/target_ledger.hpp"
 
@@ -30,7 +30,7 @@ struct FeedOrder {
     std::string destination, uuid;  ///< For the caller.
     std::uint64_t replay = 0;       ///< For the caller: Replay::number, or 0.
     AccountNumber account;
-    reports::FeedPlace after;
+    lists::FeedPlace after;
     std::size_t limit = 0;
     std::vector<std::string> types;     ///< Empty means all.
     std::uint64_t since = 0;            ///< Only changes recorded at or after this time.
@@ -40,8 +40,8 @@ struct FeedOrder {
 struct FeedBatch {
     FeedOrder order;
     std::vector<Notice> notices;
-    reports::FeedPlace place;  ///< The end of what was read.
-    bool more = false;         ///< There are further changes.
+    lists::FeedPlace place;  ///< The end of what was read.
+    bool more = false;       ///< There are further changes.
     std::uint64_t entries = 0;
     bool diverged = false;
     std::optional<Error> error;  ///< The ledger cannot be read.

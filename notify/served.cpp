@@ -10,7 +10,7 @@ constexpr std::size_t kReadMax = 64;
 /// Pause after a read that failed or that found nothing.
 constexpr std::uint64_t kReadPauseMs = 1000;
 
-std::uint64_t entries_of(const reports::FeedPlace& place) {
+std::uint64_t entries_of(const lists::FeedPlace& place) {
     std::uint64_t entries = 0;
     for (const auto& [node, chain] : place) {
         entries += chain.change;
@@ -18,14 +18,14 @@ std::uint64_t entries_of(const reports::FeedPlace& place) {
     return entries;
 }
 
-bool has_reached(const reports::FeedPlace& place, const reports::FeedPlace& until) {
+bool has_reached(const lists::FeedPlace& place, const lists::FeedPlace& until) {
     return std::all_of(until.begin(), until.end(), [&](const auto& end) {
         const auto at = place.find(end.first);
         return at != place.end() && at->second.change >= end.second.change;
     });
 }
 
-bool is_at_or_before(const store::ChangeId& change, const reports::FeedPlace& until) {
+bool is_at_or_before(const store::ChangeId& change, const lists::FeedPlace& until) {
     const auto end = until.find(change.node);
     return end != until.end() && change.last <= end->second.change;
 }

@@ -11,9 +11,9 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/overview.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/programs/policy.hpp"
-#include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/values/payee_mask.hpp"
@@ -147,13 +147,13 @@ void CreatorLedger::add_amounts(CreatorHome& home, Timestamp now) {
 void CreatorLedger::add_months(CreatorHome& home, Timestamp now) {
     constexpr int kMonths = 12;
     std::uint32_t month = month_of(now);
-    for (int i = 0; i < kMonths; ++i, month = reports::month_before(month)) {
+    for (int i = 0; i < kMonths; ++i, month = lists::month_before(month)) {
         std::map<Currency, StatementAmounts> sums;
-        reports::scan_month(ledger_, scope_.account(), month, scope_.creator(),
-                            [&](const MonthlySum& sum) {
-                                check(sum.account, sum.creator);
-                                sums[sum.currency] += sum;
-                            });
+        lists::scan_month(ledger_, scope_.account(), month, scope_.creator(),
+                          [&](const MonthlySum& sum) {
+                              check(sum.account, sum.creator);
+                              sums[sum.currency] += sum;
+                          });
         for (const auto& [currency, sum] : sums) {
             const Decimal zero = zero_amount(currency);
             home.months.push_back({month_text(month), std::string(currency.code()),
@@ -255,7 +255,7 @@ CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge,
 
 std::optional<CreatorOrders> CreatorLedger::orders(const std::optional<CreatorOrderPlace>& after,
                                                    Timestamp now) {
-    reports::OrderListing listing{scope_.account()};
+    lists::OrderListing listing{scope_.account()};
     listing.creator = scope_.creator();
     if (after) {
         const std::optional<OrderState> last = own_order(after->shop, after->order);
@@ -264,11 +264,11 @@ std::optional<CreatorOrders> CreatorLedger::orders(const std::optional<CreatorOr
         }
         listing.after = {last->ordered_at, last->key.shop, last->key.order_id};
     }
-    const auto places = reports::order_places(ledger_, listing, kCreatorPageRows + 1);
+    const auto places = lists::order_places(ledger_, listing, kCreatorPageRows + 1);
     OrderJudge judge(ledger_);
     CreatorOrders page;
     std::size_t seen = 0;
-    reports::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
+    lists::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
         if (!is_own(order)) {
             throw ForeignRow();
         }
@@ -281,7 +281,7 @@ std::optional<CreatorOrders> CreatorLedger::orders(const std::optional<CreatorOr
         return true;
     });
     if (places.size() > kCreatorPageRows) {
-        const reports::OrderPlace& last = places[kCreatorPageRows - 1];
+        const lists::OrderPlace& last = places[kCreatorPageRows - 1];
         page.next = {ShopId(shop_name(last.shop)), last.order_id};
     }
     return page;

@@ -26,8 +26,8 @@
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/ledger/payout_rows.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/statement.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/statement.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice {
@@ -105,8 +105,7 @@ public:
     /// are among them, unless they were removed; codes without are not.
     /// @param month  Absent: the last twelve months by month, else the last 30 days.
     /// @param after  The name of the last row before, as `next` has it.
-    [[nodiscard]] CreatorFigurePage figures(FiguresBy by,
-                                            const std::optional<reports::Month>& month,
+    [[nodiscard]] CreatorFigurePage figures(FiguresBy by, const std::optional<lists::Month>& month,
                                             const std::optional<std::string>& after, Timestamp now);
 
 private:

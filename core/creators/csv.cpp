@@ -3,7 +3,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "core/reports/row_output.hpp"
+#include "core/lists/row_output.hpp"
 
 namespace sluice {
 namespace {
@@ -42,7 +42,7 @@ private:
     void add(const char* name, const std::string& text) {
         const char* const comma = names_.empty() ? "" : ",";
         names_ += comma + std::string(name);
-        cells_ += comma + reports::csv_field(text);
+        cells_ += comma + lists::csv_field(text);
     }
 
     std::string names_, cells_;

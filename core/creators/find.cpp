@@ -6,8 +6,8 @@
 #include "core/creators/words.hpp"
 #include "core/explain/cause.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/lists/silence.hpp"
 #include "core/protocol/order_numbers.hpp"
-#include "core/reports/silence.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
@@ -113,15 +113,15 @@ std::set<std::string> CreatorLedger::own_codes() {
 }
 
 std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& missed) {
-    reports::OrderListing listing{scope_.account()};
+    lists::OrderListing listing{scope_.account()};
     listing.from = missed.day->plus_days(-kDaysApart);
     listing.to = missed.day->plus_days(kDaysApart + 1);
     std::optional<OrderState> found;
     std::size_t left = kOrdersReadMax;
     const auto read = [&] {
-        const auto places = reports::order_places(ledger_, listing, left);
+        const auto places = lists::order_places(ledger_, listing, left);
         left -= places.size();
-        reports::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
+        lists::visit_places(ledger_, scope_.account(), places, [&](const OrderState& order) {
             if (shop_name(order.key.shop) == missed.shop.view() && fits(order, missed) &&
                 answers(order, missed)) {
                 found = order;
@@ -167,8 +167,7 @@ CreatorFound CreatorLedger::not_found(const MissedOrder& missed, Timestamp now, 
         return shown;
     }
     const std::optional<ShopNumber> shop = shop_of(missed.shop);
-    const auto silence =
-        shop ? reports::silence_of(ledger_, scope_.account(), *shop) : std::nullopt;
+    const auto silence = shop ? lists::silence_of(ledger_, scope_.account(), *shop) : std::nullopt;
     if (silence && shop_silence(silence->last_event, silence->usual, now) == ShopSilence::kSilent) {
         shown.cause = to_string(Cause::kShopSilent);
         shown.since = silence->last_event.to_string();

@@ -7,8 +7,8 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/overview.hpp"
 #include "core/programs/policy.hpp"
-#include "core/reports/overview.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/payee_mask.hpp"
 
@@ -185,7 +185,7 @@ std::optional<CreatorPaymentItems> CreatorLedger::items(const std::string& id,
 std::vector<CreatorLeftOut> CreatorLedger::left_out() {
     std::vector<CreatorLeftOut> list;
     const Policy policy = account_settings(ledger_, scope_.account()).policy;
-    for (const PayoutRun& run : reports::runs_before(ledger_, scope_.account(), "", 1)) {
+    for (const PayoutRun& run : lists::runs_before(ledger_, scope_.account(), "", 1)) {
         Skipped first;
         first.payout_run = run.payout_run;
         first.creator = scope_.creator();

@@ -12,9 +12,9 @@
 #include "core/creators/words.hpp"
 #include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/reports/clicks.hpp"
-#include "core/reports/links.hpp"
-#include "core/reports/overview.hpp"
+#include "core/lists/clicks.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/overview.hpp"
 #include "core/rules/attribution.hpp"
 
 namespace sluice {
@@ -40,7 +40,7 @@ struct Span {
     std::vector<std::uint32_t> months;
 };
 
-Span span_of(const std::optional<reports::Month>& month, FiguresBy by, Timestamp now) {
+Span span_of(const std::optional<lists::Month>& month, FiguresBy by, Timestamp now) {
     Span span;
     Timestamp first = start_of_day(now).plus_days(1 - kFigureDays);
     Timestamp until = start_of_day(now).plus_days(1);
@@ -51,7 +51,7 @@ Span span_of(const std::optional<reports::Month>& month, FiguresBy by, Timestamp
     } else if (by == FiguresBy::kMonth) {
         span.months = {month_of(now)};
         while (span.months.size() < kFigureMonths) {
-            span.months.push_back(reports::month_before(span.months.back()));
+            span.months.push_back(lists::month_before(span.months.back()));
         }
         first = start_of_day(span.months.back() * 100 + 1);
     }
@@ -149,8 +149,8 @@ private:
     bool has_amounts(std::uint32_t month) {
         const auto [known, added] = months_.try_emplace(month, false);
         if (added) {
-            reports::scan_month(own_.ledger_, own_.scope_.account(), month, own_.scope_.creator(),
-                                [&](const MonthlySum&) { known->second = true; });
+            lists::scan_month(own_.ledger_, own_.scope_.account(), month, own_.scope_.creator(),
+                              [&](const MonthlySum&) { known->second = true; });
         }
         return known->second;
     }
@@ -166,11 +166,11 @@ namespace {
 
 void add_sums(CreatorFigures& shown, const Sums& sums) {
     if (!shown.code) {
-        shown.clicks = reports::whole_number(sums.figures.clicks);
-        shown.devices = reports::whole_number(sums.figures.devices);
-        shown.conversion = reports::conversion_of(sums.figures);
+        shown.clicks = lists::whole_number(sums.figures.clicks);
+        shown.devices = lists::whole_number(sums.figures.devices);
+        shown.conversion = lists::conversion_of(sums.figures);
     }
-    shown.orders = reports::whole_number(sums.figures.orders);
+    shown.orders = lists::whole_number(sums.figures.orders);
     for (const auto& [currency, amounts] : sums.amounts) {
         const Decimal zero = zero_amount(currency);
         shown.amounts.push_back(
@@ -187,7 +187,7 @@ void CreatorLedger::add_link(CreatorFigures& figures) {
     if (ledger_.load(link)) {
         check(link.account, link.creator);
         figures.to = link.destination;
-        figures.state = reports::to_string(link.state);
+        figures.state = lists::to_string(link.state);
     }
 }
 
@@ -222,7 +222,7 @@ CreatorFigures CreatorLedger::figures_of(FiguresBy by, const std::string& name) 
     return shown;
 }
 
-CreatorFigurePage CreatorLedger::figures(FiguresBy by, const std::optional<reports::Month>& month,
+CreatorFigurePage CreatorLedger::figures(FiguresBy by, const std::optional<lists::Month>& month,
                                          const std::optional<std::string>& after, Timestamp now) {
     std::map<std::string, Sums> all = FigureReader(*this, by).read(span_of(month, by, now));
     if (by == FiguresBy::kLink) {
@@ -239,7 +239,7 @@ CreatorFigurePage CreatorLedger::figures(FiguresBy by, const std::optional<repor
         CreatorFigures shown = figures_of(by, name);
         const bool is_idle =
             sums.amounts.empty() && sums.figures.clicks.is_zero() && sums.figures.orders.is_zero();
-        if (is_idle && shown.state == reports::to_string(LinkState::kRemoved)) {
+        if (is_idle && shown.state == lists::to_string(LinkState::kRemoved)) {
             continue;
         }
         if (page.rows.size() == kCreatorPageRows) {

@@ -8,8 +8,8 @@
 #include "core/journal/journal.hpp"
 #include "core/json/member_reader.hpp"
 #include "core/ledger/valid.hpp"
+#include "core/lists/changes.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/reports/changes.hpp"
 
 namespace sluice::exports {
 namespace {
@@ -158,8 +158,7 @@ ParsedChange parse(const element& given) {
         parsed.inconsistent = "node";
     } else if (get<std::string>(change, "timestamp") != group.recorded_at.to_string()) {
         parsed.inconsistent = "timestamp";
-    } else if (!parsed.is_cut() &&
-               get<std::string>(change, "type") != reports::change_type(group)) {
+    } else if (!parsed.is_cut() && get<std::string>(change, "type") != lists::change_type(group)) {
         parsed.inconsistent = "type";
     } else if (group.last_change + 1 != parsed.first + parsed.entries ||
                group.entries.size() > parsed.entries) {

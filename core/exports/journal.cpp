@@ -2,7 +2,7 @@
 #include "core/journal/journal.hpp"
 
 #include "core/exports/table_writer.hpp"
-#include "core/reports/referred_nodes.hpp"
+#include "core/lists/referred_nodes.hpp"
 
 namespace sluice::exports {
 
@@ -19,7 +19,7 @@ void TableWriter::write_journal() {
     if (!goes_on_) {
         return;
     }
-    const reports::ReferredNodes referred(ledger_);
+    const lists::ReferredNodes referred(ledger_);
     ledger_.scan_journal(1, [&](const JournalGroup& group) {
         add_group(group, [&](std::size_t index) { return referred.of(group, index); });
         return goes_on_;
@@ -50,19 +50,19 @@ bool TableWriter::write_changes(const ChangesSince& since) {
     constexpr std::size_t kAtOnce = 1000;
     constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20U;
     const std::size_t nodes = NodeNames(ledger_).count();
-    reports::ChangeRows rows(ledger_, since.account, since.show_payee);
-    reports::FeedPlace place = since.after;
+    lists::ChangeRows rows(ledger_, since.account, since.show_payee);
+    lists::FeedPlace place = since.after;
     for (bool more = true; more && goes_on_;) {
-        reports::Changes read =
-            reports::changes_after(ledger_, since.account, place, kAtOnce, kBytesAtOnce);
+        lists::Changes read =
+            lists::changes_after(ledger_, since.account, place, kAtOnce, kBytesAtOnce);
         if (read.diverged || (read.more && read.changes.empty())) {
             throw LedgerFailure(
                 {ErrorCode::kCorrupt, "ledger: a journal group of the account's chain is missing"});
         }
-        for (const reports::Change& change : read.changes) {
+        for (const lists::Change& change : read.changes) {
             add_change(change, rows.json(change));
             add_group(change.group, [&](std::size_t index) {
-                return reports::referred_node(ledger_, change.group, index, nodes);
+                return lists::referred_node(ledger_, change.group, index, nodes);
             });
         }
         more = read.more;
@@ -71,7 +71,7 @@ bool TableWriter::write_changes(const ChangesSince& since) {
     return goes_on_;
 }
 
-void TableWriter::add_change(const reports::Change& change, reports::Json json) {
+void TableWriter::add_change(const lists::Change& change, lists::Json json) {
     ExportLine& row = line(kChanges);
     for (const Column& column : change_columns()) {
         if (column.type == ColumnType::kTime) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/json/slices.hpp"
-#include "core/reports/json.hpp"
-#include "core/reports/row_output.hpp"
+#include "core/lists/json.hpp"
+#include "core/lists/row_output.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/unicode.hpp"
 
@@ -37,7 +37,7 @@ ExportLine::ExportLine(ExportFormat format, const std::vector<Column>& columns)
         const bool is_first = names_.empty();
         names_.push_back(format == ExportFormat::kCsv
                              ? (is_first ? "" : ",")
-                             : (is_first ? "{" : ",") + reports::json_quoted(column.name) + ":");
+                             : (is_first ? "{" : ",") + lists::json_quoted(column.name) + ":");
     }
 }
 
@@ -61,7 +61,7 @@ void ExportLine::append_csv(std::string_view value) {
     if (is_plain(value)) {
         line_ += value;
     } else {
-        line_ += reports::csv_field(valid_utf8(value));
+        line_ += lists::csv_field(valid_utf8(value));
     }
 }
 
@@ -75,7 +75,7 @@ void ExportLine::append_value(std::string_view value, bool is_string) {
         line_ += value;
         line_ += '"';
     } else {
-        line_ += reports::json_quoted(value);
+        line_ += lists::json_quoted(value);
     }
 }
 
@@ -91,7 +91,7 @@ void ExportLine::append(const std::vector<std::string>& texts) {
         if (format_ == ExportFormat::kCsv) {
             list += (is_first ? "" : ";") + text;
         } else {
-            list += (is_first ? "" : ",") + reports::json_quoted(text);
+            list += (is_first ? "" : ",") + lists::json_quoted(text);
         }
     }
     append_value(format_ == ExportFormat::kCsv ? list : "[" + list + "]", false);
@@ -101,7 +101,7 @@ void ExportLine::append(std::monostate /*null*/) {
     append_value(format_ == ExportFormat::kCsv ? "" : "null", false);
 }
 
-void ExportLine::add(const reports::Value& value) {
+void ExportLine::add(const lists::Value& value) {
     begin_value();
     SLUICE_ASSERT(fits((*columns_)[at_ - 1].type, value));
     std::visit([this](const auto& held) { append(held); }, value.held());
@@ -115,7 +115,7 @@ void ExportLine::add_json(std::string_view value) {
         append(is_json_string(value) ? json_string(value) : std::string(value));
     } else {
         const bool is_one_line = value.find_first_of("\r\n") == std::string_view::npos;
-        append_value(is_one_line ? std::string(value) : reports::Json::from_text(value).compact(),
+        append_value(is_one_line ? std::string(value) : lists::Json::from_text(value).compact(),
                      false);
     }
 }

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/reports/list.hpp"
+#include "core/lists/list.hpp"
 
 namespace sluice::exports {
 
@@ -17,8 +17,8 @@ enum class ExportFormat : std::uint8_t {
     kCsv,     ///< RFC 4180 with a header line. An empty field is null or an empty text.
 };
 
-using reports::Column;
-using reports::ColumnType;
+using lists::Column;
+using lists::ColumnType;
 
 /// Writes rows, each column by column in their order. Reuses its buffer.
 class ExportLine {
@@ -29,11 +29,11 @@ public:
     [[nodiscard]] std::string header() const;
 
     /// Writes the next column. Requires: the value is null, or of the column's type.
-    void add(const reports::Value& value);
+    void add(const lists::Value& value);
     /// Writes a row of the list.
     template <class Of>
-    void add(const reports::List<Of>& list, const Of& of) {
-        list.visit(of, [this](const reports::Value& value) { add(value); });
+    void add(const lists::List<Of>& list, const Of& of) {
+        list.visit(of, [this](const lists::Value& value) { add(value); });
     }
     /// Writes the next column, a value of its type, from valid JSON text.
     void add_json(std::string_view value);
@@ -51,7 +51,7 @@ private:
     void append(const Timestamp& time) { append(std::string_view(time.to_string())); }
     void append(std::uint64_t number) { append_value(std::to_string(number), false); }
     void append(bool flag) { append_value(flag ? "true" : "false", false); }
-    void append(const reports::Json& json) { append_value(json.compact(), false); }
+    void append(const lists::Json& json) { append_value(json.compact(), false); }
     void append(std::monostate /*null*/);
     void append_value(std::string_view value, bool is_string);
     void append_csv(std::string_view value);

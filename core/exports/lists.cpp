@@ -4,19 +4,19 @@
 
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/overview.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
-#include "core/reports/links.hpp"
-#include "core/reports/overview.hpp"
 
 namespace sluice::exports {
 namespace {
 
-using reports::Column;
-using reports::or_null;
-using reports::Value;
-using enum reports::ColumnType;
-using enum reports::Scope;
+using lists::Column;
+using lists::or_null;
+using lists::Value;
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 /// Returns the active payouts whose COMMISSION items are the order's commission (P2).
 std::vector<std::string> commission_payouts(const OrderState& order, Currency currency) {
@@ -267,9 +267,9 @@ const List<PayoutItem>& payout_item_list() {
     return list;
 }
 
-const List<reports::AnomalyOf>& anomaly_list() {
-    using Of = const reports::AnomalyOf&;
-    static const List<reports::AnomalyOf> list{
+const List<lists::AnomalyOf>& anomaly_list() {
+    using Of = const lists::AnomalyOf&;
+    static const List<lists::AnomalyOf> list{
         {"node", kText, kLedger, [](Of of) -> Value { return of.anomaly.node; }},
         {"event_seq", kInteger, kLedger, [](Of of) -> Value { return of.anomaly.first_seq.value; }},
         {"account_id", kText, kLedger, [](Of of) -> Value { return of.shop.account_id; }},
@@ -300,8 +300,7 @@ const List<LinkOf>& link_list() {
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.link.creator; }},
         {"to", kText, kEveryone, [](Of of) -> Value { return of.link.destination; }},
         {"deep", kFlag, kEveryone, [](Of of) -> Value { return of.link.deep; }},
-        {"state", kText, kEveryone,
-         [](Of of) -> Value { return reports::to_string(of.link.state); }},
+        {"state", kText, kEveryone, [](Of of) -> Value { return lists::to_string(of.link.state); }},
         {"created_at", kTime, kEveryone, [](Of of) -> Value { return of.link.created_at; }}};
     return list;
 }
@@ -315,11 +314,11 @@ const List<DayOf<ClickDay>>& click_day_list() {
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
         {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
         {"clicks", kInteger, kEveryone,
-         [](Of of) -> Value { return reports::whole_number(of.day.clicks); }},
+         [](Of of) -> Value { return lists::whole_number(of.day.clicks); }},
         {"devices", kInteger, kEveryone,
-         [](Of of) -> Value { return reports::whole_number(of.day.devices); }},
+         [](Of of) -> Value { return lists::whole_number(of.day.devices); }},
         {"orders", kInteger, kEveryone,
-         [](Of of) -> Value { return reports::whole_number(of.day.orders); }}};
+         [](Of of) -> Value { return lists::whole_number(of.day.orders); }}};
     return list;
 }
 
@@ -341,7 +340,7 @@ const List<DayOf<LinkDay>>& link_day_list() {
 const std::vector<Column>& product_columns() {
     static const std::vector<Column> all = [] {
         std::vector<Column> columns{{"account_id", kText, kEveryone}};
-        const std::vector<Column>& fields = reports::product_columns();
+        const std::vector<Column>& fields = lists::product_columns();
         columns.insert(columns.end(), fields.begin(), fields.end());
         columns.emplace_back("other_fields", kJson, kEveryone);
         return columns;

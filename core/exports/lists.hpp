@@ -1,5 +1,5 @@
 // Lists of an export: what a loader wants of an order, a payout or an entry of the journal. They
-// differ from those of core/reports/, because creators have their first ids, by which tables are
+// differ from those of core/lists/, because creators have their first ids, by which tables are
 // joined. Periods and their sums are the same in both.
 #pragma once
 
@@ -11,14 +11,14 @@
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
-#include "core/reports/list.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/list.hpp"
+#include "core/lists/report.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/statements/statements.hpp"
 
 namespace sluice::exports {
 
-using reports::List;
+using lists::List;
 
 struct OrderOf {
     const ShopRow& shop;
@@ -96,11 +96,11 @@ struct DayOf {
 [[nodiscard]] const List<DayOf<ClickDay>>& click_day_list();
 [[nodiscard]] const List<DayOf<LinkDay>>& link_day_list();
 
-[[nodiscard]] const List<reports::AnomalyOf>& anomaly_list();
+[[nodiscard]] const List<lists::AnomalyOf>& anomaly_list();
 
 /// Columns of products: the fields that the protocol knows, and one for all others.
-[[nodiscard]] const std::vector<reports::Column>& product_columns();
+[[nodiscard]] const std::vector<lists::Column>& product_columns();
 /// Columns of changes, which are members of the feed's objects.
-[[nodiscard]] const std::vector<reports::Column>& change_columns();
+[[nodiscard]] const std::vector<lists::Column>& change_columns();
 
 }  // namespace sluice::exports

@@ -2,8 +2,8 @@
 
 #include "core/exports/lists.hpp"
 #include "core/json/slices.hpp"
+#include "core/lists/periods.hpp"
 #include "core/protocol/product_fields.hpp"
-#include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/order_book.hpp"
 
@@ -85,7 +85,7 @@ void TableWriter::write_payouts() {
 
 void TableWriter::add_payout(const Payout& payout, const std::string& node) {
     const auto account = accounts_.find(payout.account);
-    const CreatorRow profile = reports::profile_of(ledger_, payout.account, payout.creator);
+    const CreatorRow profile = lists::profile_of(ledger_, payout.account, payout.creator);
     line(kPayouts).add(
         payout_list(),
         {payout, account == accounts_.end() ? std::string_view() : account->second.view(),
@@ -147,8 +147,7 @@ void TableWriter::add_product(const ShopRow& shop, const CatalogRecord& record) 
     }
     std::string other;
     for (const auto& [name, value] : members) {
-        other +=
-            (other.empty() ? "{" : ",") + reports::json_quoted(name) + ":" + std::string(value);
+        other += (other.empty() ? "{" : ",") + lists::json_quoted(name) + ":" + std::string(value);
     }
     row.add_json(other.empty() ? "null" : other + "}");
     add(kProducts);
@@ -163,13 +162,13 @@ void TableWriter::write_periods() {
         period.account = number;
         const AccountId& account = id;
         ledger_.scan(period, {1, 1}, [&](const Period& row) {
-            line(kPeriods).add(reports::period_list(), {account, &row});
+            line(kPeriods).add(lists::period_list(), {account, &row});
             return add(kPeriods);
         });
         PeriodSum sum;
         sum.account = number;
         ledger_.scan(sum, {1, 1}, [&](const PeriodSum& row) {
-            line(kPeriodSums).add(reports::period_sum_list(), {account, row.creator, row});
+            line(kPeriodSums).add(lists::period_sum_list(), {account, row.creator, row});
             return add(kPeriodSums);
         });
     }

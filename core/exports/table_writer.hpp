@@ -8,8 +8,8 @@
 #include "core/explain/node_names.hpp"
 #include "core/exports/lists.hpp"
 #include "core/exports/tables.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/report.hpp"
 
 namespace sluice::exports {
 
@@ -20,8 +20,8 @@ public:
     TableWriter(LedgerReader& ledger, ExportFormat format, ExportOutput& out)
         : ledger_(ledger),
           out_(out),
-          accounts_(reports::account_ids(ledger)),
-          shops_(reports::shops_of(ledger, {})) {
+          accounts_(lists::account_ids(ledger)),
+          shops_(lists::shops_of(ledger, {})) {
         for (const ExportTable& table : export_tables()) {
             lines_.emplace_back(format, table.columns);
         }
@@ -40,8 +40,8 @@ public:
         write_products();
         write_periods();
         write_links();
-        write_days<ClickDay>(kClickDays, click_day_list(), reports::scan_click_days);
-        write_days<LinkDay>(kLinkDays, link_day_list(), reports::scan_link_days);
+        write_days<ClickDay>(kClickDays, click_day_list(), lists::scan_click_days);
+        write_days<LinkDay>(kLinkDays, link_day_list(), lists::scan_link_days);
         return goes_on_;
     }
     bool write_changes(const ChangesSince& since);
@@ -64,7 +64,7 @@ private:
     [[nodiscard]] EntryOf entry_of(const JournalGroup& group, std::size_t index) const;
     void add_entry(const JournalGroup& group, std::size_t index);
     void add_reference(const JournalGroup& group, std::size_t index, const std::string& node);
-    void add_change(const reports::Change& change, reports::Json json);
+    void add_change(const lists::Change& change, lists::Json json);
     void write_balances(Timestamp now);
     void write_payouts();
     void add_payout(const Payout& payout, const std::string& node);

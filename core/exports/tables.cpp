@@ -1,7 +1,7 @@
 #include "core/exports/tables.hpp"
 
 #include "core/exports/lists.hpp"
-#include "core/reports/periods.hpp"
+#include "core/lists/periods.hpp"
 
 namespace sluice::exports {
 namespace {
@@ -17,8 +17,8 @@ std::vector<ExportTable> make_tables() {
             {"payout_items", payout_item_list().columns()},
             {"anomalies", anomaly_list().columns()},
             {"products", product_columns()},
-            {"periods", reports::period_list().columns()},
-            {"period_sums", reports::period_sum_list().columns()},
+            {"periods", lists::period_list().columns()},
+            {"period_sums", lists::period_sum_list().columns()},
             {"links", exports::link_list().columns()},
             {"click_days", click_day_list().columns()},
             {"link_days", link_day_list().columns()},

@@ -11,7 +11,7 @@
 
 #include "core/exports/line.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "core/values/interface.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -65,8 +65,8 @@ public:
 /// Names changes of an account that are to be written.
 struct ChangesSince {
     AccountNumber account;
-    reports::FeedPlace after;
-    reports::JournalRows::ShowPayee show_payee = nullptr;  ///< As of JournalRows.
+    lists::FeedPlace after;
+    lists::JournalRows::ShowPayee show_payee = nullptr;  ///< As of JournalRows.
 };
 /// Writes the account's changes after a place, as the feed has them, and their journal entries.
 /// Requires: the chains are those that the place was taken from.

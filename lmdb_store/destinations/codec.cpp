@@ -10,7 +10,7 @@ constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 
 // One function lists the fields of a row, for the writer and for the reader.
 
-void place_fields(FieldWriter& fields, const reports::FeedPlace& place) {
+void place_fields(FieldWriter& fields, const lists::FeedPlace& place) {
     fields.each(place, [&fields](const auto& chain) {
         fields(chain.first);
         fields(chain.second.change);
@@ -18,24 +18,24 @@ void place_fields(FieldWriter& fields, const reports::FeedPlace& place) {
     });
 }
 
-void place_fields(FieldReader& fields, reports::FeedPlace& place) {
-    std::vector<std::pair<std::string, reports::ChainPlace>> chains;
+void place_fields(FieldReader& fields, lists::FeedPlace& place) {
+    std::vector<std::pair<std::string, lists::ChainPlace>> chains;
     fields.each(chains, [&fields](auto& chain) {
         fields(chain.first);
         fields(chain.second.change);
         fields(chain.second.hash);
     });
-    place = reports::FeedPlace(chains.begin(), chains.end());
+    place = lists::FeedPlace(chains.begin(), chains.end());
 }
 
-void restart_field(FieldWriter& fields, const std::optional<reports::FeedPlace>& place) {
+void restart_field(FieldWriter& fields, const std::optional<lists::FeedPlace>& place) {
     fields(place.has_value());
     if (place) {
         place_fields(fields, *place);
     }
 }
 
-void restart_field(FieldReader& fields, std::optional<reports::FeedPlace>& place) {
+void restart_field(FieldReader& fields, std::optional<lists::FeedPlace>& place) {
     bool is_present = false;
     fields(is_present);
     if (is_present) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "core/values/ids.hpp"
 
 namespace sluice::store {
@@ -33,7 +33,7 @@ struct Destination {
     /// counts as not failing.
     std::uint64_t fresh_starts = 0;
     /// Set by a fresh start that forgets the pending changes, and continues after this place.
-    std::optional<reports::FeedPlace> restart;
+    std::optional<lists::FeedPlace> restart;
     bool is_paused = false;
 };
 
@@ -59,7 +59,7 @@ struct PendingChange {
 
 /// How far a destination was served.
 struct DestinationProgress {
-    reports::FeedPlace place;         ///< The cursor: the end of what was read.
+    lists::FeedPlace place;           ///< The cursor: the end of what was read.
     std::uint64_t entries = 0;        ///< The account's chains had so many at the last look.
     std::uint64_t looked_at = 0;      ///< Time of that look.
     std::uint64_t last_success = 0;   ///< 0 means never.
@@ -100,10 +100,10 @@ struct StoredDestination {
 
 /// Changes that are to be sent again, by a second cursor that runs up to `until`.
 struct Replay {
-    std::uint64_t number = 0;         ///< Number of the request: 1, 2, 3 ...
-    reports::FeedPlace place, until;  ///< From after `place` up to `until`.
-    std::uint64_t since = 0;          ///< Only changes recorded at or after this time.
-    std::vector<ChangeId> changes;    ///< These alone, if there are any.
+    std::uint64_t number = 0;       ///< Number of the request: 1, 2, 3 ...
+    lists::FeedPlace place, until;  ///< From after `place` up to `until`.
+    std::uint64_t since = 0;        ///< Only changes recorded at or after this time.
+    std::vector<ChangeId> changes;  ///< These alone, if there are any.
 };
 
 enum class AttemptOutcome : std::uint8_t {

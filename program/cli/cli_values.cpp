@@ -192,7 +192,7 @@ Result<Decimal> parse_amount(std::string_view text) {
         "expected an amount such as -12.50 (at most 15 digits before the point and 6 after it)");
 }
 
-Result<reports::Month> parse_month(std::string_view text) {
+Result<lists::Month> parse_month(std::string_view text) {
     const std::string first(text);
     const auto from = text.size() == 7 ? Timestamp::parse(first + "-01T00:00:00Z") : std::nullopt;
     if (!from) {
@@ -204,7 +204,7 @@ Result<reports::Month> parse_month(std::string_view text) {
     if (!to) {
         return invalid("expected a month before 9999-12");
     }
-    return reports::Month{*from, *to, first};
+    return lists::Month{*from, *to, first};
 }
 
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/intake/rate_window.hpp"
-#include "core/reports/statement.hpp"
+#include "core/lists/statement.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
@@ -53,7 +53,7 @@ template <class Value>
 /// An ISO 4217 code.
 [[nodiscard]] Result<Currency> parse_currency(std::string_view text);
 
-[[nodiscard]] Result<reports::Month> parse_month(std::string_view text);
+[[nodiscard]] Result<lists::Month> parse_month(std::string_view text);
 /// Parses decimal digits, `min` to `max`.
 [[nodiscard]] Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min,
                                                 std::uint64_t max);

@@ -54,14 +54,14 @@ std::string grouped(std::uint64_t number) {
     return text;
 }
 
-std::vector<Column> printed(const std::vector<reports::Column>& columns) {
+std::vector<Column> printed(const std::vector<lists::Column>& columns) {
     std::vector<Column> shown;
-    for (const reports::Column& column : columns) {
-        const bool is_number = column.type == reports::ColumnType::kInteger ||
-                               column.type == reports::ColumnType::kAmount ||
-                               column.type == reports::ColumnType::kRate;
+    for (const lists::Column& column : columns) {
+        const bool is_number = column.type == lists::ColumnType::kInteger ||
+                               column.type == lists::ColumnType::kAmount ||
+                               column.type == lists::ColumnType::kRate;
         shown.push_back({column.name, is_number ? Align::kRight : Align::kLeft,
-                         column.shown == reports::Shown::kInTable});
+                         column.shown == lists::Shown::kInTable});
     }
     return shown;
 }
@@ -111,7 +111,7 @@ void Listing::add_raw(const std::vector<JsonMember>& row) {
         const auto found = std::ranges::find(row, column.name, &JsonMember::key);
         if (shows(column)) {
             cells.push_back(found == row.end() ? std::string()
-                                               : reports::raw_cell_text(found->value));
+                                               : lists::raw_cell_text(found->value));
         }
     }
     add_cells(std::move(cells));

@@ -11,22 +11,22 @@
 #include <utility>
 #include <vector>
 
-#include "core/reports/list.hpp"
-#include "core/reports/row_output.hpp"
+#include "core/lists/list.hpp"
+#include "core/lists/row_output.hpp"
 #include "core/values/result.hpp"
 #include "program/cli/cli.hpp"
 #include "program/cli/printable.hpp"
 
 namespace sluice::cli {
 
-using reports::csv_field;
-using reports::indented;
-using reports::Json;
-using reports::json_quoted;
-using reports::JsonEscapes;
-using reports::object_of;
-using reports::Row;
-using reports::text_or_null;
+using lists::csv_field;
+using lists::indented;
+using lists::Json;
+using lists::json_quoted;
+using lists::JsonEscapes;
+using lists::object_of;
+using lists::Row;
+using lists::text_or_null;
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 [[nodiscard]] Result<Format> parse_format(std::string_view text);
@@ -43,13 +43,13 @@ struct Column {
     bool in_table = true;  ///< False for a column that only CSV and JSON have.
 };
 /// Numbers, amounts and rates are at the right.
-[[nodiscard]] std::vector<Column> printed(const std::vector<reports::Column>& columns);
+[[nodiscard]] std::vector<Column> printed(const std::vector<lists::Column>& columns);
 
 /// One listing, written to `out` (not owned). The program checks for write errors when it ends.
-class Listing final : public reports::RowOutput {
+class Listing final : public lists::RowOutput {
 public:
     Listing(Format format, std::vector<Column> columns, std::FILE* out = stdout);
-    Listing(Format format, const std::vector<reports::Column>& columns, std::FILE* out = stdout)
+    Listing(Format format, const std::vector<lists::Column>& columns, std::FILE* out = stdout)
         : Listing(format, printed(columns), out) {}
 
     /// A table and CSV show each value as Json::cell().
@@ -93,7 +93,7 @@ void list_all(Format format, std::vector<Column> columns, const Items& items, Ro
 
 /// Prints a row of the list for each of `items`.
 template <class Items, class Of>
-void list_all(Format format, const reports::List<Of>& list, const Items& items) {
+void list_all(Format format, const lists::List<Of>& list, const Items& items) {
     list_all(format, printed(list.columns()), items,
              [&list](const Of& item) { return list.row(item); });
 }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/commands/seal.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/silence.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/silence.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
 
@@ -73,7 +73,7 @@ SilenceWatch::Found SilenceWatch::read() {
     }
     const std::unique_ptr<Ledger> ledger = std::move(opened).value();
     const auto snapshot = ledger->snapshot({});
-    reports::scan_silences(*snapshot, [&](ShopNumber number, const reports::Silence& silence) {
+    lists::scan_silences(*snapshot, [&](ShopNumber number, const lists::Silence& silence) {
         const auto shop = shops.find(number);
         if (shop != shops.end()) {
             found.shops.push_back(
@@ -84,8 +84,8 @@ SilenceWatch::Found SilenceWatch::read() {
     });
     std::ranges::sort(found.shops, {}, &ShopActivity::last_event);
     found.shops.resize(std::min(found.shops.size(), kShopsMax));
-    for (const reports::ShopWithoutDevices& one :
-         reports::shops_without_devices(*snapshot, std::nullopt, day_of(now().plus_days(-1)))) {
+    for (const lists::ShopWithoutDevices& one :
+         lists::shops_without_devices(*snapshot, std::nullopt, day_of(now().plus_days(-1)))) {
         const auto shop = shops.find(one.shop);
         if (shop != shops.end() && found.lacks.size() < kShopsMax) {
             found.lacks.push_back(

@@ -28,7 +28,7 @@ struct ShopActivity {
 
 struct ShopLack {
     std::string account_id, shop_id;
-    std::uint64_t devices;  ///< As of reports::ShopWithoutDevices, yesterday.
+    std::uint64_t devices;  ///< As of lists::ShopWithoutDevices, yesterday.
 };
 
 class SilenceWatch {

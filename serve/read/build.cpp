@@ -13,7 +13,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 /// The query that a cursor belongs to: all parameters but the page's own, and the account.
 std::string query_of(const Job& job) {
@@ -39,12 +39,12 @@ std::string next_target(const Job& job, const std::string& cursor) {
     return target + "after=" + cursor;
 }
 
-std::string csv_of(const std::vector<reports::Column>& columns, const Page& page) {
+std::string csv_of(const std::vector<lists::Column>& columns, const Page& page) {
     std::string text = csv_head(columns);
-    for (const reports::Row& row : page.rows) {
+    for (const lists::Row& row : page.rows) {
         for (std::size_t i = 0; i < columns.size(); ++i) {
             text += (i == 0 ? "" : ",") +
-                    reports::csv_field(i < row.size() ? row[i].cell() : std::string());
+                    lists::csv_field(i < row.size() ? row[i].cell() : std::string());
         }
         text += '\n';
     }
@@ -54,7 +54,7 @@ std::string csv_of(const std::vector<reports::Column>& columns, const Page& page
             text += i == 0 ? "" : ",";
             for (const JsonMember& member : members) {
                 if (member.key == columns[i].name) {
-                    text += reports::csv_field(reports::raw_cell_text(member.value));
+                    text += lists::csv_field(lists::raw_cell_text(member.value));
                 }
             }
         }
@@ -64,15 +64,15 @@ std::string csv_of(const std::vector<reports::Column>& columns, const Page& page
 }
 
 /// Writes each row as object_of() would give it, without making it: most of an answer's time.
-std::string json_of(const std::vector<reports::Column>& columns, const Page& page,
+std::string json_of(const std::vector<lists::Column>& columns, const Page& page,
                     const std::string& next) {
     std::vector<std::string> names;
-    for (const reports::Column& column : columns) {
-        names.push_back((names.empty() ? "{" : ",") + reports::json_quoted(column.name) + ":");
+    for (const lists::Column& column : columns) {
+        names.push_back((names.empty() ? "{" : ",") + lists::json_quoted(column.name) + ":");
     }
     std::string text = "{\"items\":[";
     const char* comma = "";
-    for (const reports::Row& row : page.rows) {
+    for (const lists::Row& row : page.rows) {
         text += std::exchange(comma, ",");
         for (std::size_t i = 0; i < columns.size(); ++i) {
             text += names[i];
@@ -84,15 +84,15 @@ std::string json_of(const std::vector<reports::Column>& columns, const Page& pag
         text += std::exchange(comma, ",");
         text += object;
     }
-    text += "],\"next\":" + (next.empty() ? "null" : reports::json_quoted(next));
+    text += "],\"next\":" + (next.empty() ? "null" : lists::json_quoted(next));
     for (const auto& [name, value] : page.extras) {
-        text += "," + reports::json_quoted(name) + ":" + value.compact();
+        text += "," + lists::json_quoted(name) + ":" + value.compact();
     }
     return text + "}";
 }
 
-void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, Page& page) {
-    for (reports::Row& row : page.rows) {
+void mask_rows(const std::vector<lists::Column>& columns, const Masks& masks, Page& page) {
+    for (lists::Row& row : page.rows) {
         SLUICE_ASSERT(row.size() <= columns.size());
         for (std::size_t i = 0; i < row.size(); ++i) {
             masks.mask_cell(columns[i], row[i]);
@@ -101,7 +101,7 @@ void mask_rows(const std::vector<reports::Column>& columns, const Masks& masks, 
 }
 
 Answer list_answer(const Job& job, Read& read, Page& page) {
-    const std::vector<reports::Column>& columns =
+    const std::vector<lists::Column>& columns =
         page.columns.empty() ? job.resource->columns : page.columns;
     mask_rows(columns, Masks(read.sees_all_of(job.resource->path)), page);
     const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
@@ -120,7 +120,7 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
 
 /// Cuts the one row of a page, which has the mark then.
 void cut_row(const Job& job, Page& page) {
-    const std::vector<reports::Column>& columns =
+    const std::vector<lists::Column>& columns =
         page.columns.empty() ? job.resource->columns : page.columns;
     const std::string whole =
         page.rows.empty() ? page.raw_rows.front() : object_of(columns, page.rows.front()).compact();
@@ -200,9 +200,9 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
 
 }  // namespace
 
-std::string csv_head(const std::vector<reports::Column>& columns) {
+std::string csv_head(const std::vector<lists::Column>& columns) {
     std::string line;
-    for (const reports::Column& column : columns) {
+    for (const lists::Column& column : columns) {
         line += (line.empty() ? "" : ",") + std::string(column.name);
     }
     return line + "\n";

@@ -10,8 +10,8 @@
 namespace sluice::serve {
 namespace {
 
-using reports::ChainPlace;
-using reports::FeedPlace;
+using lists::ChainPlace;
+using lists::FeedPlace;
 
 constexpr std::size_t kDigestBytes = 8;
 std::string digest_of(std::string_view query, std::string_view key) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/reports/changes.hpp"
+#include "core/lists/changes.hpp"
 #include "core/values/ids.hpp"
 
 namespace sluice::serve {
@@ -34,13 +34,13 @@ namespace sluice::serve {
 
 /// Returns the key of a cursor: for each node its UUID, the change number, and the first bytes of
 /// that change's hash in hexadecimal.
-[[nodiscard]] std::string feed_key(const reports::FeedPlace& place);
+[[nodiscard]] std::string feed_key(const lists::FeedPlace& place);
 /// Returns nothing unless feed_key() made the key.
-[[nodiscard]] std::optional<reports::FeedPlace> feed_place(const std::string& key);
+[[nodiscard]] std::optional<lists::FeedPlace> feed_place(const std::string& key);
 
-[[nodiscard]] std::string feed_cursor(AccountNumber account, const reports::FeedPlace& place);
+[[nodiscard]] std::string feed_cursor(AccountNumber account, const lists::FeedPlace& place);
 /// Returns nothing unless the cursor is one of this account.
-[[nodiscard]] std::optional<reports::FeedPlace> open_feed_cursor(AccountNumber account,
-                                                                 std::string_view cursor);
+[[nodiscard]] std::optional<lists::FeedPlace> open_feed_cursor(AccountNumber account,
+                                                               std::string_view cursor);
 
 }  // namespace sluice::serve

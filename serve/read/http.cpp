@@ -6,14 +6,14 @@
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <boost/url/url_view.hpp>
 
-#include "core/reports/json.hpp"
+#include "core/lists/json.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice::serve {
 namespace {
 
 namespace urls = boost::urls;
-using reports::Json;
+using lists::Json;
 
 std::string decoded(urls::pct_string_view text) {
     urls::encoding_opts options;
@@ -84,7 +84,7 @@ const std::vector<ProblemKind>& problem_kinds() {
 }
 
 Answer problem(std::string_view code, std::string_view detail) {
-    Answer answer = problem_of(code, "detail", reports::text_or_null(detail));
+    Answer answer = problem_of(code, "detail", lists::text_or_null(detail));
     if (answer.status == 503) {
         answer.with("Retry-After", "1");
     } else if (answer.status == 405) {

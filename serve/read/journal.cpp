@@ -5,9 +5,9 @@
 #include <map>
 
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/changes.hpp"
-#include "core/reports/referred_nodes.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/changes.hpp"
+#include "core/lists/referred_nodes.hpp"
+#include "core/lists/report.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
@@ -106,7 +106,7 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
 }  // namespace
 
 Page list_journal(Read& read) {
-    reports::ReportFilter filter;
+    lists::ReportFilter filter;
     filter.account = read.grant.account_id;
     filter.shop = read.arguments.id<ShopId>("shop");
     filter.creator = creator_of(read);
@@ -118,7 +118,7 @@ Page list_journal(Read& read) {
     }
     const auto program = program_of(read);
     const auto reason = read.arguments.text("reason");
-    const reports::JournalRows rows(read.ledger, read.grant.account, masked_payee);
+    const lists::JournalRows rows(read.ledger, read.grant.account, masked_payee);
     std::vector<NodeJournal> journals = journals_of(read);
     Page page;
     for (std::size_t rows_read = 0;; ++rows_read) {
@@ -144,7 +144,7 @@ Page list_journal(Read& read) {
             }
             if (!reason || to_string(group.entries[i].reason) == *reason) {
                 page.rows.push_back(rows.row(
-                    group, i, reports::referred_node(read.ledger, group, i, journals.size())));
+                    group, i, lists::referred_node(read.ledger, group, i, journals.size())));
             }
             if (i != 0) {
                 journal->pass_to(number);
@@ -158,25 +158,25 @@ Page list_journal(Read& read) {
 /// entries.
 Answer list_changes(Read& read) {
     constexpr std::size_t kBytes = kAnswerBytesMax / 2;
-    const reports::FeedPlace after =
-        read.after ? from_cursor(feed_place(*read.after)) : reports::FeedPlace{};
-    const reports::Changes found =
-        reports::changes_after(read.ledger, read.grant.account, after, read.limit(), kBytes);
+    const lists::FeedPlace after =
+        read.after ? from_cursor(feed_place(*read.after)) : lists::FeedPlace{};
+    const lists::Changes found =
+        lists::changes_after(read.ledger, read.grant.account, after, read.limit(), kBytes);
     if (found.diverged) {
         refuse("cursor_diverged", "begin again without `after`");
     }
-    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
-    reports::FeedPlace next = after;
+    lists::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    lists::FeedPlace next = after;
     std::size_t shown = 0;
     Answer answer;
     answer.body = "{\"changes\":[";
     for (; shown < found.changes.size() && answer.body.size() < kBytes; ++shown) {
-        const reports::Change& change = found.changes[shown];
+        const lists::Change& change = found.changes[shown];
         answer.body += (shown == 0 ? "" : ",") + rows.json(change, kBytes / 2).compact();
-        next[change.group.node] = reports::place_of(change.group);
+        next[change.group.node] = lists::place_of(change.group);
     }
     const bool more = found.more || shown < found.changes.size();
-    answer.body += "],\"next\":" + reports::json_quoted(read.cursor_of(feed_key(next))) +
+    answer.body += "],\"next\":" + lists::json_quoted(read.cursor_of(feed_key(next))) +
                    ",\"more\":" + (more ? "true" : "false") + "}";
     if (found.changes.empty()) {
         answer.waits_behind = found.entries;
@@ -188,11 +188,11 @@ Answer list_changes(Read& read) {
 Page list_change(Read& read) {
     const std::uint64_t number = read.arguments.number("change", 0);
     const std::uint64_t first = read.after ? key_number(*read.after) : 0;
-    reports::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
+    lists::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
     ReadLimit limit(read);
     Page page;
-    const auto add = [&](const reports::Change& change) {
-        if (reports::first_change(change.group) > number) {
+    const auto add = [&](const lists::Change& change) {
+        if (lists::first_change(change.group) > number) {
             return false;
         }
         page.extras.emplace_back("change", rows.head(change));
@@ -204,8 +204,8 @@ Page list_change(Read& read) {
         }
         return false;
     };
-    reports::visit_changes(read.ledger, read.grant.account, read.arguments.required("node"), number,
-                           add);
+    lists::visit_changes(read.ledger, read.grant.account, read.arguments.required("node"), number,
+                         add);
     if (page.extras.empty()) {
         refuse("not_found");
     }

@@ -1,5 +1,5 @@
 // Links and clicks: what creators published, who followed it, and what it brought.
-#include "core/reports/links.hpp"
+#include "core/lists/links.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/ledger/overview_rows.hpp"
-#include "core/reports/clicks.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/names.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/clicks.hpp"
+#include "core/lists/names.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "serve/read/cursor.hpp"
@@ -21,8 +21,8 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
-using reports::LinkPlace;
+using lists::Json;
+using lists::LinkPlace;
 
 /// Links of an account that are sorted by clicks.
 constexpr std::size_t kLinksSortedMax = 10'000;
@@ -31,11 +31,11 @@ constexpr std::size_t kOrdersOfCreatorMax = 2000;
 constexpr std::size_t kCreatorOrdersAtOnce = 100;
 constexpr std::size_t kLinkOrdersListed = 10;
 
-reports::ClicksBy by_of(const Arguments& arguments) {
-    return arguments.is("by", "month")     ? reports::ClicksBy::kMonth
-           : arguments.is("by", "link")    ? reports::ClicksBy::kLink
-           : arguments.is("by", "creator") ? reports::ClicksBy::kCreator
-                                           : reports::ClicksBy::kDay;
+lists::ClicksBy by_of(const Arguments& arguments) {
+    return arguments.is("by", "month")     ? lists::ClicksBy::kMonth
+           : arguments.is("by", "link")    ? lists::ClicksBy::kLink
+           : arguments.is("by", "creator") ? lists::ClicksBy::kCreator
+                                           : lists::ClicksBy::kDay;
 }
 
 /// Selects the rows of a list of links.
@@ -76,9 +76,9 @@ std::vector<LinkRow> links_by_id(Read& read, const LinkFilter& filter, Page& pag
     ReadLimit limit(read);
     std::vector<LinkRow> links;
     for (bool more = true; more && !page.next_key;) {
-        const auto places = reports::link_places(read.ledger, read.grant.account, filter.creator,
-                                                 after, kPlacesAtOnce);
-        for (LinkRow& link : reports::links_at(read.ledger, places)) {
+        const auto places = lists::link_places(read.ledger, read.grant.account, filter.creator,
+                                               after, kPlacesAtOnce);
+        for (LinkRow& link : lists::links_at(read.ledger, places)) {
             if (!limit.admits(place_key(link), page, links.size())) {
                 break;
             }
@@ -95,24 +95,24 @@ std::vector<LinkRow> links_by_id(Read& read, const LinkFilter& filter, Page& pag
 }
 
 /// Returns whole clicks of this month, at least 0.
-std::uint64_t clicks_of(const reports::FiguresOfLinks& month, const LinkId& link) {
+std::uint64_t clicks_of(const lists::FiguresOfLinks& month, const LinkId& link) {
     const auto found = month.find(link);
-    return found == month.end() ? 0 : reports::whole_number(found->second.clicks);
+    return found == month.end() ? 0 : lists::whole_number(found->second.clicks);
 }
 
 /// Returns the links that the filter covers, with the most clicks of this month first, and of
 /// equal ones by creator and id.
 std::vector<LinkRow> best_links(Read& read, const LinkFilter& filter) {
-    const auto places = reports::link_places(
+    const auto places = lists::link_places(
         read.ledger, read.grant.account, filter.creator, std::nullopt,
         filter.creator ? std::numeric_limits<std::size_t>::max() : kLinksSortedMax + 1);
     if (!filter.creator && places.size() > kLinksSortedMax) {
         throw Refusal{parameter_problem(
             {{"sort", "the account has over 10,000 links; state a creator, or sort by id"}})};
     }
-    std::vector<LinkRow> links = reports::links_at(read.ledger, places);
+    std::vector<LinkRow> links = lists::links_at(read.ledger, places);
     std::erase_if(links, [&filter](const LinkRow& link) { return !filter.covers(link); });
-    const auto month = reports::link_figures_of_month(read.ledger, links, month_of(read.now));
+    const auto month = lists::link_figures_of_month(read.ledger, links, month_of(read.now));
     std::ranges::sort(links, [&month](const LinkRow& a, const LinkRow& b) {
         const std::uint64_t of_a = clicks_of(month, a.link);
         const std::uint64_t of_b = clicks_of(month, b.link);
@@ -149,12 +149,12 @@ LinkRow link_of(Read& read) {
 /// The days that a link's figures are made of, the oldest first. Adds them to `total`.
 Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
     Json days = Json::array();
-    for (const auto& [day, sum] : reports::link_days(read.ledger, link, read.now)) {
+    for (const auto& [day, sum] : lists::link_days(read.ledger, link, read.now)) {
         total += sum;
         days.push_back({{"day", day_text(day)},
-                        {"clicks", reports::whole_number(sum.clicks)},
-                        {"devices", reports::whole_number(sum.devices)},
-                        {"orders", reports::whole_number(sum.orders)}});
+                        {"clicks", lists::whole_number(sum.clicks)},
+                        {"devices", lists::whole_number(sum.devices)},
+                        {"orders", lists::whole_number(sum.orders)}});
     }
     return days;
 }
@@ -162,7 +162,7 @@ Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
 /// Commission of the orders of a link in these days, by currency.
 Json amounts_of(Read& read, const LinkRow& link) {
     std::map<Currency, std::pair<Decimal, Decimal>> sums;
-    for (std::int64_t day = 1 - reports::kLinkFigureDays; day <= 0; ++day) {
+    for (std::int64_t day = 1 - lists::kLinkFigureDays; day <= 0; ++day) {
         LinkDay first;
         first.account = link.account;
         first.day = day_of(read.now.plus_days(day));
@@ -191,24 +191,23 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
     for (const ShopRow& shop : shops_of(read)) {
         shops.emplace(shop.shop, shop);
     }
-    reports::OrderRows rows(read.ledger);
-    reports::OrderListing listing;
+    lists::OrderRows rows(read.ledger);
+    lists::OrderListing listing;
     listing.account = read.grant.account;
     listing.creator = link.creator;
     Json list = Json::array();
     for (std::size_t seen = 0; list.items().size() < kLinkOrdersListed;
          seen += kCreatorOrdersAtOnce) {
-        const auto places = reports::order_places(read.ledger, listing, kCreatorOrdersAtOnce);
-        is_cut = !places.empty() && seen >= kOrdersOfCreatorMax;
-        if (places.empty() || is_cut) {
+        const auto places = lists::order_places(read.ledger, listing, kCreatorOrdersAtOnce);
+        if (places.empty()) {
             break;
         }
-        reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+        lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
             const auto landed =
                 order.live ? landed_by(order.position()->attribution) : std::nullopt;
             const auto shop = shops.find(order.key.shop);
             if (landed && landed->link == link.link && shop != shops.end()) {
-                list.push_back(object_of(reports::order_list().columns(),
+                list.push_back(object_of(lists::order_list().columns(),
                                          rows.row(shop->second, order, read.now)));
             }
             return list.items().size() < kLinkOrdersListed;
@@ -222,7 +221,7 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
 
 Page list_clicks(Read& read) {
     constexpr std::size_t kPeriod = 0, kProgram = 1, kCreator = 2, kLink = 3, kCurrency = 8;
-    reports::ClickListing listing{read.grant.account};
+    lists::ClickListing listing{read.grant.account};
     const auto program = program_of(read);
     listing.program = program ? std::optional(program->program.id) : std::nullopt;
     listing.creator = creator_of(read);
@@ -233,7 +232,7 @@ Page list_clicks(Read& read) {
     listing.unmatched = read.arguments.flag("unmatched").value_or(false);
     listing.has_amounts = read.sees_ledger();
     PageOfAll page(read, {kPeriod, kProgram, kCreator, kLink, kCurrency});
-    reports::write_clicks(read.ledger, listing, page);
+    lists::write_clicks(read.ledger, listing, page);
     return std::move(page).take();
 }
 
@@ -243,8 +242,8 @@ Page list_links(Read& read) {
     const std::vector<LinkRow> links = read.arguments.is("sort", "-clicks")
                                            ? best_links_of_page(read, filter, page)
                                            : links_by_id(read, filter, page);
-    page.rows = reports::link_rows(read.ledger, links, read.now);
-    const auto month = reports::link_figures_of_month(read.ledger, links, month_of(read.now));
+    page.rows = lists::link_rows(read.ledger, links, read.now);
+    const auto month = lists::link_figures_of_month(read.ledger, links, month_of(read.now));
     Json clicks = Json::array();
     std::set<std::string> creators;
     for (const LinkRow& link : links) {
@@ -260,10 +259,10 @@ Json show_link(Read& read) {
     const LinkRow link = link_of(read);
     ClickFigures total;
     Json days = days_of(read, link, total);
-    Json shown = reports::link_list().object(
-        {link, shown_id(read.ledger, link.account, link.creator), total});
+    Json shown =
+        lists::link_list().object({link, shown_id(read.ledger, link.account, link.creator), total});
     shown["days"] = std::move(days);
-    shown["conversion"] = reports::text_or_null(reports::conversion_of(total).value_or(""));
+    shown["conversion"] = lists::text_or_null(lists::conversion_of(total).value_or(""));
     shown["amounts"] = read.sees_ledger() ? amounts_of(read, link) : Json();
     bool is_cut = false;
     shown["newest_orders"] = newest_orders(read, link, is_cut);
@@ -279,8 +278,8 @@ Json best_links_of(Read& read, const CreatorId& creator) {
     std::vector<LinkRow> links = best_links(read, filter);
     links.resize(std::min(links.size(), kListed));
     Json list = Json::array();
-    for (const reports::Row& row : reports::link_rows(read.ledger, links, read.now)) {
-        list.push_back(object_of(reports::link_list().columns(), row));
+    for (const lists::Row& row : lists::link_rows(read.ledger, links, read.now)) {
+        list.push_back(object_of(lists::link_list().columns(), row));
     }
     return list;
 }

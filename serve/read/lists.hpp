@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "core/reports/json.hpp"
+#include "core/lists/json.hpp"
 #include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
@@ -104,17 +104,17 @@ private:
 };
 
 /// Returns the texts that a row is sorted by. No two rows have the same.
-using KeyOf = std::function<std::vector<std::string>(const reports::Row&)>;
+using KeyOf = std::function<std::vector<std::string>(const lists::Row&)>;
 
 /// Cuts a page out of rows that were all read, for lists that stay short: sorts them by their keys,
 /// so that a row is neither repeated nor passed over when others come and go between two pages.
-class PageOfAll : public reports::RowOutput {
+class PageOfAll : public lists::RowOutput {
 public:
     /// @param parts  Texts of a key.
     PageOfAll(const Read& read, KeyOf key_of, std::size_t parts);
     /// @param sorted_by  Cells of a key.
     PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by);
-    void add(const reports::Row& row) override;
+    void add(const lists::Row& row) override;
     /// Not called: no such list has raw rows.
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}
     [[nodiscard]] Page take() &&;
@@ -124,22 +124,22 @@ private:
     KeyOf key_of_;
     std::optional<std::vector<std::string>> after_;
     /// The first rows after the cursor, at most one more than the page has.
-    std::multimap<std::vector<std::string>, reports::Row> rows_;
+    std::multimap<std::vector<std::string>, lists::Row> rows_;
 };
 
 /// Returns the line of a CSV file that names the columns.
-[[nodiscard]] std::string csv_head(const std::vector<reports::Column>& columns);
+[[nodiscard]] std::string csv_head(const std::vector<lists::Column>& columns);
 
 /// Passes the rows of a listing to a function.
-class EachRow : public reports::RowOutput {
+class EachRow : public lists::RowOutput {
 public:
-    explicit EachRow(std::function<void(const reports::Row&)> take) : take_(std::move(take)) {}
-    void add(const reports::Row& row) override { take_(row); }
+    explicit EachRow(std::function<void(const lists::Row&)> take) : take_(std::move(take)) {}
+    void add(const lists::Row& row) override { take_(row); }
     /// Not called: no such listing has raw rows.
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}
 
 private:
-    std::function<void(const reports::Row&)> take_;
+    std::function<void(const lists::Row&)> take_;
 };
 
 /// Counts the rows that a request reads, and ends the page with the last of them.
@@ -218,26 +218,26 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_nodes(Read& read);
 [[nodiscard]] Page search(Read& read);
 
-[[nodiscard]] reports::Json show_me(Read& read);
-[[nodiscard]] reports::Json show_today(Read& read);
-[[nodiscard]] reports::Json show_order(Read& read);
-[[nodiscard]] reports::Json show_link(Read& read);
-[[nodiscard]] reports::Json show_creator(Read& read);
-[[nodiscard]] reports::Json show_program(Read& read);
-[[nodiscard]] reports::Json show_run(Read& read);
-[[nodiscard]] reports::Json show_payout(Read& read);
+[[nodiscard]] lists::Json show_me(Read& read);
+[[nodiscard]] lists::Json show_today(Read& read);
+[[nodiscard]] lists::Json show_order(Read& read);
+[[nodiscard]] lists::Json show_link(Read& read);
+[[nodiscard]] lists::Json show_creator(Read& read);
+[[nodiscard]] lists::Json show_program(Read& read);
+[[nodiscard]] lists::Json show_run(Read& read);
+[[nodiscard]] lists::Json show_payout(Read& read);
 /// Returns the creator's ten links with the most clicks of this month, as rows of link_list().
-[[nodiscard]] reports::Json best_links_of(Read& read, const CreatorId& creator);
+[[nodiscard]] lists::Json best_links_of(Read& read, const CreatorId& creator);
 /// Returns the creator's last ten payouts, the newest first.
-[[nodiscard]] reports::Json newest_payouts(Read& read, const CreatorId& creator);
-[[nodiscard]] reports::Json show_approval(Read& read);
+[[nodiscard]] lists::Json newest_payouts(Read& read, const CreatorId& creator);
+[[nodiscard]] lists::Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
 [[nodiscard]] Answer make_creator_link(Read& read);
 /// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
 /// @param target  Path and parameters of the statement, for the link to the rest.
-[[nodiscard]] Answer statement_html(reports::Json statement, const std::string& target);
+[[nodiscard]] Answer statement_html(lists::Json statement, const std::string& target);
 
 /// Returns rows of payout_list().
-[[nodiscard]] std::vector<reports::Row> payout_rows(Read& read, std::span<const Payout> payouts);
+[[nodiscard]] std::vector<lists::Row> payout_rows(Read& read, std::span<const Payout> payouts);
 
 }  // namespace sluice::serve

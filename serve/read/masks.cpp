@@ -6,10 +6,10 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Column;
-using reports::ColumnType;
-using reports::Json;
-using reports::Scope;
+using lists::Column;
+using lists::ColumnType;
+using lists::Json;
+using lists::Scope;
 
 constexpr std::array<std::string_view, 3> kPayees{"payee", "old_payee", "new_payee"};
 

@@ -2,21 +2,21 @@
 
 #include <string_view>
 
-#include "core/reports/creators.hpp"
-#include "core/reports/links.hpp"
-#include "core/reports/payouts.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/creators.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/payouts.hpp"
+#include "core/lists/report.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
 namespace {
 
-using reports::Column;
-using enum reports::ColumnType;
-using enum reports::Scope;
+using lists::Column;
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 /// Returns columns of one type and scope; spaces separate the names.
-std::vector<Column> all(reports::ColumnType type, reports::Scope scope, std::string_view names) {
+std::vector<Column> all(lists::ColumnType type, lists::Scope scope, std::string_view names) {
     std::vector<Column> columns;
     for (const std::string_view name : words_of(names)) {
         columns.emplace_back(name, type, scope);
@@ -162,15 +162,13 @@ const std::vector<Column>& order_members() {
 
 const std::vector<Column>& link_members() {
     static const std::vector<Column> members =
-        with(reports::link_list().columns(),
+        with(lists::link_list().columns(),
              {{"conversion", kRate, kEveryone},
               {"days", kObjects, kEveryone,
                with(texts("day"), all(kInteger, kEveryone, "clicks devices orders"))},
               {"amounts", kObjects, kLedger,
                with(texts("currency"), all(kAmount, kLedger, "earned adjusted"))},
-              {"newest_orders", kObjects, kEveryone, reports::order_list().columns()},
-              {"newest_orders_cut", kFlag, kEveryone},
-              {"names", kObject, kEveryone}});
+              {"newest_orders", kObjects, kEveryone, lists::order_list().columns()}});
     return members;
 }
 
@@ -202,16 +200,16 @@ const std::vector<Column>& creator_members() {
           {"actor", kText, kLedger},
           {"reason", kText, kLedger},
           {"held_at", kTime, kEveryone}}},
-        {"balances", kObjects, kLedger, reports::balance_list().columns()},
+        {"balances", kObjects, kLedger, lists::balance_list().columns()},
         {"next_closes", kObjects, kLedger},
         {"clearing", kObjects, kLedger},
-        {"payee_changes", kObjects, kLedger, reports::payee_change_list().columns()},
+        {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
         {"months", kObjects, kLedger},
         {"click_months", kObjects, kEveryone,
          with(texts("month"), with(all(kInteger, kEveryone, "clicks devices orders"),
                                    {{"conversion", kRate, kEveryone}}))},
-        {"links", kObjects, kEveryone, reports::link_list().columns()},
-        {"payouts", kObjects, kLedger, reports::payout_list().columns()}};
+        {"links", kObjects, kEveryone, lists::link_list().columns()},
+        {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
     return members;
 }
 

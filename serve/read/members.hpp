@@ -1,5 +1,5 @@
 // Members of the objects that the API returns, and lists that the API alone has. Other lists are in
-// core/reports/.
+// core/lists/.
 #pragma once
 
 #include <array>
@@ -10,38 +10,38 @@
 
 #include "core/ledger/head.hpp"
 #include "core/ledger/payout_rows.hpp"
-#include "core/reports/list.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/silence.hpp"
+#include "core/lists/list.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/silence.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
 
-[[nodiscard]] const std::vector<reports::Column>& me_members();
-[[nodiscard]] const std::vector<reports::Column>& today_members();
-[[nodiscard]] const std::vector<reports::Column>& order_members();
-[[nodiscard]] const std::vector<reports::Column>& link_members();
-[[nodiscard]] const std::vector<reports::Column>& creator_members();
-[[nodiscard]] const std::vector<reports::Column>& creator_link_members();
-[[nodiscard]] const std::vector<reports::Column>& approval_members();
-[[nodiscard]] const std::vector<reports::Column>& changes_members();
+[[nodiscard]] const std::vector<lists::Column>& me_members();
+[[nodiscard]] const std::vector<lists::Column>& today_members();
+[[nodiscard]] const std::vector<lists::Column>& order_members();
+[[nodiscard]] const std::vector<lists::Column>& link_members();
+[[nodiscard]] const std::vector<lists::Column>& creator_members();
+[[nodiscard]] const std::vector<lists::Column>& creator_link_members();
+[[nodiscard]] const std::vector<lists::Column>& approval_members();
+[[nodiscard]] const std::vector<lists::Column>& changes_members();
 
 /// A registered shop, and what it has sent.
 struct ShopOf {
     const store::RegisteredShop& shop;
-    std::optional<reports::Silence> silence;  ///< Absent if it has sent nothing yet.
-    std::uint64_t dead_letters;               ///< In the last 30 days.
-    reports::DeviceCount devices;             ///< New orders of the last 7 days.
+    std::optional<lists::Silence> silence;  ///< Absent if it has sent nothing yet.
+    std::uint64_t dead_letters;             ///< In the last 30 days.
+    lists::DeviceCount devices;             ///< New orders of the last 7 days.
     Timestamp now;
 };
-[[nodiscard]] const reports::List<ShopOf>& shop_list();
+[[nodiscard]] const lists::List<ShopOf>& shop_list();
 /// A payout run with the sums of its payouts.
 struct RunOf {
     const AccountId& account_id;
     const PayoutRun& run;
-    reports::Json sums;
+    lists::Json sums;
 };
-[[nodiscard]] const reports::List<RunOf>& run_list();
+[[nodiscard]] const lists::List<RunOf>& run_list();
 /// Unfinished payouts of one state and currency.
 struct PayoutAgeOf {
     PayoutState state;
@@ -52,7 +52,7 @@ struct PayoutAgeOf {
 
     [[nodiscard]] Decimal total() const;
 };
-[[nodiscard]] const reports::List<PayoutAgeOf>& payout_age_list();
+[[nodiscard]] const lists::List<PayoutAgeOf>& payout_age_list();
 /// A node of the fleet.
 struct NodeOf {
     const LedgerHead& head;
@@ -60,15 +60,15 @@ struct NodeOf {
     bool is_behind;
     const WorkerPage* worker;  ///< This node's, or null.
 };
-[[nodiscard]] const reports::List<NodeOf>& node_list();
+[[nodiscard]] const lists::List<NodeOf>& node_list();
 /// A hit of a search.
 struct HitOf {
     std::string_view kind, id;
-    reports::Json shop;
+    lists::Json shop;
     std::string_view sentence;
-    reports::Json creator;
+    lists::Json creator;
     std::string_view match;  ///< How it matches.
 };
-[[nodiscard]] const reports::List<HitOf>& search_list();
+[[nodiscard]] const lists::List<HitOf>& search_list();
 
 }  // namespace sluice::serve

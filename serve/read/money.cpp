@@ -5,14 +5,14 @@
 #include <span>
 
 #include "core/commands/ids.hpp"
+#include "core/lists/approvals.hpp"
+#include "core/lists/creators.hpp"
+#include "core/lists/payouts.hpp"
+#include "core/lists/periods.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/report.hpp"
+#include "core/lists/statement.hpp"
 #include "core/payouts/items.hpp"
-#include "core/reports/approvals.hpp"
-#include "core/reports/creators.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/payouts.hpp"
-#include "core/reports/periods.hpp"
-#include "core/reports/report.hpp"
-#include "core/reports/statement.hpp"
 #include "core/statements/statements.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
@@ -22,8 +22,8 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
-using reports::Row;
+using lists::Json;
+using lists::Row;
 
 /// Payouts that are read together.
 constexpr std::size_t kPayoutsAtOnce = 1000;
@@ -38,11 +38,11 @@ public:
             for (std::uint64_t number = 1; number <= run.payouts_count; ++number) {
                 ids.push_back(payout_id(run.payout_run, number));
                 if (ids.size() == kPayoutsAtOnce) {
-                    add(reports::payouts_of(ledger, std::exchange(ids, {})));
+                    add(lists::payouts_of(ledger, std::exchange(ids, {})));
                 }
             }
         }
-        add(reports::payouts_of(ledger, ids));
+        add(lists::payouts_of(ledger, ids));
     }
 
     [[nodiscard]] Json of(const std::string& run) const {
@@ -89,31 +89,31 @@ std::optional<std::string> run_argument(const Read& read) {
 }  // namespace
 
 std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
-    reports::PayoutNames names(read.ledger);
+    lists::PayoutNames names(read.ledger);
     names.expect(payouts);
     PartsOf parts = parts_of(payouts, read.ledger);
     std::vector<Row> rows;
     for (const Payout& payout : payouts) {
         rows.push_back(
-            reports::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
+            lists::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
     }
     return rows;
 }
 
 Page list_balances(Read& read) {
     const auto program = program_of(read);
-    const reports::BalanceListing listing{
-        read.grant.account, read.grant.account_id,
-        program ? std::optional(program->program.id) : std::nullopt, creator_of(read)};
-    std::optional<reports::BalancePlace> after;
+    const lists::BalanceListing listing{read.grant.account, read.grant.account_id,
+                                        program ? std::optional(program->program.id) : std::nullopt,
+                                        creator_of(read)};
+    std::optional<lists::BalancePlace> after;
     if (read.after) {
         const auto parts = key_parts(*read.after, 3);
         after = {ProgramId(parts[0]), CreatorId(parts[1]), parts[2]};
     }
     Page page;
     page.rows =
-        reports::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
-                                after, read.limit() + 1);
+        lists::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
+                              after, read.limit() + 1);
     if (page.rows.size() > read.limit()) {
         page.rows.pop_back();
         const Row& last = page.rows.back();
@@ -122,10 +122,10 @@ Page list_balances(Read& read) {
     return page;
 }
 
-using enum reports::ColumnType;
-using enum reports::Scope;
-using reports::List;
-using reports::Value;
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 const List<RunOf>& run_list() {
     using Of = const RunOf&;
@@ -153,8 +153,8 @@ const List<RunOf>& run_list() {
 Page list_runs(Read& read) {
     Page page;
     std::uint64_t payouts = 0;
-    auto runs = reports::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
-                                     read.limit() + 1);
+    auto runs = lists::runs_before(read.ledger, read.grant.account, read.after.value_or(""),
+                                   read.limit() + 1);
     std::size_t shown = 0;
     while (shown < std::min(runs.size(), read.limit()) && payouts < kRowsReadMax) {
         payouts += runs[shown++].payouts_count;
@@ -179,9 +179,9 @@ Json show_run(Read& read) {
     const RunSums sums(read.ledger, {&run, 1});
     Json object = run_list().object({read.grant.account_id, run, sums.of(run.payout_run)});
     Json skipped = Json::array();
-    for (const Skipped& row : reports::skipped_of(read.ledger, run.payout_run)) {
-        skipped.push_back(object_of(reports::skipped_list().columns(),
-                                    reports::skipped_row(read.ledger, read.grant.account, row)));
+    for (const Skipped& row : lists::skipped_of(read.ledger, run.payout_run)) {
+        skipped.push_back(object_of(lists::skipped_list().columns(),
+                                    lists::skipped_row(read.ledger, read.grant.account, row)));
     }
     object["skipped"] = std::move(skipped);
     object["names"] = names_in(read, object["skipped"]);
@@ -195,14 +195,14 @@ Page list_payouts(Read& read) {
     if (run) {
         (void)run_of(read, *run);
     }
-    const reports::PayoutListing listing{
+    const lists::PayoutListing listing{
         read.grant.account, creator_of(read),
         parse_payout_state(read.arguments.text("state").value_or("")),
         run ? payout_id_prefix(*run) : "", read.after.value_or("")};
     const bool filters =
         currency || (listing.creator && (run || listing.state)) || (run && listing.state);
     const auto ids =
-        reports::payout_ids(read.ledger, listing, filters ? kRowsReadMax : read.limit() + 1);
+        lists::payout_ids(read.ledger, listing, filters ? kRowsReadMax : read.limit() + 1);
     std::vector<Payout> payouts;
     Page page;
     std::string last;  ///< The payout that was read last.
@@ -214,7 +214,7 @@ Page list_payouts(Read& read) {
     const std::span<const std::string> all(ids);
     for (std::size_t at = 0; at < ids.size() && !page.next_key; at += kPayoutsAtOnce) {
         const auto part = all.subspan(at, std::min(kPayoutsAtOnce, ids.size() - at));
-        for (Payout& payout : reports::payouts_of(read.ledger, part)) {
+        for (Payout& payout : lists::payouts_of(read.ledger, part)) {
             if (payouts.size() == read.limit()) {
                 page.next_key = last;
                 break;
@@ -234,15 +234,15 @@ Page list_payouts(Read& read) {
 
 Json show_payout(Read& read) {
     const Payout payout = payout_of(read);
-    return object_of(reports::payout_list().columns(), payout_rows(read, {&payout, 1}).front());
+    return object_of(lists::payout_list().columns(), payout_rows(read, {&payout, 1}).front());
 }
 
 Json newest_payouts(Read& read, const CreatorId& creator) {
     constexpr std::size_t kNewest = 10;
-    reports::PayoutListing listing;
+    lists::PayoutListing listing;
     listing.account = read.grant.account;
     listing.creator = creator;
-    const auto ids = reports::payout_ids(read.ledger, listing, kRowsReadMax);
+    const auto ids = lists::payout_ids(read.ledger, listing, kRowsReadMax);
     std::vector<Payout> payouts;
     for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kNewest; ++id) {
         Payout payout;
@@ -253,7 +253,7 @@ Json newest_payouts(Read& read, const CreatorId& creator) {
     }
     Json list = Json::array();
     for (const Row& row : payout_rows(read, payouts)) {
-        list.push_back(object_of(reports::payout_list().columns(), row));
+        list.push_back(object_of(lists::payout_list().columns(), row));
     }
     return list;
 }
@@ -276,7 +276,7 @@ Page list_payout_items(Read& read) {
     };
     Page page;
     for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page)) {
-        page.rows.push_back(reports::payout_item_list().row(item));
+        page.rows.push_back(lists::payout_item_list().row(item));
     }
     return page;
 }
@@ -286,7 +286,7 @@ Page list_approvals(Read& read) {
         return std::vector{std::string(row[1].cell() == "payout close" ? "2" : "1"), row[0].cell()};
     };
     PageOfAll page(read, commands_first, 2);
-    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
+    lists::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
     return std::move(page).take();
 }
 
@@ -298,7 +298,7 @@ Json show_approval(Read& read) {
         refuse("not_found");
     }
     Json shown =
-        reports::approval_object(read.ledger, read.grant.account, read.grant.account_id, *found);
+        lists::approval_object(read.ledger, read.grant.account, read.grant.account_id, *found);
     mask_approval(shown);
     shown["names"] = names_in(read, shown);
     return shown;
@@ -319,12 +319,12 @@ Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
     const auto key_of = [](const PayeeChange& row) {
         return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
     };
-    const reports::CreatorNames names(read.ledger, read.grant.account);
+    const lists::CreatorNames names(read.ledger, read.grant.account);
     Page page;
-    page.columns = reports::payee_change_list().columns();
+    page.columns = lists::payee_change_list().columns();
     for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
         page.rows.push_back(
-            reports::payee_change_row(read.ledger, names, read.grant.account_id, row));
+            lists::payee_change_row(read.ledger, names, read.grant.account_id, row));
     }
     return page;
 }
@@ -339,13 +339,13 @@ Page list_payees(Read& read) {
     CreatorRow first;
     first.account = read.grant.account;
     first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
-    const reports::CreatorNames names(read.ledger, read.grant.account);
+    const lists::CreatorNames names(read.ledger, read.grant.account);
     Page page;
-    page.columns = reports::payee_list().columns();
+    page.columns = lists::payee_list().columns();
     for (const CreatorRow& row : rows_of_page(
              read, first, creator ? 2 : 1, 2,
              [](const CreatorRow& one) { return one.creator.str(); }, page)) {
-        page.rows.push_back(reports::payee_row(names, read.grant.account_id, row));
+        page.rows.push_back(lists::payee_row(names, read.grant.account_id, row));
     }
     return page;
 }
@@ -362,7 +362,7 @@ Json closing_checks(Read& read, Timestamp until) {
     }
     std::uint64_t approvals = 0;
     EachRow count([&approvals](const Row& /*row*/) { ++approvals; });
-    reports::write_pending(read.ledger, read.grant.account, read.grant.account_id, count);
+    lists::write_pending(read.ledger, read.grant.account, read.grant.account_id, count);
     std::map<Currency, Decimal> blocked;
     balances_at(read.ledger, read.grant.account, read.now, [&blocked](const BalanceAt& balance) {
         if (!balance.blocked.is_zero()) {
@@ -373,11 +373,11 @@ Json closing_checks(Read& read, Timestamp until) {
     std::uint64_t unfinished = 0;
     for (const PayoutState state :
          {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
-        reports::scan_payouts_in(read.ledger, read.grant.account, state,
-                                 [&unfinished](const Payout& /*payout*/) {
-                                     ++unfinished;
-                                     return true;
-                                 });
+        lists::scan_payouts_in(read.ledger, read.grant.account, state,
+                               [&unfinished](const Payout& /*payout*/) {
+                                   ++unfinished;
+                                   return true;
+                               });
     }
     Json amounts = Json::array();
     for (const auto& [currency, amount] : blocked) {
@@ -396,8 +396,8 @@ Page list_periods(Read& read) {
         return std::vector{row[1].is_null() ? std::string("open") : row[1].cell()};
     };
     PageOfAll page(read, open_one_last, 1);
-    reports::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
-    page.add(reports::period_list().row({read.grant.account_id, nullptr}));
+    lists::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
+    page.add(lists::period_list().row({read.grant.account_id, nullptr}));
     Page shown = std::move(page).take();
     if (const auto until = read.arguments.time("until")) {
         shown.extras.emplace_back("checks", closing_checks(read, *until));
@@ -424,10 +424,10 @@ Page list_period_sums(Read& read) {
     const auto key_of = [](const PeriodSum& row) {
         return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});
     };
-    const reports::CreatorNames names(read.ledger, read.grant.account);
+    const lists::CreatorNames names(read.ledger, read.grant.account);
     Page page;
     for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
-        page.rows.push_back(reports::period_sum_list().row(
+        page.rows.push_back(lists::period_sum_list().row(
             {read.grant.account_id, names.shown(row.account, row.creator), row}));
     }
     return page;
@@ -445,11 +445,11 @@ Page list_trial_balance(Read& read) {
     PageOfAll page(read, by_account, 3);
     const std::string first = from.to_string().substr(0, 7);
     const std::string last = until.plus_seconds(-1).to_string().substr(0, 7);
-    (void)reports::write_trial_balance(read.ledger,
-                                       {read.grant.account,
-                                        read.grant.account_id,
-                                        {from, until, first == last ? first : first + "/" + last}},
-                                       page);
+    (void)lists::write_trial_balance(read.ledger,
+                                     {read.grant.account,
+                                      read.grant.account_id,
+                                      {from, until, first == last ? first : first + "/" + last}},
+                                     page);
     return std::move(page).take();
 }
 

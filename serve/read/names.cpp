@@ -124,7 +124,7 @@ PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
 PageOfAll::PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
     : PageOfAll(
           read,
-          [sorted_by](const reports::Row& row) {
+          [sorted_by](const lists::Row& row) {
               std::vector<std::string> key;
               for (const std::size_t cell : sorted_by) {
                   key.push_back(row[cell].cell());
@@ -133,7 +133,7 @@ PageOfAll::PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by
           },
           sorted_by.size()) {}
 
-void PageOfAll::add(const reports::Row& row) {
+void PageOfAll::add(const lists::Row& row) {
     std::vector<std::string> key = key_of_(row);
     if (after_ && key <= *after_) {
         return;

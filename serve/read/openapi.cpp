@@ -6,7 +6,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 constexpr std::string_view kIdPattern = "^[A-Za-z0-9._:@+/=-]{1,128}$";
 constexpr std::string_view kLinkPattern = "^[A-Za-z0-9._~-]{1,64}$";
@@ -64,43 +64,43 @@ Json schema_of(const Parameter& parameter) {
     return {{"type", "string"}, {"enum", std::move(words)}};
 }
 
-std::string_view type_name(reports::ColumnType type) {
+std::string_view type_name(lists::ColumnType type) {
     switch (type) {
-        case reports::ColumnType::kTexts:
-        case reports::ColumnType::kObjects:
+        case lists::ColumnType::kTexts:
+        case lists::ColumnType::kObjects:
             return "array";
-        case reports::ColumnType::kInteger:
+        case lists::ColumnType::kInteger:
             return "integer";
-        case reports::ColumnType::kFlag:
+        case lists::ColumnType::kFlag:
             return "boolean";
-        case reports::ColumnType::kObject:
-        case reports::ColumnType::kJson:
+        case lists::ColumnType::kObject:
+        case lists::ColumnType::kJson:
             return "object";
-        case reports::ColumnType::kText:
-        case reports::ColumnType::kAmount:
-        case reports::ColumnType::kRate:
-        case reports::ColumnType::kDate:
-        case reports::ColumnType::kTime:
+        case lists::ColumnType::kText:
+        case lists::ColumnType::kAmount:
+        case lists::ColumnType::kRate:
+        case lists::ColumnType::kDate:
+        case lists::ColumnType::kTime:
             break;
     }
     return "string";
 }
 
-Json type_of(const reports::Column& column) {
+Json type_of(const lists::Column& column) {
     return Json::array({type_name(column.type), "null"});
 }
 
 /// With the members of objects, as far as they are declared.
-Json column_schema(const reports::Column& column) {
+Json column_schema(const lists::Column& column) {
     Json schema{{"type", type_of(column)}};
     if (column.members.empty()) {
         return schema;
     }
     Json properties = Json::object();
-    for (const reports::Column& member : column.members) {
+    for (const lists::Column& member : column.members) {
         properties[member.name] = column_schema(member);
     }
-    if (column.type == reports::ColumnType::kObjects) {
+    if (column.type == lists::ColumnType::kObjects) {
         schema["items"] = {{"type", "object"}, {"properties", std::move(properties)}};
     } else {
         schema["properties"] = std::move(properties);
@@ -117,7 +117,7 @@ Json row_schema(const Resource& resource) {
     }
     Json properties = Json::object();
     Json required = Json::array();
-    for (const reports::Column& column : resource.columns) {
+    for (const lists::Column& column : resource.columns) {
         properties[column.name] = column_schema(column);
         if (resource.path != "payees" ||
             (column.name == "account_id" || column.name == "creator_id")) {  // two kinds of rows
@@ -155,7 +155,7 @@ Json body_schema(const Resource& resource) {
     Json properties{{"items", {{"type", "array"}, {"items", row_schema(resource)}}},
                     {"next", {{"type", Json::array({"string", "null"})}}}};
     properties["cut"] = cut_schema();
-    for (const reports::Column& extra : resource.extras) {
+    for (const lists::Column& extra : resource.extras) {
         properties[extra.name] = {{"type", type_of(extra)}};
     }
     return {{"type", "object"},

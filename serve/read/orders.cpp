@@ -5,11 +5,11 @@
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/names.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/report.hpp"
 #include "core/positions/open_amounts.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/names.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
@@ -19,7 +19,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 /// Selects the rows of a list of orders.
 struct OrderFilter {
@@ -69,14 +69,25 @@ Page with_names(Read& read, OrderPage found) {
     constexpr std::size_t kCreator = 3;
     Page& page = found.page;
     std::set<std::string> shown;
-    for (const reports::Row& row : page.rows) {
+    for (const lists::Row& row : page.rows) {
         if (!row[kCreator].is_null()) {
             shown.insert(row[kCreator].cell());
         }
     }
-    page.extras.emplace_back("names", names_of(read, shown));
-    page.extras.emplace_back("codes", std::move(found.codes));
-    return std::move(page);
+    const lists::CreatorNames ids(read.ledger, read.grant.account);
+    std::vector<CreatorRow> profiles;
+    for (const std::string& id : shown) {
+        profiles.push_back(
+            {read.grant.account, ids.first(read.grant.account, CreatorId(id)), {}, {}, {}});
+    }
+    load_all(read.ledger, profiles);
+    Json names = Json::object();
+    for (const CreatorRow& profile : profiles) {
+        if (!profile.name.empty()) {
+            names[ids.shown(read.grant.account, profile.creator).str()] = Json(profile.name);
+        }
+    }
+    page.extras.emplace_back("names", std::move(names));
 }
 
 OrderFilter order_filter(Read& read) {
@@ -100,33 +111,33 @@ std::string place_key(const OrderKey& order, Timestamp ordered_at) {
 }
 
 /// Returns the place that place_key() named.
-std::optional<reports::OrderPlace> order_place_of(const Read& read) {
+std::optional<lists::OrderPlace> order_place_of(const Read& read) {
     if (!read.after) {
         return std::nullopt;
     }
     const auto parts = key_parts(*read.after, 3);
     const Timestamp at = from_cursor(Timestamp::parse(parts[0]));
     const auto shop = static_cast<std::uint32_t>(key_number(parts[1]));
-    return reports::OrderPlace{at, {shop}, OrderId(parts[2])};
+    return lists::OrderPlace{at, {shop}, OrderId(parts[2])};
 }
 
 /// Orders by the time of the sale, from the index of all orders, of a creator or of a code.
 OrderPage list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
     constexpr std::size_t kPlacesAtOnce = 128;
-    reports::OrderRows rows(read.ledger);
+    lists::OrderRows rows(read.ledger);
     std::map<ShopNumber, ShopRow> shops;
     for (const ShopRow& shop : shops_of(read)) {
         shops.emplace(shop.shop, shop);
     }
-    reports::OrderListing listing{read.grant.account,  filter.creator, filter.code,
-                                  filter.from,         filter.to,      newest_first,
-                                  order_place_of(read)};
+    lists::OrderListing listing{read.grant.account,  filter.creator, filter.code,
+                                filter.from,         filter.to,      newest_first,
+                                order_place_of(read)};
     ReadLimit limit(read);
     OrderPage found;
     Page& page = found.page;
     for (bool more = true; more && !page.next_key;) {
-        const auto places = reports::order_places(read.ledger, listing, kPlacesAtOnce);
-        reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+        const auto places = lists::order_places(read.ledger, listing, kPlacesAtOnce);
+        lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
             if (!limit.admits(place_key(order.key, order.ordered_at), page)) {
                 return false;
             }
@@ -171,7 +182,7 @@ Page list_orders(Read& read) {
     if (sort != "id") {
         return with_names(read, list_orders_by_time(read, filter, sort.starts_with('-')));
     }
-    reports::OrderRows rows(read.ledger);
+    lists::OrderRows rows(read.ledger);
     ReadLimit limit(read);
     OrderPage found;
     Page& page = found.page;
@@ -258,7 +269,7 @@ struct Found {
     std::vector<OrderKey> orders;
 
     void add(ReadLimit& limit, const ShopRow& shop, const Anomaly& row, std::uint32_t blocking) {
-        page.rows.push_back(reports::anomaly_list().row({shop, row, blocking}));
+        page.rows.push_back(lists::anomaly_list().row({shop, row, blocking}));
         orders.push_back(row.order);
         limit.add_bytes(row.order.order_id.view().size() + 1024);
     }
@@ -320,8 +331,8 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
     ReadLimit limit(read);
     const std::size_t at_once = read.limit() + 1;
     for (bool more = true; more && !found.page.next_key;) {
-        const auto rows = reports::attention_before(read.ledger, read.grant.account, filter.kinds(),
-                                                    last, at_once);
+        const auto rows =
+            lists::attention_before(read.ledger, read.grant.account, filter.kinds(), last, at_once);
         std::vector<Anomaly> anomalies(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
             anomalies[i].order = {rows[i].account, rows[i].shop, rows[i].order_id};
@@ -381,7 +392,7 @@ Json acknowledged_count(Read& read) {
 /// many holds there are.
 Json counts_of(Read& read, std::uint32_t blocking) {
     std::uint64_t blocks = 0, others = 0, holds = 0;
-    for (const auto& [kind, count] : reports::attention_counts(read.ledger, read.grant.account)) {
+    for (const auto& [kind, count] : lists::attention_counts(read.ledger, read.grant.account)) {
         const bool is_blocking = (blocking & bit(static_cast<AnomalyKind>(kind))) != 0;
         (kind == AttentionKind::kHold ? holds : is_blocking ? blocks : others) += count;
     }

@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "core/ledger/list_rows.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/payouts.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/payouts.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/report.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
 
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 std::vector<Payout> payouts_in(Read& read, PayoutState state) {
     std::vector<Payout> payouts;
-    reports::scan_payouts_in(read.ledger, read.grant.account, state, [&](const Payout& payout) {
+    lists::scan_payouts_in(read.ledger, read.grant.account, state, [&](const Payout& payout) {
         payouts.push_back(payout);
         return true;
     });
@@ -54,7 +54,7 @@ std::map<CreatorId, std::vector<Payout>> payouts_from(
     const std::span<const std::string> all(ids);
     for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
         const auto part = all.subspan(at, std::min(kAtOnce, ids.size() - at));
-        for (Payout& payout : reports::payouts_of(read.ledger, part)) {
+        for (Payout& payout : lists::payouts_of(read.ledger, part)) {
             payouts[payout.creator].push_back(std::move(payout));
         }
     }
@@ -128,10 +128,10 @@ std::vector<Payout> payouts_sent_long_ago(Read& read) {
     return payouts;
 }
 
-using enum reports::ColumnType;
-using enum reports::Scope;
-using reports::List;
-using reports::Value;
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 Decimal PayoutAgeOf::total() const {
     return std::accumulate(amounts.begin(), amounts.end(), Decimal());
@@ -183,10 +183,10 @@ Page list_payout_ages(Read& read) {
     const std::size_t count = waiting.size();
     waiting.resize(std::min(count, kWaitingMax));
     Json rows = Json::array();
-    for (const reports::Row& row : payout_rows(read, waiting)) {
-        rows.push_back(object_of(reports::payout_list().columns(), row));
+    for (const lists::Row& row : payout_rows(read, waiting)) {
+        rows.push_back(object_of(lists::payout_list().columns(), row));
     }
-    Masks(true).mask_members(rows, reports::payout_list().columns());
+    Masks(true).mask_members(rows, lists::payout_list().columns());
     page.extras.emplace_back("waiting", std::move(rows));
     page.extras.emplace_back("waiting_count", Json(count));
     return page;

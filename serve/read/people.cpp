@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/lists/clicks.hpp"
+#include "core/lists/creators.hpp"
+#include "core/lists/names.hpp"
+#include "core/lists/programs.hpp"
+#include "core/lists/report.hpp"
 #include "core/protocol/page_token.hpp"
-#include "core/reports/clicks.hpp"
-#include "core/reports/creators.hpp"
-#include "core/reports/names.hpp"
-#include "core/reports/programs.hpp"
-#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
@@ -22,7 +22,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 Json grant_object(const Grant& grant) {
     return {{"account_id", grant.account_id.str()},
@@ -30,7 +30,7 @@ Json grant_object(const Grant& grant) {
             {"scopes", cli::scope_names(grant.scopes)}};
 }
 
-bool begins_with(const reports::Row& row, const std::string& prefix) {
+bool begins_with(const lists::Row& row, const std::string& prefix) {
     constexpr std::size_t kName = 5;
     return row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix);
 }
@@ -38,7 +38,7 @@ bool begins_with(const reports::Row& row, const std::string& prefix) {
 /// Keys of a list that is sorted by earnings. Between two pages a creator who earns more moves, and
 /// the others with him.
 KeyOf by_place() {
-    return [place = 0U](const reports::Row& /*row*/) mutable {
+    return [place = 0U](const lists::Row& /*row*/) mutable {
         std::string digits = std::to_string(++place);
         return std::vector<std::string>{digits.insert(0, 10 - digits.size(), '0')};
     };
@@ -48,7 +48,7 @@ KeyOf by_place() {
 Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
                     const std::string& prefix) {
     constexpr std::size_t kMembersAtOnce = 500;
-    std::optional<reports::MemberPlace> after;
+    std::optional<lists::MemberPlace> after;
     if (read.after) {
         const auto parts = key_parts(*read.after, 2);
         after = {ProgramId(parts[0]), CreatorId(parts[1])};
@@ -57,9 +57,9 @@ Page creators_by_id(Read& read, const std::optional<ProgramId>& program,
     ReadLimit limit(read);
     Page page;
     for (bool more = true; more && !page.next_key;) {
-        const auto members = reports::members_after(read.ledger, read.grant.account, program, after,
-                                                    at_once, read.now);
-        for (const reports::MemberRow& member : members) {
+        const auto members = lists::members_after(read.ledger, read.grant.account, program, after,
+                                                  at_once, read.now);
+        for (const lists::MemberRow& member : members) {
             if (!limit.admits(join_key({member.place.program.str(), member.place.creator.str()}),
                               page)) {
                 break;
@@ -81,18 +81,18 @@ Page best_creators(Read& read, const std::optional<ProgramId>& program, const st
         refuse("scope");
     }
     PageOfAll page(read, by_place(), 1);
-    EachRow rows([&](const reports::Row& row) {
+    EachRow rows([&](const lists::Row& row) {
         if (begins_with(row, prefix)) {
             page.add(row);
         }
     });
-    reports::write_best_creators(read.ledger, read.grant.account, program, read.now, rows);
+    lists::write_best_creators(read.ledger, read.grant.account, program, read.now, rows);
     return std::move(page).take();
 }
 
 /// Returns for each row whether the creator is held, in all programs or in the row's.
-Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
-    const reports::CreatorNames names(read.ledger, read.grant.account);
+Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
+    const lists::CreatorNames names(read.ledger, read.grant.account);
     std::set<std::pair<std::string, std::string>> holds;
     CreatorHold first;
     first.account = read.grant.account;
@@ -101,7 +101,7 @@ Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
         return true;
     });
     Json list = Json::array();
-    for (const reports::Row& row : rows) {
+    for (const lists::Row& row : rows) {
         const std::string creator = row[0].cell();
         list.push_back(holds.contains({creator, ""}) || holds.contains({creator, row[1].cell()}));
     }
@@ -109,14 +109,14 @@ Json held_rows(Read& read, const std::vector<reports::Row>& rows) {
 }
 
 /// Returns for each row what its creator is owed in the row's program, by currency.
-Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
-    const reports::CreatorNames names(read.ledger, read.grant.account);
-    const auto key_of = [&](const reports::Row& row) {
+Json balances_of_rows(Read& read, const std::vector<lists::Row>& rows) {
+    const lists::CreatorNames names(read.ledger, read.grant.account);
+    const auto key_of = [&](const lists::Row& row) {
         return std::pair(ProgramId(row[1].cell()),
                          names.first(read.grant.account, CreatorId(row[0].cell())));
     };
     std::map<std::pair<ProgramId, CreatorId>, Json> lists;  // sorted as balances are
-    for (const reports::Row& row : rows) {
+    for (const lists::Row& row : rows) {
         lists.emplace(key_of(row), Json::array());
     }
     std::vector<Balance> stored;
@@ -140,7 +140,7 @@ Json balances_of_rows(Read& read, const std::vector<reports::Row>& rows) {
                         {"payable", row.payable.to_string()}});
     }
     Json all = Json::array();
-    for (const reports::Row& row : rows) {
+    for (const lists::Row& row : rows) {
         all.push_back(lists.at(key_of(row)));
     }
     return all;
@@ -196,12 +196,12 @@ Json payee_changes(Read& read, const CreatorId& creator) {
     first.creator = creator;
     std::vector<PayeeChange> rows;
     read.ledger.scan(first, {2, 2}, [&rows](const PayeeChange& row) { rows.push_back(row); });
-    const reports::CreatorNames names(read.ledger, read.grant.account);
+    const lists::CreatorNames names(read.ledger, read.grant.account);
     Json changes = Json::array();
     for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
         changes.push_back(
-            object_of(reports::payee_change_list().columns(),
-                      reports::payee_change_row(read.ledger, names, read.grant.account_id, *row)));
+            object_of(lists::payee_change_list().columns(),
+                      lists::payee_change_row(read.ledger, names, read.grant.account_id, *row)));
     }
     return changes;
 }
@@ -236,14 +236,14 @@ Page list_creators(Read& read) {
 
 Json show_creator(Read& read) {
     const CreatorId creator = creator_of(read).value();
-    const auto object = reports::creator_object(read.ledger, read.grant.account,
-                                                read.grant.account_id, creator, read.now);
+    const auto object = lists::creator_object(read.ledger, read.grant.account,
+                                              read.grant.account_id, creator, read.now);
     if (!object.ok()) {
         refuse("not_found");
     }
     Json shown = *object;
     shown["click_months"] =
-        reports::click_months_of(read.ledger, read.grant.account, creator, read.now);
+        lists::click_months_of(read.ledger, read.grant.account, creator, read.now);
     shown["links"] = best_links_of(read, creator);
     if (!read.sees_creators()) {
         for (const char* const name :
@@ -253,13 +253,13 @@ Json show_creator(Read& read) {
         return shown;
     }
     Json balances = Json::array();
-    EachRow rows([&balances](const reports::Row& row) {
-        balances.push_back(object_of(reports::balance_list().columns(), row));
+    EachRow rows([&balances](const lists::Row& row) {
+        balances.push_back(object_of(lists::balance_list().columns(), row));
     });
-    reports::ReportFilter filter;
+    lists::ReportFilter filter;
     filter.account = read.grant.account_id;
     filter.creator = creator;
-    reports::write_balances(read.ledger, filter, read.now, rows);
+    lists::write_balances(read.ledger, filter, read.now, rows);
     shown["balances"] = std::move(balances);
     add_closing(read, creator, shown);
     shown["payee_changes"] = payee_changes(read, creator);
@@ -270,21 +270,15 @@ Json show_creator(Read& read) {
 Page list_holds(Read& read) {
     constexpr std::size_t kHeldCreator = 3;
     PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
-    reports::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
-                         page);
-    Page holds = std::move(page).take();
-    std::set<std::string> creators;
-    for (const reports::Row& row : holds.rows) {
-        creators.insert(row[kHeldCreator].cell());
-    }
-    holds.extras.emplace_back("names", names_of(read, creators));
-    return holds;
+    lists::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
+                       page);
+    return std::move(page).take();
 }
 
 Page list_programs(Read& read) {
     PageOfAll page(read, {0});
     for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
-        page.add(reports::program_list().row(row));
+        page.add(lists::program_list().row(row));
     }
     return std::move(page).take();
 }
@@ -297,8 +291,8 @@ Json show_program(Read& read) {
     if (!row || row->program.account != read.grant.account) {
         refuse("not_found");
     }
-    Json shown = reports::program_list().object(*row);
-    shown["policy"] = reports::policy_object(account_settings(read.ledger, read.grant.account));
+    Json shown = lists::program_list().object(*row);
+    shown["policy"] = lists::policy_object(account_settings(read.ledger, read.grant.account));
     return shown;
 }
 
@@ -306,7 +300,7 @@ Json show_program(Read& read) {
 Page list_program_versions(Read& read) {
     const auto current = program_of(read);
     constexpr std::size_t kVersion = 15;
-    const KeyOf newest_first = [](const reports::Row& row) {
+    const KeyOf newest_first = [](const lists::Row& row) {
         const std::string left = std::to_string(0xFFFFFFFFU - key_number(row[kVersion].cell()));
         return std::vector{std::string(10 - left.size(), '0') + left};
     };
@@ -314,7 +308,7 @@ Page list_program_versions(Read& read) {
     for (std::uint32_t version = current->version; version != 0; --version) {
         const auto row = read.ledger.program_version(current->program.id, version);
         if (row && row->program.account == read.grant.account) {
-            page.add(reports::program_list().row(*row));
+            page.add(lists::program_list().row(*row));
         }
     }
     return std::move(page).take();
@@ -332,10 +326,10 @@ Answer make_creator_link(Read& read) {
     const std::string text = read.links->signer.sign(token);
     Answer answer;
     answer.body =
-        reports::Json{{"url", read.links->address + "#" + text},
-                      {"token", text},
-                      {"expires_at", Timestamp{token.expires, 0}.to_string()},
-                      {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
+        lists::Json{{"url", read.links->address + "#" + text},
+                    {"token", text},
+                    {"expires_at", Timestamp{token.expires, 0}.to_string()},
+                    {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
             .compact();
     answer.logged = creator.str() + "/" + token.random;
     return answer;

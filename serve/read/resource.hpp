@@ -14,8 +14,8 @@
 
 #include "core/intake/registry_view.hpp"
 #include "core/ledger/ledger.hpp"
+#include "core/lists/row_output.hpp"
 #include "core/protocol/page_token.hpp"
-#include "core/reports/row_output.hpp"
 #include "serve/read/caller.hpp"
 #include "serve/read/http.hpp"
 
@@ -138,12 +138,12 @@ struct Read {
 
 /// One page of a list.
 struct Page {
-    std::vector<reports::Row> rows;
-    std::vector<std::string> raw_rows;       ///< JSON objects, if the list has no `rows`.
-    std::vector<reports::Column> columns{};  ///< Columns of this page; empty means the resource's.
-    std::optional<std::string> next_key{};   ///< Key of the last row; absent on the last page.
+    std::vector<lists::Row> rows;
+    std::vector<std::string> raw_rows;      ///< JSON objects, if the list has no `rows`.
+    std::vector<lists::Column> columns{};   ///< Columns of this page; empty means the resource's.
+    std::optional<std::string> next_key{};  ///< Key of the last row; absent on the last page.
     /// Further members of the answer; Resource::extras has their names.
-    std::vector<std::pair<std::string_view, reports::Json>> extras{};
+    std::vector<std::pair<std::string_view, lists::Json>> extras{};
 };
 
 /// Thrown by a read for an answer other than its rows.
@@ -159,13 +159,13 @@ struct Resource {
     std::uint16_t scope;    ///< Bits, of which a caller needs one, or 0 for every caller.
     std::string_view summary;
     std::vector<Parameter> parameters;
-    std::vector<reports::Column> columns;  ///< Columns of a list, or members of an object.
+    std::vector<lists::Column> columns;  ///< Columns of a list, or members of an object.
     /// Returns a page of a list, an object, or an answer of another shape.
-    std::variant<Page (*)(Read&), reports::Json (*)(Read&), Answer (*)(Read&)> read;
+    std::variant<Page (*)(Read&), lists::Json (*)(Read&), Answer (*)(Read&)> read;
     bool has_csv = false;
     bool needs_account = true;
-    bool is_paged = true;                   ///< Takes `after`, and a list `limit`.
-    std::vector<reports::Column> extras{};  ///< Page::extras. The read decides who sees them.
+    bool is_paged = true;                 ///< Takes `after`, and a list `limit`.
+    std::vector<lists::Column> extras{};  ///< Page::extras. The read decides who sees them.
     /// Signs with the caller's secret: for tokens only, and no answer of it may be stored.
     bool makes_link = false;
 

@@ -1,14 +1,14 @@
 #include <algorithm>
 
-#include "core/reports/approvals.hpp"
-#include "core/reports/clicks.hpp"
-#include "core/reports/creators.hpp"
-#include "core/reports/links.hpp"
-#include "core/reports/payouts.hpp"
-#include "core/reports/periods.hpp"
-#include "core/reports/programs.hpp"
-#include "core/reports/report.hpp"
-#include "core/reports/statement.hpp"
+#include "core/lists/approvals.hpp"
+#include "core/lists/clicks.hpp"
+#include "core/lists/creators.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/payouts.hpp"
+#include "core/lists/periods.hpp"
+#include "core/lists/programs.hpp"
+#include "core/lists/report.hpp"
+#include "core/lists/statement.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
@@ -16,10 +16,10 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Column;
-using reports::ColumnType;
-using reports::Scope;
-using enum reports::ColumnType;
+using lists::Column;
+using lists::ColumnType;
+using lists::Scope;
+using enum lists::ColumnType;
 
 constexpr std::uint16_t kAnyone = 0;
 constexpr std::uint16_t kOfCreators = kReadLedger | kReadCreators;
@@ -62,8 +62,8 @@ std::vector<std::string_view> anomaly_kinds() {
 
 /// Columns of payees, then those that only their history has.
 std::vector<Column> payee_columns() {
-    std::vector<Column> columns = reports::payee_list().columns();
-    const std::vector<Column>& changes = reports::payee_change_list().columns();
+    std::vector<Column> columns = lists::payee_list().columns();
+    const std::vector<Column>& changes = lists::payee_change_list().columns();
     columns.insert(columns.end(), changes.begin() + 2, changes.end());
     return columns;
 }
@@ -132,7 +132,7 @@ std::vector<Resource> orders_part() {
            "Order of the rows (default: id, by shop)",
            false,
            {"-ordered_at", "ordered_at", "id"}}},
-         reports::order_list().columns(),
+         lists::order_list().columns(),
          list_orders,
          true,
          true,
@@ -154,7 +154,7 @@ std::vector<Resource> orders_part() {
           {"blocks", ValueKind::kFlag, "Whether it blocks payout"},
           {"acknowledged", ValueKind::kFlag, "Whether a person acknowledged it"},
           {"showing", ValueKind::kFlag, "Whether the order still shows it"}},
-         reports::anomaly_list().columns(),
+         lists::anomaly_list().columns(),
          list_anomalies,
          true,
          true,
@@ -164,12 +164,8 @@ std::vector<Resource> orders_part() {
          kReadOrders,
          "Holds on creators and orders",
          {creator()},
-         reports::hold_list().columns(),
-         list_holds,
-         false,
-         true,
-         true,
-         extra("names", kObject)},
+         lists::hold_list().columns(),
+         list_holds},
         {"shops",
          kReadOrders,
          "Shops of the account",
@@ -184,7 +180,7 @@ std::vector<Resource> orders_part() {
          kReadOrders,
          "The merged catalog, by shop and product",
          {shop()},
-         reports::product_columns(),
+         lists::product_columns(),
          list_products,
          true},
         {"clicks",
@@ -203,7 +199,7 @@ std::vector<Resource> orders_part() {
           {"unmatched", ValueKind::kFlag,
            "true: programs and creators of clicks that do not count, because the account lacks the "
            "program, or the program the creator"}},
-         reports::click_list().columns(),
+         lists::click_list().columns(),
          list_clicks,
          true},
         {"links",
@@ -218,7 +214,7 @@ std::vector<Resource> orders_part() {
            "links, or those of one creator",
            false,
            {"id", "-clicks"}}},
-         reports::link_list().columns(),
+         lists::link_list().columns(),
          list_links,
          true,
          true,
@@ -253,7 +249,7 @@ std::vector<Resource> people_part() {
            "Order of the rows (default: id); -earned needs read_ledger, or the role support",
            false,
            {"id", "-earned"}}},
-         reports::creator_list().columns(),
+         lists::creator_list().columns(),
          list_creators,
          true,
          true,
@@ -277,19 +273,19 @@ std::vector<Resource> people_part() {
          false,
          {},
          true},
-        {"programs", kReadOrders, "Programs", {}, reports::program_list().columns(), list_programs},
+        {"programs", kReadOrders, "Programs", {}, lists::program_list().columns(), list_programs},
         {"program",
          kReadOrders,
          "One program with its rules, and the account's policy",
          {program(true), {"version", ValueKind::kVersion, "Version (default: the current one)"}},
-         with(reports::program_list().columns(),
-              {"policy", kObject, Scope::kEveryone, reports::policy_members()}),
+         with(lists::program_list().columns(),
+              {"policy", kObject, Scope::kEveryone, lists::policy_members()}),
          show_program},
         {"program/versions",
          kReadOrders,
          "Versions of a program, the newest first",
          {program(true)},
-         reports::program_list().columns(),
+         lists::program_list().columns(),
          list_program_versions},
     };
 }
@@ -304,7 +300,7 @@ std::vector<Resource> money_part() {
          {program(),
           creator(),
           {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
-         reports::balance_list().columns(),
+         lists::balance_list().columns(),
          list_balances,
          true},
         {"journal",
@@ -321,7 +317,7 @@ std::vector<Resource> money_part() {
            "Date that from and to refer to (default: accounting)",
            false,
            {"accounting", "receipt"}}},
-         reports::journal_list().columns(),
+         lists::journal_list().columns(),
          list_journal,
          true},
         {"changes",
@@ -335,7 +331,7 @@ std::vector<Resource> money_part() {
          "The entries of one change of the feed, which may be too many for it",
          {{"node", ValueKind::kId, "UUID of the node", true},
           {"change", ValueKind::kVersion, "Number of one of its entries in the chain", true}},
-         reports::journal_list().columns(),
+         lists::journal_list().columns(),
          list_change,
          true,
          true,
@@ -347,8 +343,7 @@ std::vector<Resource> money_part() {
          "One payout run with the creators that it left out",
          {run(), payout_run()},
          with(run_list().columns(),
-              {{"skipped", kObjects, Scope::kLedger, reports::skipped_list().columns()},
-               {"names", kObject, Scope::kLedger}}),
+              {"skipped", kObjects, Scope::kLedger, lists::skipped_list().columns()}),
          show_run},
         {"payouts",
          kOfCreators,
@@ -358,20 +353,20 @@ std::vector<Resource> money_part() {
           payout_run(),
           creator(),
           currency()},
-         reports::payout_list().columns(),
+         lists::payout_list().columns(),
          list_payouts,
          true},
         {"payout",
          kOfCreators,
          "One payout",
          {payout()},
-         reports::payout_list().columns(),
+         lists::payout_list().columns(),
          show_payout},
         {"payout/items",
          kOfCreators,
          "Items of one payout",
          {payout()},
-         reports::payout_item_list().columns(),
+         lists::payout_item_list().columns(),
          list_payout_items,
          true},
         {"payouts/ages",
@@ -389,7 +384,7 @@ std::vector<Resource> money_part() {
          kReadLedger,
          "Commands and payouts that wait for another actor",
          {},
-         reports::pending_list().columns(),
+         lists::pending_list().columns(),
          list_approvals},
         {"approval",
          kReadLedger,
@@ -402,7 +397,7 @@ std::vector<Resource> money_part() {
          "Closed periods, and the open one",
          {{"until", ValueKind::kMonthEnd,
            "End of a month that is not closed: what is missing before it can be"}},
-         reports::period_list().columns(),
+         lists::period_list().columns(),
          list_periods,
          false,
          true,
@@ -412,7 +407,7 @@ std::vector<Resource> money_part() {
          kReadLedger,
          "Sums of one closed period by creator, program and currency",
          {{"until", ValueKind::kMonthEnd, "End of the period", true}},
-         reports::period_sum_list().columns(),
+         lists::period_sum_list().columns(),
          list_period_sums,
          true},
         {"trial-balance",
@@ -420,7 +415,7 @@ std::vector<Resource> money_part() {
          "Every ledger account over an interval",
          {{"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)", true},
           {"until", ValueKind::kDay, "First instant of the UTC day after the last", true}},
-         reports::trial_balance_list().columns(),
+         lists::trial_balance_list().columns(),
          list_trial_balance,
          true},
         {"statement",
@@ -433,7 +428,7 @@ std::vector<Resource> money_part() {
            "Format of the answer (default: json)",
            false,
            {"json", "csv", "html"}}},
-         reports::statement_members(),
+         lists::statement_members(),
          show_statement},
         {"nodes",
          kReadLedger,

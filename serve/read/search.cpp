@@ -6,11 +6,11 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/report.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/order_numbers.hpp"
-#include "core/reports/links.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
@@ -20,7 +20,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 constexpr std::size_t kHitsMax = 20;
 /// The newest orders of which the middle of the id is compared.
@@ -72,7 +72,7 @@ public:
                        : "";
         add(match, "order", order.key.order_id.str(), shop.shop_id.str(),
             amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status,
-            reports::text_or_null(creator));
+            lists::text_or_null(creator));
     }
     void add_creator(const char* match, const CreatorRow& row) {
         const std::string shown = names_.shown(row.account, row.creator).str();
@@ -92,7 +92,7 @@ public:
             "link of " + creator + " in " + link.program.str() +
                 (link.state == LinkState::kActive
                      ? ""
-                     : ", " + std::string(reports::to_string(link.state))),
+                     : ", " + std::string(lists::to_string(link.state))),
             creator);
     }
     void add_code(const char* match, const CodeRow& owner) {
@@ -107,7 +107,7 @@ public:
 private:
     Read& read_;
     OrderJudge judge_;
-    reports::CreatorNames names_;
+    lists::CreatorNames names_;
     std::set<std::string> seen_;
     Json searched_ = Json::array();
     Page page_;
@@ -182,12 +182,12 @@ void find_order_numbers(Read& read, const Shops& shops, const std::string& text,
 /// Orders with the text in the middle of their id, of the newest.
 void find_order_parts(Read& read, const Shops& shops, const TextPart& part, Hits& hits) {
     constexpr std::size_t kAtOnce = 1000;
-    reports::OrderListing listing;
+    lists::OrderListing listing;
     listing.account = read.grant.account;
     std::vector<OrderKey> keys;
     for (std::size_t seen = 0; seen < kOrderIdsMax && keys.size() < kHitsMax; seen += kAtOnce) {
-        const auto places = reports::order_places(read.ledger, listing, kAtOnce);
-        for (const reports::OrderPlace& place : places) {
+        const auto places = lists::order_places(read.ledger, listing, kAtOnce);
+        for (const lists::OrderPlace& place : places) {
             if (part.is_in(place.order_id.view()) && keys.size() < kHitsMax) {
                 keys.push_back({read.grant.account, place.shop, place.order_id});
             }
@@ -202,10 +202,10 @@ void find_order_parts(Read& read, const Shops& shops, const TextPart& part, Hits
 
 /// Orders and payouts of an amount, of the newest.
 void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits) {
-    reports::OrderListing listing;
+    lists::OrderListing listing;
     listing.account = read.grant.account;
-    const auto places = reports::order_places(read.ledger, listing, kOrdersMax);
-    reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+    const auto places = lists::order_places(read.ledger, listing, kOrdersMax);
+    lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
         const ShopRow* const shop = shops.find(order.key.shop);
         const auto sale = Decimal::parse(order.amount);
         const Money commission = commission_amount(order);
@@ -308,7 +308,7 @@ void find_link(Read& read, const std::string& text, Hits& hits) {
 
 /// Links with the text in their id.
 void find_link_parts(Read& read, const std::string& text, const TextPart& part, Hits& hits) {
-    std::vector<reports::LinkPlace> places;
+    std::vector<lists::LinkPlace> places;
     LinkByCreator first;
     first.account = read.grant.account;
     read.ledger.scan(first, {1, 1}, [&](const LinkByCreator& row) {
@@ -317,7 +317,7 @@ void find_link_parts(Read& read, const std::string& text, const TextPart& part, 
         }
         return places.size() < kHitsMax;
     });
-    for (const LinkRow& link : reports::links_at(read.ledger, places)) {
+    for (const LinkRow& link : lists::links_at(read.ledger, places)) {
         hits.add_link(match_of(link.link.view(), text, part), link);
     }
 }
@@ -344,11 +344,11 @@ void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hi
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
         hits.add_code(kExact, owner);
     }
-    reports::OrderListing listing;
+    lists::OrderListing listing;
     listing.account = read.grant.account;
     listing.code = text;
-    const auto places = reports::order_places(read.ledger, listing, kHitsMax);
-    reports::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+    const auto places = lists::order_places(read.ledger, listing, kHitsMax);
+    lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
         const ShopRow* const shop = shops.find(order.key.shop);
         if (shop != nullptr && has_code(order, digest)) {
             hits.add_order(kCode, *shop, order);
@@ -390,10 +390,10 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
 
 }  // namespace
 
-using enum reports::ColumnType;
-using enum reports::Scope;
-using reports::List;
-using reports::Value;
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 const List<HitOf>& search_list() {
     using Of = const HitOf&;

@@ -9,15 +9,15 @@
 
 #include "core/json/slices.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/report.hpp"
-#include "core/reports/silence.hpp"
+#include "core/lists/report.hpp"
+#include "core/lists/silence.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 /// Events and dead letters of the account's shops.
 class Activity {
@@ -27,20 +27,20 @@ public:
         : dead_(
               paged(read.ledger)
                   .dead_by_shop(read.grant.account, read.now.plus_days(-kRecentDays), kEndOfTime)),
-          silences_(reports::silences_of(read.ledger, read.grant.account)),
-          devices_(reports::device_counts(read.ledger, read.grant.account,
-                                          day_of(read.now.plus_days(1 - kDeviceDays)),
-                                          day_of(read.now))) {
+          silences_(lists::silences_of(read.ledger, read.grant.account)),
+          devices_(lists::device_counts(read.ledger, read.grant.account,
+                                        day_of(read.now.plus_days(1 - kDeviceDays)),
+                                        day_of(read.now))) {
         for (const ShopRow& shop : shops_of(read)) {
             numbers_.emplace(shop.shop_id, shop.shop);
         }
     }
 
-    [[nodiscard]] std::optional<reports::Silence> silence(const ShopId& shop) const {
+    [[nodiscard]] std::optional<lists::Silence> silence(const ShopId& shop) const {
         return of(shop, silences_);
     }
-    [[nodiscard]] reports::DeviceCount devices(const ShopId& shop) const {
-        return of(shop, devices_).value_or(reports::DeviceCount());
+    [[nodiscard]] lists::DeviceCount devices(const ShopId& shop) const {
+        return of(shop, devices_).value_or(lists::DeviceCount());
     }
     [[nodiscard]] std::uint64_t dead_letters(const ShopId& shop) const {
         const auto found = dead_.find(shop.str());
@@ -61,12 +61,12 @@ private:
 
     std::map<ShopId, ShopNumber> numbers_;
     std::map<std::string, DeadCount> dead_;
-    std::map<ShopNumber, reports::Silence> silences_;
-    std::map<ShopNumber, reports::DeviceCount> devices_;
+    std::map<ShopNumber, lists::Silence> silences_;
+    std::map<ShopNumber, lists::DeviceCount> devices_;
 };
 
 /// Null without a new order.
-Json devices_json(const ShopId& shop, const reports::DeviceCount& count) {
+Json devices_json(const ShopId& shop, const lists::DeviceCount& count) {
     if (count.orders == 0) {
         return {};
     }
@@ -104,10 +104,10 @@ Json nearest_orders(Read& read, const OrderId& id) {
 
 }  // namespace
 
-using enum reports::ColumnType;
-using enum reports::Scope;
-using reports::List;
-using reports::Value;
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 const List<ShopOf>& shop_list() {
     using Of = const ShopOf&;
@@ -127,7 +127,7 @@ const List<ShopOf>& shop_list() {
           {"silent", kInteger, kEveryone},
           {"usual", kInteger, kEveryone},
           {"limit", kInteger, kEveryone}},
-         [](Of of) -> Value { return reports::silence_json(of.shop.shop_id, of.silence, of.now); }},
+         [](Of of) -> Value { return lists::silence_json(of.shop.shop_id, of.silence, of.now); }},
         {"dead_letters", kInteger, kEveryone, [](Of of) -> Value { return of.dead_letters; }},
         {"devices",
          kObject,
@@ -173,7 +173,7 @@ Page list_products(Read& read) {
             after.language = parts[1];
             after.country = parts[2];
         }
-        const std::string shop_member = "{\"shop_id\":" + reports::json_quoted(shop.shop_id.view());
+        const std::string shop_member = "{\"shop_id\":" + lists::json_quoted(shop.shop_id.view());
         paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
             const CatalogKey& key = record.key;
             if (!limit.admits(
@@ -183,7 +183,7 @@ Page list_products(Read& read) {
             }
             std::string object = shop_member;
             for (const JsonMember& member : json_members(record.json)) {
-                object += "," + reports::json_quoted(member.key) + ":";
+                object += "," + lists::json_quoted(member.key) + ":";
                 object += member.value;
             }
             page.raw_rows.push_back(object + "}");

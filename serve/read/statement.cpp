@@ -1,11 +1,11 @@
 // A statement as JSON, as CSV, and as a page that prints on A4 and Letter.
-#include "core/reports/statement.hpp"
+#include "core/lists/statement.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
@@ -13,7 +13,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 constexpr std::string_view kStyle =
     "@page{margin:14mm}"
@@ -161,13 +161,13 @@ std::string target_of(const Read& read, std::string_view path) {
 }
 
 /// Writes the lines after the cursor's, as many as an answer has room for.
-Answer statement_csv(const Read& read, const reports::StatementPage& page) {
+Answer statement_csv(const Read& read, const lists::StatementPage& page) {
     const std::uint64_t first = read.after ? key_number(*read.after) : 0;
     std::uint64_t line = 0, next = 0;
     Answer answer;
     answer.type = "text/csv; charset=utf-8; header=present";
-    answer.body = csv_head(reports::statement_csv_columns());
-    EachRow lines([&](const reports::Row& row) {
+    answer.body = csv_head(lists::statement_csv_columns());
+    EachRow lines([&](const lists::Row& row) {
         if (line++ < first || next != 0) {
             return;
         }
@@ -176,7 +176,7 @@ Answer statement_csv(const Read& read, const reports::StatementPage& page) {
             return;
         }
         for (const Json& cell : row) {
-            answer.body += (&cell == row.data() ? "" : ",") + reports::csv_field(cell.cell());
+            answer.body += (&cell == row.data() ? "" : ",") + lists::csv_field(cell.cell());
         }
         answer.body += '\n';
     });
@@ -193,9 +193,9 @@ Answer statement_csv(const Read& read, const reports::StatementPage& page) {
 Answer show_statement(Read& read) {
     const auto month = cli::parse_month(read.arguments.required("month"));
     const CreatorId creator = creator_of(read).value();
-    const reports::ShopNames shops = reports::shop_names(read.ledger);
-    const reports::StatementOf of{read.grant.account, read.grant.account_id, creator, *month};
-    const reports::StatementPage page(read.ledger, shops, of);
+    const lists::ShopNames shops = lists::shop_names(read.ledger);
+    const lists::StatementOf of{read.grant.account, read.grant.account_id, creator, *month};
+    const lists::StatementPage page(read.ledger, shops, of);
     if (read.arguments.is("format", "csv")) {
         return statement_csv(read, page);
     }

@@ -4,11 +4,11 @@
 #include <map>
 
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/approvals.hpp"
-#include "core/reports/lists.hpp"
-#include "core/reports/names.hpp"
-#include "core/reports/overview.hpp"
-#include "core/reports/silence.hpp"
+#include "core/lists/approvals.hpp"
+#include "core/lists/names.hpp"
+#include "core/lists/overview.hpp"
+#include "core/lists/places.hpp"
+#include "core/lists/silence.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "serve/read/lists.hpp"
@@ -16,7 +16,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 constexpr std::size_t kDays = 30;  ///< Bars of a chart.
 constexpr std::size_t kListed = 10;
@@ -124,26 +124,26 @@ private:
 
     /// Counts yesterday's orders, and finds the newest without a creator.
     void read_orders() {
-        const reports::OrdersOfDay day =
-            reports::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
+        const lists::OrdersOfDay day =
+            lists::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
         orders_ = day.orders;
         attributed_ = day.attributed;
-        reports::OrderListing listing;
+        lists::OrderListing listing;
         listing.account = read_.grant.account;
         listing.from = days_.yesterday;
         listing.to = days_.today;
         const std::size_t wanted = std::min<std::uint64_t>(kListed, orders_ - attributed_);
         for (std::size_t seen = 0; unattributed_.items().size() < wanted && seen < kOrdersReadMax;
              seen += kOrdersAtOnce) {
-            const auto places = reports::order_places(read_.ledger, listing, kOrdersAtOnce);
+            const auto places = lists::order_places(read_.ledger, listing, kOrdersAtOnce);
             if (places.empty()) {
                 return;
             }
-            reports::visit_places(read_.ledger, listing.account, places,
-                                  [&](const OrderState& order) {
-                                      add(order);
-                                      return unattributed_.items().size() < wanted;
-                                  });
+            lists::visit_places(read_.ledger, listing.account, places,
+                                [&](const OrderState& order) {
+                                    add(order);
+                                    return unattributed_.items().size() < wanted;
+                                });
             listing.after = places.back();
         }
     }
@@ -161,11 +161,11 @@ private:
     void read_clicks() {
         const std::uint32_t yesterday = day_of(days_.yesterday);
         const ClickFigures figures =
-            reports::clicks_of_day(read_.ledger, read_.grant.account, yesterday);
-        clicks_ = reports::whole_number(figures.clicks);
-        devices_ = reports::whole_number(figures.devices);
-        for (const reports::ShopWithoutDevices& one :
-             reports::shops_without_devices(read_.ledger, read_.grant.account, yesterday)) {
+            lists::clicks_of_day(read_.ledger, read_.grant.account, yesterday);
+        clicks_ = lists::whole_number(figures.clicks);
+        devices_ = lists::whole_number(figures.devices);
+        for (const lists::ShopWithoutDevices& one :
+             lists::shops_without_devices(read_.ledger, read_.grant.account, yesterday)) {
             Waiting& line = waiting_["shops_without_devices"];
             line.add({}, {});
             if (line.sentences.size() < kListed) {
@@ -180,7 +180,7 @@ private:
 
     void read_anomalies() {
         for (const auto& [kind, count] :
-             reports::attention_counts(read_.ledger, read_.grant.account)) {
+             lists::attention_counts(read_.ledger, read_.grant.account)) {
             if (kind != AttentionKind::kHold &&
                 (settings_.blocking & bit(static_cast<AnomalyKind>(kind))) == 0) {
                 waiting_["anomalies"].count += count;
@@ -200,7 +200,7 @@ private:
             waiting_["dead_letters"].add({}, {}, letters.others);
             waiting_["privacy_requests"].add({}, {}, letters.privacy_requests);
         }
-        const auto silences = reports::silences_of(read_.ledger, read_.grant.account);
+        const auto silences = lists::silences_of(read_.ledger, read_.grant.account);
         for (const store::RegisteredShop& shop : registered_shops(read_)) {
             const auto silence = silences.find(shop.number);
             if (!shop.suspended && silence != silences.end() &&
@@ -274,18 +274,18 @@ private:
         for (std::size_t bar = 0; bar < kDays; ++bar) {
             bar_of[day_of(days_.first_bar.plus_days(static_cast<std::int64_t>(bar)))] = bar;
         }
-        reports::scan_days(read_.ledger, read_.grant.account, day_of(days_.first_bar),
-                           day_of(days_.yesterday), [&](const DailySum& sum) {
-                               const std::size_t bar = bar_of.at(sum.day);
-                               of(sum.currency).earned[bar] += sum.earned;
-                               of(sum.currency).adjusted[bar] += sum.adjusted;
-                               return true;
-                           });
+        lists::scan_days(read_.ledger, read_.grant.account, day_of(days_.first_bar),
+                         day_of(days_.yesterday), [&](const DailySum& sum) {
+                             const std::size_t bar = bar_of.at(sum.day);
+                             of(sum.currency).earned[bar] += sum.earned;
+                             of(sum.currency).adjusted[bar] += sum.adjusted;
+                             return true;
+                         });
     }
 
     void read_creators() {
         for (const auto& [key, amounts] :
-             reports::earned_by_month(read_.ledger, read_.grant.account, month_of(read_.now))) {
+             lists::earned_by_month(read_.ledger, read_.grant.account, month_of(read_.now))) {
             for (const auto& [currency, months] : amounts) {
                 const Decimal zero = zero_amount(currency);
                 auto& earned = of(currency)
@@ -298,7 +298,7 @@ private:
     }
 
     void read_approvals() {
-        auto pending = reports::pending_totals(read_.ledger, read_.grant.account);
+        auto pending = lists::pending_totals(read_.ledger, read_.grant.account);
         if (pending.count != 0) {
             waiting_["approvals"] = {pending.count, std::move(pending.amounts), {}};
         }
@@ -374,9 +374,8 @@ private:
         for (const auto& [creator, earned] : earners) {
             list.push_back(
                 {{"creator_id", shown_id(read_.ledger, read_.grant.account, creator).str()},
-                 {"name",
-                  reports::text_or_null(
-                      reports::profile_of(read_.ledger, read_.grant.account, creator).name)},
+                 {"name", lists::text_or_null(
+                              lists::profile_of(read_.ledger, read_.grant.account, creator).name)},
                  {"earned", earned.first.to_string()},
                  {"earned_last_month", earned.second.to_string()}});
         }

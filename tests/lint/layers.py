@@ -19,7 +19,7 @@ ROOMS = {
 }
 # A folder may include itself and those before it.
 FOLDERS = {
-    "core": ["values", "json", "protocol", "shops", "commit", "links", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "reports", "creators", "exports", "audit"],
+    "core": ["values", "json", "protocol", "shops", "commit", "links", "intake", "status", "programs", "commands", "ledger", "copy", "journal", "positions", "rules", "statements", "forget", "orders", "approvals", "payouts", "apply", "explain", "lists", "creators", "exports", "audit"],
     "os": ["files", "random", "libraries", "clock"],
     "lmdb_store": ["environment", "store", "lanes", "queue", "registry", "links", "rows", "destinations", "ledger", "init", "archive", "backup"],
     "pg_store": ["connection", "rows", "schema", "registry", "ledger"],

@@ -18,8 +18,8 @@
 #include "core/approvals/signed_approval.hpp"
 #include "core/commands/ids.hpp"
 #include "core/explain/cause.hpp"
+#include "core/lists/report.hpp"
 #include "core/payouts/plan.hpp"
-#include "core/reports/report.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "pg_store/ledger/ledger.hpp"
 #include "pg_store/schema/migrate.hpp"
@@ -38,8 +38,8 @@ using nlohmann::json;
 
 constexpr AccountNumber kAccount{1};
 
-reports::ReportFilter filter() {
-    reports::ReportFilter only;
+lists::ReportFilter filter() {
+    lists::ReportFilter only;
     only.account = AccountId("acme");
     return only;
 }
@@ -133,7 +133,7 @@ void print_reports(Books& books, const json& request) {
     const std::unique_ptr<LedgerReader> reader = books.read();
     const Timestamp now = instant(text_at(request, "now"));
     std::printf("{");
-    for (const reports::Report& report : reports::reports()) {
+    for (const lists::Report& report : lists::reports()) {
         std::printf("\"%s\": ", std::string(report.name).c_str());
         cli::Listing listing(cli::Format::kJson, report.columns);
         report.write(*reader, filter(), now, listing);
@@ -141,14 +141,14 @@ void print_reports(Books& books, const json& request) {
         std::printf(",");
     }
     std::printf("\"items\": ");
-    cli::Listing items(cli::Format::kJson, reports::payout_item_list().columns());
+    cli::Listing items(cli::Format::kJson, lists::payout_item_list().columns());
     std::vector<Payout> payouts;
     reader->scan_payouts([&payouts](const Payout& payout) {
         payouts.push_back(payout);
         return true;
     });
     for (const Payout& payout : payouts) {
-        reports::write_payout_items(*reader, payout, items);
+        lists::write_payout_items(*reader, payout, items);
     }
     items.finish();
     std::printf(",\"codes\": %s, \"stats\": %s, \"broken\": %s}\n", codes(*reader).dump().c_str(),
@@ -203,7 +203,7 @@ void run(Books& books, const json& request) {
     for (const Payout& payout : payouts_of_run(*reader, row.payout_run)) {
         listing.add(payout);
     }
-    listing.finish(reports::skipped_of(*reader, row.payout_run), to_hex(row.digest));
+    listing.finish(lists::skipped_of(*reader, row.payout_run), to_hex(row.digest));
 }
 
 /// Lists why each order is, or is not, each creator's.

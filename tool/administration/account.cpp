@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/reports/silence.hpp"
+#include "core/lists/silence.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "os/clock/clock.hpp"
@@ -244,8 +244,8 @@ Status list_silences(const SilenceCommand& command, const std::vector<store::Reg
                                           {"sentence"}});
     std::size_t silent = 0;
     for (const store::RegisteredShop& shop : shops) {
-        const auto silence = reports::silence_of(ledger, shop.account_number, shop.number);
-        Json row = reports::silence_json(shop.shop_id, silence, at);
+        const auto silence = lists::silence_of(ledger, shop.account_number, shop.number);
+        Json row = lists::silence_json(shop.shop_id, silence, at);
         silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
         listing.add({shop.shop_id.str(), shop.account_id.str(),
                      silence ? Json(silence->last_event.to_string()) : Json(), row["state"],

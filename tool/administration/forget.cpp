@@ -10,8 +10,8 @@
 #include "core/forget/search.hpp"
 #include "core/forget/task.hpp"
 #include "core/json/document.hpp"
+#include "core/lists/places.hpp"
 #include "core/protocol/record.hpp"
-#include "core/reports/lists.hpp"
 #include "core/rules/account.hpp"
 #include "os/random/random_bytes.hpp"
 #include "program/cli/cli_values.hpp"
@@ -131,11 +131,11 @@ Status list_kept_files(const Frame& frame, const ForgetCommand& command) {
     Status read = with_account(
         frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
         [&](LedgerReader& ledger, AccountNumber account) {
-            reports::PayoutListing listing;
+            lists::PayoutListing listing;
             listing.account = account;
             listing.creator = first_id(ledger, account, CreatorId(command.forget.value));
             const auto all = std::numeric_limits<std::size_t>::max();
-            for (const std::string& id : reports::payout_ids(ledger, listing, all)) {
+            for (const std::string& id : lists::payout_ids(ledger, listing, all)) {
                 Payout payout;
                 payout.payout_id = id;
                 if (ledger.load(payout) && !payout.message.empty()) {

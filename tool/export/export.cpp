@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/exports/tables.hpp"
-#include "core/reports/changes.hpp"
-#include "core/reports/report.hpp"
+#include "core/lists/changes.hpp"
+#include "core/lists/report.hpp"
 #include "core/values/payee_mask.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
@@ -61,7 +61,7 @@ private:
 
 Json columns_json(const exports::ExportTable& table) {
     Json columns = Json::array();
-    for (const reports::Column& column : table.columns) {
+    for (const lists::Column& column : table.columns) {
         columns.push_back({{"name", column.name}, {"type", type_names(column.type).manifest}});
     }
     return columns;
@@ -90,13 +90,13 @@ Json snapshot_json(LedgerReader& ledger) {
 struct ExportedAccount {
     AccountNumber number;
     AccountId id;
-    reports::FeedPlace end;
+    lists::FeedPlace end;
 };
 
 /// The content of an export: every account of a snapshot, or one account's changes since a place.
 struct Exported {
     std::vector<ExportedAccount> accounts;
-    std::optional<reports::FeedPlace> since;
+    std::optional<lists::FeedPlace> since;
 };
 
 /// Finds the account that a cursor was made for, and checks that its chains are the ledger's.
@@ -106,7 +106,7 @@ Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::str
         if (!since) {
             continue;
         }
-        if (reports::changes_after(ledger, account.number, *since, 1, 1).diverged) {
+        if (lists::changes_after(ledger, account.number, *since, 1, 1).diverged) {
             return Error{ErrorCode::kConflict,
                          "the ledger is not the one of the cursor of --since: it was restored from "
                          "an older backup and has gone another way; export everything again, "
@@ -120,9 +120,9 @@ Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::str
 }
 
 Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledger) {
-    std::map<AccountNumber, reports::FeedPlace> ends = reports::ends_of_feeds(ledger);
+    std::map<AccountNumber, lists::FeedPlace> ends = lists::ends_of_feeds(ledger);
     Exported every;
-    for (const auto& [number, id] : reports::account_ids(ledger)) {
+    for (const auto& [number, id] : lists::account_ids(ledger)) {
         every.accounts.push_back({number, id, std::move(ends[number])});
     }
     return command.since.empty() ? Result(std::move(every))

@@ -6,7 +6,7 @@ namespace sluice::cli {
 namespace {
 
 using exports::ExportFormat;
-using reports::ColumnType;
+using lists::ColumnType;
 
 /// Joins what `text_of` returns for each item.
 template <class Items, class TextOf>
@@ -43,7 +43,7 @@ std::string duckdb_type(ColumnType type, ExportFormat format) {
 std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
     const auto& columns = table.table().columns;
-    const std::string lists = joined(columns, "", [&](const reports::Column& column) {
+    const std::string lists = joined(columns, "", [&](const lists::Column& column) {
         const std::string name = in_quotes(column.name);
         return is_csv && column.type == ColumnType::kTexts
                    ? ",\n    coalesce(string_split(" + name + ", ';'), []) AS " + name
@@ -59,7 +59,7 @@ std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& option
                    : "format = 'newline_delimited'") +
            (options.zstd ? ", compression = 'zstd'" : "") + ",\n    columns = {" +
            joined(columns, ", ",
-                  [&](const reports::Column& column) {
+                  [&](const lists::Column& column) {
                       return in_apostrophes(column.name) + ": " +
                              in_apostrophes(duckdb_type(column.type, options.format));
                   }) +
@@ -67,12 +67,12 @@ std::string duckdb_rows(const TableFiles& table, const TableFilesOptions& option
 }
 
 /// In CSV a list is one text: a column that is only inserted takes it.
-std::string inserted_name(const reports::Column& column, ExportFormat format) {
+std::string inserted_name(const lists::Column& column, ExportFormat format) {
     const bool is_list = format == ExportFormat::kCsv && column.type == ColumnType::kTexts;
     return in_quotes(std::string(column.name) + (is_list ? "_text" : ""));
 }
 
-std::string clickhouse_column(const reports::Column& column, ExportFormat format) {
+std::string clickhouse_column(const lists::Column& column, ExportFormat format) {
     const std::string name = in_quotes(column.name);
     const std::string declared = name + " " + std::string(type_names(column.type).clickhouse);
     const std::string taken = inserted_name(column, format);
@@ -85,9 +85,8 @@ std::string clickhouse_column(const reports::Column& column, ExportFormat format
 std::string clickhouse_table(std::string_view create, const TableFiles& table,
                              ExportFormat format) {
     return std::string(create) + " " + in_quotes(table.table().name) + " (" +
-           joined(
-               table.table().columns, ", ",
-               [&](const reports::Column& column) { return clickhouse_column(column, format); }) +
+           joined(table.table().columns, ", ",
+                  [&](const lists::Column& column) { return clickhouse_column(column, format); }) +
            ") ENGINE = MergeTree ORDER BY tuple();\n";
 }
 
@@ -95,9 +94,9 @@ std::string clickhouse_table(std::string_view create, const TableFiles& table,
 std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
                                const TableFilesOptions& options) {
     const bool is_csv = options.format == ExportFormat::kCsv;
-    const std::string names = joined(
-        table.table().columns, ", ",
-        [&](const reports::Column& column) { return inserted_name(column, options.format); });
+    const std::string names = joined(table.table().columns, ", ", [&](const lists::Column& column) {
+        return inserted_name(column, options.format);
+    });
     std::string script;
     for (const ExportFile& file : table.files()) {
         script +=
@@ -181,7 +180,7 @@ std::string duckdb_changes_script(const std::vector<TableFiles>& tables,
                       const std::string name = in_quotes(table.table().name);
                       return "CREATE TABLE IF NOT EXISTS " + name + " (" +
                              joined(table.table().columns, ", ",
-                                    [&](const reports::Column& column) {
+                                    [&](const lists::Column& column) {
                                         return in_quotes(column.name) + " " +
                                                duckdb_type(column.type, options.format);
                                     }) +

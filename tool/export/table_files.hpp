@@ -71,7 +71,7 @@ private:
 struct TypeNames {
     std::string_view manifest, duckdb, clickhouse;
 };
-[[nodiscard]] const TypeNames& type_names(reports::ColumnType type);
+[[nodiscard]] const TypeNames& type_names(lists::ColumnType type);
 
 // SQL that loads the files of an export, run in its folder.
 

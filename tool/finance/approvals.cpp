@@ -1,5 +1,5 @@
 // sluice approve, withdraw, approvals list|show
-#include "core/reports/approvals.hpp"
+#include "core/lists/approvals.hpp"
 
 #include <unistd.h>
 
@@ -44,9 +44,9 @@ struct ApproveCommand {
 
 /// Lists commands that wait, then payouts that are closed and not approved.
 Status run_list_approvals(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::pending_list().columns(),
+    return list_account_rows(frame, command, lists::pending_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-                                 reports::write_pending(ledger, account, command.account, listing);
+                                 lists::write_pending(ledger, account, command.account, listing);
                              });
 }
 
@@ -135,7 +135,7 @@ Result<SeenApproval> show_approval(const Frame& frame, const std::string& id,
                                 return found.error();
                             }
                             Json object =
-                                reports::approval_object(ledger, account, *options.account, *found);
+                                lists::approval_object(ledger, account, *options.account, *found);
                             if (payees && !found->subject.command) {
                                 object["payees_sha256"] = payees->sha256;
                                 object["effect"]["accounts"] = accounts_of(found->subject, *payees);

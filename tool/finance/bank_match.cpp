@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
 #include "program/cli/cli_values.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/finance/kept_export.hpp"
@@ -84,7 +84,7 @@ private:
     [[nodiscard]] Payout* find(const std::string& id);
 
     LedgerReader& ledger_;
-    reports::CreatorNames names_;
+    lists::CreatorNames names_;
     AccountNumber account_;
     AccountId account_id_;
     std::map<std::string, Payout> payouts_;

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "core/explain/node_names.hpp"
+#include "core/lists/names.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/reports/names.hpp"
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"

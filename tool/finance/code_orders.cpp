@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/reports/lists.hpp"
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
+#include "core/lists/places.hpp"
 #include "core/rules/attribution.hpp"
 #include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
@@ -27,7 +27,7 @@ Result<AccountNumber> find_account_of_code(LedgerReader& ledger, const CodeOptio
                                            SubmitOptions& submit) {
     std::string names;
     std::vector<AccountNumber> found;
-    for (const auto& [number, id] : reports::account_ids(ledger)) {
+    for (const auto& [number, id] : lists::account_ids(ledger)) {
         if (submit.account ? *submit.account == id : has_order(ledger, number, options)) {
             names += (names.empty() ? "" : ", ") + id.str();
             found.push_back(number);
@@ -71,7 +71,7 @@ void visit_code_orders(LedgerReader& ledger, AccountNumber account, const CodeOp
                        const Visitor<OrderState>& visit) {
     constexpr std::size_t kAtOnce = 256;
     const Digest256 digest = code_digest(options.code);
-    reports::OrderListing listing;
+    lists::OrderListing listing;
     listing.account = account;
     listing.code = options.code;
     listing.from = options.from;
@@ -79,8 +79,8 @@ void visit_code_orders(LedgerReader& ledger, AccountNumber account, const CodeOp
     listing.newest_first = false;
     bool goes_on = true;
     while (goes_on) {
-        const auto places = reports::order_places(ledger, listing, kAtOnce);
-        reports::visit_places(ledger, account, places, [&](const OrderState& order) {
+        const auto places = lists::order_places(ledger, listing, kAtOnce);
+        lists::visit_places(ledger, account, places, [&](const OrderState& order) {
             goes_on = !carries_code(order, digest) || visit(order);
             return goes_on;
         });

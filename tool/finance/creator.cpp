@@ -1,9 +1,9 @@
 // sluice creator import|set|rename|remove|show|list|page
 #include <cstdio>
 
+#include "core/lists/creators.hpp"
 #include "core/orders/reply.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/reports/creators.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/values/shell_word.hpp"
@@ -108,7 +108,7 @@ Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
     tell_standstill(frame);
     return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
                         [&](LedgerReader& ledger, AccountNumber account) -> Status {
-                            const auto shown = reports::creator_object(
+                            const auto shown = lists::creator_object(
                                 ledger, account, command.account, command.creator, now());
                             if (!shown.ok()) {
                                 return shown.error();
@@ -141,14 +141,14 @@ Status check_scope(const Frame& frame, LedgerReader& ledger, const ListCreatorsC
 }
 
 Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command) {
-    return list_rows(frame, command.list, reports::creator_list().columns(),
+    return list_rows(frame, command.list, lists::creator_list().columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
                          std::optional<AccountNumber> account;
                          if (Status known = check_scope(frame, ledger, command, account);
                              !known.ok()) {
                              return known;
                          }
-                         reports::write_creators(ledger, account, command.program, now(), listing);
+                         lists::write_creators(ledger, account, command.program, now(), listing);
                          return Status::success();
                      });
 }

@@ -11,7 +11,7 @@
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/journal_rows.hpp"
-#include "core/reports/lists.hpp"
+#include "core/lists/places.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/values/shell_word.hpp"
 #include "lmdb_store/store/leftovers.hpp"
@@ -39,7 +39,7 @@ std::vector<Payout> sent_ones(LedgerReader& ledger, AccountNumber account,
     std::vector<Payout> payouts;
     for (const PayoutState state :
          {PayoutState::kSent, PayoutState::kPaid, PayoutState::kFailed, PayoutState::kReturned}) {
-        reports::scan_payouts_in(ledger, account, state, [&](const Payout& payout) {
+        lists::scan_payouts_in(ledger, account, state, [&](const Payout& payout) {
             if (is_wanted(payout)) {
                 payouts.push_back(payout);
             }

@@ -6,7 +6,7 @@
 
 #include "core/ledger/link_rows.hpp"
 #include "core/links/destination.hpp"
-#include "core/reports/links.hpp"
+#include "core/lists/links.hpp"
 #include "core/rules/account.hpp"
 #include "lmdb_store/links/published_file.hpp"
 #include "os/clock/clock.hpp"
@@ -202,20 +202,20 @@ Status run_import_links(const Frame& frame, const LinkFile& given) {
 // ---- Commands that read -------------------------------------------------------------------------
 
 Status run_list_links(const Frame& frame, const ListLinksCommand& command) {
-    return list_account_rows(frame, command, reports::link_list().columns(),
+    return list_account_rows(frame, command, lists::link_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
                                  std::optional<CreatorId> creator = command.creator;
                                  if (creator) {
                                      creator = first_id(ledger, account, *creator);
                                  }
-                                 reports::write_links(ledger, account, creator, now(), listing);
+                                 lists::write_links(ledger, account, creator, now(), listing);
                              });
 }
 
 Status run_show_link(const Frame& frame, const ShowLinkCommand& command) {
     tell_standstill(frame);
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto shown = reports::link_object(ledger, command.link, now());
+        const auto shown = lists::link_object(ledger, command.link, now());
         if (!shown.ok()) {
             return shown.error();
         }

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "core/ledger/command_rows.hpp"
-#include "core/reports/creators.hpp"
-#include "core/reports/names.hpp"
+#include "core/lists/creators.hpp"
+#include "core/lists/names.hpp"
 #include "core/rules/attribution.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -152,7 +152,7 @@ Status run_detach(const Frame& frame, const TriedDetach& tried) {
     bool is_known = false;
     Status found =
         with_snapshot(frame, options.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
-            const std::optional<AccountId> account = reports::account_of(ledger, cause);
+            const std::optional<AccountId> account = lists::account_of(ledger, cause);
             is_known = account.has_value();
             return find_account_of_cause(ledger, cause, account, options);
         });
@@ -202,10 +202,10 @@ Status run_hold(const Frame& frame, const Tried<Hold>& held) {
 }
 
 Status run_hold_list(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::hold_list().columns(),
+    return list_account_rows(frame, command, lists::hold_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-                                 reports::write_holds(ledger, account, command.account,
-                                                      std::nullopt, listing);
+                                 lists::write_holds(ledger, account, command.account, std::nullopt,
+                                                    listing);
                              });
 }
 

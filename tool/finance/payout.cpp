@@ -122,7 +122,7 @@ Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
 
 Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
     return list_account_rows(
-        frame, command, reports::payout_item_list().columns(),
+        frame, command, lists::payout_item_list().columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             Payout payout;
             payout.payout_id = command.payout_id;
@@ -130,7 +130,7 @@ Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
                 return Error{ErrorCode::kNotFound, "account " + command.account.str() +
                                                        " has no payout " + command.payout_id};
             }
-            reports::write_payout_items(ledger, payout, listing);
+            lists::write_payout_items(ledger, payout, listing);
             return Status::success();
         });
 }
@@ -183,8 +183,8 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
 }
 
 void declare_payout_listing(Subcommand group) {
-    const auto payouts = std::ranges::find(reports::reports(), "payouts", &Report::name);
-    SLUICE_ASSERT(payouts != reports::reports().end());
+    const auto payouts = std::ranges::find(lists::reports(), "payouts", &Report::name);
+    SLUICE_ASSERT(payouts != lists::reports().end());
     declare_report_command(group, *payouts, "list");
 
     auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show_payout);

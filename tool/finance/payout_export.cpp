@@ -6,8 +6,8 @@
 #include "core/approvals/subject.hpp"
 #include "core/commands/ids.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/lists/names.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/reports/names.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
@@ -80,7 +80,7 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     if (const BankAccount* debtor = debtor_in(files.debtors, message.currency.code())) {
         message.debtor = *debtor;
     }
-    const reports::CreatorNames names(ledger, payouts.front().account);
+    const lists::CreatorNames names(ledger, payouts.front().account);
     for (const Payout& payout : payouts) {
         if (payout.currency != message.currency) {
             return Error{ErrorCode::kInvalid,

@@ -3,8 +3,8 @@
 
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/periods.hpp"
 #include "core/orders/reply.hpp"
-#include "core/reports/periods.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 #include "os/clock/clock.hpp"
@@ -18,9 +18,9 @@ namespace sluice::cli {
 namespace {
 
 Status run_list_months(const Frame& frame, const AccountListOptions& command) {
-    return list_account_rows(frame, command, reports::period_list().columns(),
+    return list_account_rows(frame, command, lists::period_list().columns(),
                              [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-                                 reports::write_periods(ledger, account, command.account, listing);
+                                 lists::write_periods(ledger, account, command.account, listing);
                              });
 }
 

@@ -1,5 +1,5 @@
 // sluice program apply|preview|show|list
-#include "core/reports/programs.hpp"
+#include "core/lists/programs.hpp"
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -45,18 +45,18 @@ Status run_show_program(const Frame& frame, const ShowProgramCommand& command) {
         if (!row) {
             return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
         }
-        Json shown = reports::program_list().object(*row);
-        shown["policy"] = reports::policy_object(account_settings(ledger, row->program.account));
+        Json shown = lists::program_list().object(*row);
+        shown["policy"] = lists::policy_object(account_settings(ledger, row->program.account));
         write_object(command.list.format, shown);
         return Status::success();
     });
 }
 
 Status run_list_programs(const Frame& frame, const ListOptions& options) {
-    return list_rows(frame, options, reports::program_list().columns(),
+    return list_rows(frame, options, lists::program_list().columns(),
                      [&](LedgerReader& ledger, Listing& listing) {
                          ledger.scan_programs([&](const ProgramRow& row) {
-                             listing.add(reports::program_list().row(row));
+                             listing.add(lists::program_list().row(row));
                              return true;
                          });
                      });

@@ -7,8 +7,8 @@
 
 #include "core/apply/dry_run.hpp"
 #include "core/commands/commands.hpp"
+#include "core/lists/approvals.hpp"
 #include "core/protocol/record.hpp"
-#include "core/reports/approvals.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/cli/progress.hpp"
@@ -183,7 +183,7 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
                      "the archive has no program apply that the file could replace"};
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
-    list_all(command.format, reports::difference_list(), compare(command, *then, *now).rows());
+    list_all(command.format, lists::difference_list(), compare(command, *then, *now).rows());
     return Status::success();
 }
 

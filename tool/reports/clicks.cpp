@@ -1,5 +1,5 @@
 // sluice report clicks
-#include "core/reports/clicks.hpp"
+#include "core/lists/clicks.hpp"
 
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
@@ -10,7 +10,7 @@
 namespace sluice::cli {
 namespace {
 
-using reports::ClicksBy;
+using lists::ClicksBy;
 
 struct ClicksCommand {
     ReportFilter filter;
@@ -37,7 +37,7 @@ Status check_program(LedgerReader& ledger, AccountNumber account, const ClicksCo
 Status run_clicks(const Frame& frame, const ClicksCommand& command) {
     tell_standstill(frame);
     return list_account_rows(
-        frame, {*command.filter.account, command.list}, reports::click_list().columns(),
+        frame, {*command.filter.account, command.list}, lists::click_list().columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
             ReportFilter named = command.filter;
             if (command.unmatched) {
@@ -48,7 +48,7 @@ Status run_clicks(const Frame& frame, const ClicksCommand& command) {
             if (!known.ok()) {
                 return known;
             }
-            reports::ClickListing of{account};
+            lists::ClickListing of{account};
             of.program = command.program;
             if (command.filter.creator) {
                 of.creator = first_id(ledger, account, *command.filter.creator);
@@ -58,7 +58,7 @@ Status run_clicks(const Frame& frame, const ClicksCommand& command) {
             of.to = command.filter.to;
             of.by = command.by.value_or(ClicksBy::kDay);
             of.unmatched = command.unmatched;
-            reports::write_clicks(ledger, of, listing);
+            lists::write_clicks(ledger, of, listing);
             return Status::success();
         });
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/journal/journal.hpp"
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/cli/output.hpp"
 
@@ -371,10 +371,10 @@ std::string AccountMap::name_of(LedgerAccount account, const Place& place, Journ
 }
 
 void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FILE* out) {
-    const reports::CreatorNames names(ledger);
+    const lists::CreatorNames names(ledger);
     JournalExporter exporter(of, out);
     exporter.begin();
-    for (const auto& [number, id] : reports::account_ids(ledger)) {
+    for (const auto& [number, id] : lists::account_ids(ledger)) {
         if (of.account && *of.account != id) {
             continue;
         }

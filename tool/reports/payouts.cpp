@@ -35,8 +35,8 @@ bool names(const std::vector<Id>& list, const Id& id) {
 }
 
 std::size_t column_named(std::string_view name) {
-    const std::vector<reports::Column>& columns = payout_list().columns();
-    const auto found = std::ranges::find(columns, name, &reports::Column::name);
+    const std::vector<lists::Column>& columns = payout_list().columns();
+    const auto found = std::ranges::find(columns, name, &lists::Column::name);
     return static_cast<std::size_t>(found - columns.begin());
 }
 

@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/lists/payouts.hpp"
+#include "core/lists/report.hpp"
 #include "core/payouts/plan.hpp"
-#include "core/reports/payouts.hpp"
-#include "core/reports/report.hpp"
 #include "program/cli/output.hpp"
 
 namespace sluice::cli {
 
-using reports::payout_list;
-using reports::payout_row;
-using reports::skipped_list;
-using reports::skipped_of;
-using reports::skipped_row;
+using lists::payout_list;
+using lists::payout_row;
+using lists::skipped_list;
+using lists::skipped_of;
+using lists::skipped_row;
 
 /// Prints what a preview leaves for later, by currency: amounts that clear after its cut-off, and
 /// amounts that cleared but are dated from the cut-off on, such as those of back-dated orders.
@@ -48,7 +48,7 @@ private:
 
     Format format_;
     LedgerReader& ledger_;
-    reports::PayoutNames names_;
+    lists::PayoutNames names_;
     AccountNumber account_;
     AccountId account_id_;
     bool first_ = true;

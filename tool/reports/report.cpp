@@ -2,7 +2,7 @@
 // trial-balance|payees|approvals|changes
 #include <cstdio>
 
-#include "core/reports/creators.hpp"
+#include "core/lists/creators.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/commands.hpp"
 #include "program/system/named_file.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 struct StatementCommand : AccountListOptions {
     CreatorId creator;
-    reports::Month month;
+    lists::Month month;
 };
 
 Status run_statement(const Frame& frame, const StatementCommand& command) {
@@ -39,7 +39,7 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
 
 /// Options of the reports on all creators of an account.
 struct MonthCommand : AccountListOptions {
-    reports::Month month;
+    lists::Month month;
     std::string into;
 };
 
@@ -89,12 +89,12 @@ struct PayeesCommand {
 Status run_payees(const Frame& frame, const PayeesCommand& command) {
     return list_rows(
         frame, command.list,
-        command.history ? reports::payee_change_list().columns() : reports::payee_list().columns(),
+        command.history ? lists::payee_change_list().columns() : lists::payee_list().columns(),
         [&](LedgerReader& ledger, Listing& listing) -> Status {
             if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
                 return known;
             }
-            reports::write_payees(ledger, command.filter, command.history, listing);
+            lists::write_payees(ledger, command.filter, command.history, listing);
             return Status::success();
         });
 }
@@ -108,12 +108,12 @@ struct ApprovalsCommand {
 Status run_approvals(const Frame& frame, const ApprovalsCommand& command) {
     std::uint64_t faults = 0;
     const Status listed = list_rows(
-        frame, command.list, reports::approval_list().columns(),
+        frame, command.list, lists::approval_list().columns(),
         [&](LedgerReader& ledger, Listing& listing) {
             if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
                 return known;
             }
-            faults = reports::write_approvals(ledger, command.filter, command.verifies, listing);
+            faults = lists::write_approvals(ledger, command.filter, command.verifies, listing);
             return Status::success();
         });
     if (!listed.ok() || faults == 0) {
@@ -168,7 +168,7 @@ void declare_report(Subcommand app) {
         "List who changed accounts, shops, tokens, users and destinations, when and why",
         run_changes);
     add_format(changes, changed.format);
-    for (const Report& report : reports::reports()) {
+    for (const Report& report : lists::reports()) {
         declare_report_command(group, report, std::string(report.name));
     }
     declare_click_report(group);

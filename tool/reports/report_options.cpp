@@ -53,7 +53,7 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
 std::vector<Column> columns_of(const ReportCommand& command, LedgerReader& ledger) {
     std::vector<Column> columns = printed(command.report->columns);
     if (command.filter.negative) {
-        const std::vector<Column> more = printed(reports::negative_list().columns());
+        const std::vector<Column> more = printed(lists::negative_list().columns());
         columns.insert(columns.end(), more.begin(), more.end());
     }
     const bool many = NodeNames(ledger).count() > 1;
@@ -66,7 +66,7 @@ std::vector<Column> columns_of(const ReportCommand& command, LedgerReader& ledge
 Status run(const Frame& frame, const ReportCommand& command) {
     const Timestamp at = now();
     if (command.filter.as_of && *command.filter.as_of < at &&
-        (command.report->options & reports::kAsOfPast) == 0) {
+        (command.report->options & lists::kAsOfPast) == 0) {
         return Error{ErrorCode::kInvalid,
                      "--as-of lies in the past: the ledger has orders as they are now; `sluice "
                      "report balances --as-of` and `report statement` tell what was owed then"};
@@ -112,39 +112,39 @@ void add_scope(Subcommand app, ReportCommand& command, bool required) {
 void add_filters(Subcommand app, ReportCommand& command) {
     ReportFilter& filter = command.filter;
     const unsigned options = command.report->options;
-    if ((options & (reports::kByAccount | reports::kNeedsAccount)) != 0) {
-        add_scope(app, command, (options & reports::kNeedsAccount) != 0);
+    if ((options & (lists::kByAccount | lists::kNeedsAccount)) != 0) {
+        add_scope(app, command, (options & lists::kNeedsAccount) != 0);
     }
-    if ((options & reports::kByShop) != 0) {
+    if ((options & lists::kByShop) != 0) {
         add_id(app, "--shop", "S", filter.shop, "Only rows of this shop");
     }
-    if ((options & reports::kByCreator) != 0) {
+    if ((options & lists::kByCreator) != 0) {
         add_id(app, "--creator", "C", filter.creator, "Only rows of this creator");
     }
-    if ((options & reports::kByTime) != 0) {
+    if ((options & lists::kByTime) != 0) {
         add_value(app, "--from", "T", filter.from, parse_time,
                   "Start of the period, inclusive (RFC 3339)");
         add_value(app, "--until", "T", filter.to, parse_time,
                   "End of the period, exclusive (RFC 3339)");
     }
-    if ((options & reports::kByDate) != 0) {
+    if ((options & lists::kByDate) != 0) {
         add_value(app, "--by", "accounting|receipt", filter.by_receipt, parse_date_kind,
                   "Date that --from and --until refer to (default: accounting)");
     }
-    if ((options & reports::kAsOf) != 0) {
+    if ((options & lists::kAsOf) != 0) {
         add_value(
             app, "--as-of", "T", filter.as_of, parse_time,
-            (options & reports::kAsOfPast) != 0
+            (options & lists::kAsOfPast) != 0
                 ? "Report what was dated before T, by accounting date; for a future T, the amounts "
                   "that will be pending and payable (RFC 3339; default: now)"
                 : "Future date for which pending and payable amounts are computed (RFC 3339; "
                   "default: now)");
     }
-    if ((options & reports::kNegative) != 0) {
+    if ((options & lists::kNegative) != 0) {
         add_flag(app, "--negative", filter.negative,
                  "Only creators who owe money, with the date since when, and the days");
     }
-    if ((options & reports::kByPayout) != 0) {
+    if ((options & lists::kByPayout) != 0) {
         add_value(app, "--state", "S", filter.state, parse_state, "Only payouts in this state");
         add_id(app, "--payout-run", "ID", filter.payout_run, "Only payouts of this payout run");
         add_value(app, "--currency", "CUR", filter.currency, parse_currency,

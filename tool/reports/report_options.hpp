@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/reports/report.hpp"
+#include "core/lists/report.hpp"
 #include "worker/access/ledger_access.hpp"
 
 namespace sluice::cli {
@@ -11,11 +11,11 @@ namespace sluice::cli {
 /// Adds `report clicks`.
 void declare_click_report(Subcommand group);
 
-using reports::account_ids;
-using reports::CreatorNames;
-using reports::Report;
-using reports::ReportFilter;
-using reports::shops_of;
+using lists::account_ids;
+using lists::CreatorNames;
+using lists::Report;
+using lists::ReportFilter;
+using lists::shops_of;
 
 /// A report, and what the command line asks of it.
 struct ReportCommand {

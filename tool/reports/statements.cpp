@@ -10,12 +10,12 @@
 namespace sluice::cli {
 namespace {
 
-using reports::StatementOf;
-using reports::StatementPage;
+using lists::StatementOf;
+using lists::StatementPage;
 
 constexpr mode_t kFileMode = 0666;  // less the umask
 
-void print_table(std::FILE* out, const std::vector<reports::Column>& columns,
+void print_table(std::FILE* out, const std::vector<lists::Column>& columns,
                  const std::vector<Row>& rows) {
     Listing listing(Format::kTable, columns, out);
     for (const Row& row : rows) {
@@ -27,12 +27,12 @@ void print_table(std::FILE* out, const std::vector<reports::Column>& columns,
 void print_table(const StatementPage& page, const StatementOf& of, std::FILE* out) {
     std::fprintf(out, "creator %s, account %s, %s: %s\n\n", page.shown().str().c_str(),
                  of.account_id.str().c_str(), of.month.name.c_str(), page.status());
-    print_table(out, reports::statement_row_list().columns(), page.rows());
+    print_table(out, lists::statement_row_list().columns(), page.rows());
     std::fputs("\n", out);
-    print_table(out, reports::statement_sum_list().columns(), page.sums());
+    print_table(out, lists::statement_sum_list().columns(), page.sums());
     if (const std::vector<Row> payouts = page.payouts(); !payouts.empty()) {
         std::fputs("\n", out);
-        print_table(out, reports::statement_payout_list().columns(), payouts);
+        print_table(out, lists::statement_payout_list().columns(), payouts);
     }
 }
 
@@ -42,7 +42,7 @@ void print(const StatementPage& page, const StatementOf& of, Format format, std:
     } else if (format == Format::kJson) {
         std::fprintf(out, "%s\n", page.object().pretty().c_str());
     } else {
-        Listing listing(format, reports::statement_csv_columns(), out);
+        Listing listing(format, lists::statement_csv_columns(), out);
         page.write_csv(listing);
         listing.finish();
     }
@@ -65,18 +65,18 @@ const char* extension(Format format) {
 }  // namespace
 
 void write_statement(LedgerReader& ledger, const StatementOf& of, Format format) {
-    const reports::ShopNames shops = reports::shop_names(ledger);
+    const lists::ShopNames shops = lists::shop_names(ledger);
     print(StatementPage(ledger, shops, of), of, format, stdout);
 }
 
-Result<std::size_t> write_statements(LedgerReader& ledger, const reports::AccountMonthOf& of,
+Result<std::size_t> write_statements(LedgerReader& ledger, const lists::AccountMonthOf& of,
                                      Format format, int folder) {
     std::vector<CreatorId> creators;
     ledger.scan(CreatorRow{of.account, {}, {}, {}, {}}, {1, 1}, [&creators](const CreatorRow& row) {
         creators.push_back(row.creator);
         return true;
     });
-    const reports::ShopNames shops = reports::shop_names(ledger);
+    const lists::ShopNames shops = lists::shop_names(ledger);
     std::size_t written = 0;
     for (const CreatorId& creator : creators) {
         const StatementOf one{of.account, of.account_id, creator, of.month};
@@ -100,9 +100,9 @@ Result<std::size_t> write_statements(LedgerReader& ledger, const reports::Accoun
     return written;
 }
 
-void write_trial_balance(LedgerReader& ledger, const reports::AccountMonthOf& of, Format format) {
-    Listing listing(format, reports::trial_balance_list().columns());
-    const auto totals = reports::write_trial_balance(ledger, of, listing);
+void write_trial_balance(LedgerReader& ledger, const lists::AccountMonthOf& of, Format format) {
+    Listing listing(format, lists::trial_balance_list().columns());
+    const auto totals = lists::write_trial_balance(ledger, of, listing);
     listing.finish();
     if (format != Format::kTable) {
         return;

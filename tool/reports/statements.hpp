@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/ledger/ledger.hpp"
-#include "core/reports/statement.hpp"
+#include "core/lists/statement.hpp"
 #include "core/values/result.hpp"
 #include "program/cli/output.hpp"
 
@@ -10,17 +10,17 @@ namespace sluice::cli {
 
 /// Writes the statement, one creator's month by accounting date (rule S3), to standard output. A
 /// table has the sums and payouts below the rows. Throws LedgerFailure.
-void write_statement(LedgerReader& ledger, const reports::StatementOf& of, Format format);
+void write_statement(LedgerReader& ledger, const lists::StatementOf& of, Format format);
 
 /// Writes the statement of every creator who has one to a file of its own: `<creator id>.csv`, with
 /// `%2F` for a slash. Returns the number of files. Throws LedgerFailure.
 /// @param folder  Its descriptor.
 [[nodiscard]] Result<std::size_t> write_statements(LedgerReader& ledger,
-                                                   const reports::AccountMonthOf& of, Format format,
+                                                   const lists::AccountMonthOf& of, Format format,
                                                    int folder);
 
 /// Writes the trial balance of an account's month (S2); a table has the totals below. Throws
 /// LedgerFailure.
-void write_trial_balance(LedgerReader& ledger, const reports::AccountMonthOf& of, Format format);
+void write_trial_balance(LedgerReader& ledger, const lists::AccountMonthOf& of, Format format);
 
 }  // namespace sluice::cli

@@ -140,7 +140,7 @@ template <class Write>
 
 template <class Write>
 [[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
-                               const std::vector<reports::Column>& columns, Write&& write) {
+                               const std::vector<lists::Column>& columns, Write&& write) {
     return list_rows(frame, options, printed(columns), std::forward<Write>(write));
 }
 
@@ -165,7 +165,7 @@ template <class Write>
 
 template <class Write>
 [[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
-                                       const std::vector<reports::Column>& columns, Write&& write) {
+                                       const std::vector<lists::Column>& columns, Write&& write) {
     return list_account_rows(frame, options, printed(columns), std::forward<Write>(write));
 }
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "core/apply/work.hpp"
-#include "core/reports/approvals.hpp"
-#include "core/reports/names.hpp"
+#include "core/lists/approvals.hpp"
+#include "core/lists/names.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
@@ -202,7 +202,7 @@ Status submit_or_try(const Frame& frame, const Command& command, const SubmitOpt
             }
             const bool is_table = trial.format == Format::kTable;
             if (!tried->rows.empty() || !is_table) {
-                list_all(trial.format, reports::difference_list(), tried->rows);
+                list_all(trial.format, lists::difference_list(), tried->rows);
             }
             if (is_table) {
                 std::printf("dry run, nothing was changed: %s%s\n", printable(tried->text).c_str(),
@@ -219,7 +219,7 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
     }
     const Status read = with_snapshot(
         frame, options.ledger_url, ReadFrom::kPrimary,
-        [&](LedgerReader& ledger) { options.account = reports::account_of(ledger, id); });
+        [&](LedgerReader& ledger) { options.account = lists::account_of(ledger, id); });
     if (!read.ok()) {
         return read.error();
     }

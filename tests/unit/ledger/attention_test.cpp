@@ -7,7 +7,7 @@
 
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/overview.hpp"
+#include "core/lists/overview.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/row_texts.hpp"
 #include "unit/ledger/rules_fixture.hpp"
@@ -43,16 +43,16 @@ TEST_P(AttentionPages, Q7_APageThatEndsWithinOneInstantIsContinuedThere) {
     if (dynamic_cast<PagedReads*>(reader.get()) == nullptr) {
         GTEST_SKIP() << "a ledger in memory has no pages";
     }
-    const auto all = reports::attention_before(*reader, kAcme, kAllKinds, std::nullopt, 100);
+    const auto all = lists::attention_before(*reader, kAcme, kAllKinds, std::nullopt, 100);
     ASSERT_EQ(all.size(), 2U * 4U * 2U * 2U);
     std::optional<Attention> last;
     for (const Attention& expected : all) {
-        const auto next = reports::attention_before(*reader, kAcme, kAllKinds, last, 1);
+        const auto next = lists::attention_before(*reader, kAcme, kAllKinds, last, 1);
         ASSERT_EQ(next.size(), 1U);
         EXPECT_EQ(row_text(next.front()), row_text(expected));
         last = next.front();
     }
-    EXPECT_TRUE(reports::attention_before(*reader, kAcme, kAllKinds, last, 1).empty());
+    EXPECT_TRUE(lists::attention_before(*reader, kAcme, kAllKinds, last, 1).empty());
 }
 
 SLUICE_FOR_EVERY_LEDGER(AttentionPages);

@@ -13,8 +13,8 @@
 namespace sluice::test {
 namespace {
 
+using lists::ColumnType;
 using nlohmann::json;
-using reports::ColumnType;
 using TextRows = std::vector<std::string>;
 
 /// Takes the rows of every table of an export, as JSON objects.
@@ -64,7 +64,7 @@ std::string text_of(const json& row, const std::vector<ViewColumn>& columns) {
 }
 
 /// Returns null if no export has it.
-const reports::Column* exported_column(const std::string& table, const std::string& name) {
+const lists::Column* exported_column(const std::string& table, const std::string& name) {
     for (const exports::ExportTable& one : exports::export_tables()) {
         const auto found = std::find_if(one.columns.begin(), one.columns.end(),
                                         [&](const auto& column) { return column.name == name; });

@@ -10,9 +10,9 @@
 
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/lists/clicks.hpp"
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/reports/clicks.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -337,11 +337,11 @@ TEST_P(PostedClicks, AnOrderThatACodeAloneAttributesIsNoOrderOfALink) {
 
 // ---- Reports ------------------------------------------------------------------------------------
 
-class Lines : public reports::RowOutput {
+class Lines : public lists::RowOutput {
 public:
-    void add(const reports::Row& row) override {
+    void add(const lists::Row& row) override {
         std::string line;
-        for (const reports::Json& cell : row) {
+        for (const lists::Json& cell : row) {
             line += (line.empty() ? "" : "|") + (cell.is_null() ? "-" : cell.cell());
         }
         lines.push_back(std::move(line));
@@ -351,10 +351,10 @@ public:
     std::vector<std::string> lines;
 };
 
-std::vector<std::string> report(Books& books, reports::ClickListing listing) {
+std::vector<std::string> report(Books& books, lists::ClickListing listing) {
     listing.account = AccountNumber{1};
     Lines out;
-    reports::write_clicks(*books.read(), listing, out);
+    lists::write_clicks(*books.read(), listing, out);
     return out.lines;
 }
 
@@ -369,13 +369,13 @@ TEST_P(PostedClicks, AReportListsClicksOrdersAndCommission) {
     order.updated = "2026-03-05T00:00:00Z";
     order.refunds.push_back({"r1", "l1", "20.00"});
     books.update(order);
-    reports::ClickListing listing;
+    lists::ClickListing listing;
     EXPECT_THAT(report(books, listing), ElementsAre("2026-03-01|-|-|-|3|2|0|0|-|-|-",
                                                     "2026-03-02|-|-|-|0|0|1|-|USD|8.00|0.00",
                                                     "2026-03-05|-|-|-|0|0|0|-|USD|0.00|-2.00"));
-    listing.by = reports::ClicksBy::kMonth;
+    listing.by = lists::ClicksBy::kMonth;
     EXPECT_THAT(report(books, listing), ElementsAre("2026-03|-|-|-|3|2|1|0.5|USD|8.00|-2.00"));
-    listing.by = reports::ClicksBy::kLink;
+    listing.by = lists::ClicksBy::kLink;
     listing.from = instant("2026-03-01T00:00:00Z");
     listing.to = instant("2026-03-05T00:00:00Z");
     EXPECT_THAT(report(books, listing),
@@ -393,8 +393,8 @@ TEST_P(PostedClicks, ASecondCurrencyIsARowWithoutCounts) {
     OrderText euros = ordered("2026-03-01T12:06:00Z", "o2");
     euros.currency = "EUR";
     books.create(euros, "d1");
-    reports::ClickListing listing;
-    listing.by = reports::ClicksBy::kCreator;
+    lists::ClickListing listing;
+    listing.by = lists::ClicksBy::kCreator;
     EXPECT_THAT(report(books, listing), ElementsAre("-|-|anna|-|1|1|2|2|EUR|8.00|0.00",
                                                     "-|-|anna|-|-|-|-|-|USD|8.00|0.00"));
 }
@@ -402,7 +402,7 @@ TEST_P(PostedClicks, ASecondCurrencyIsARowWithoutCounts) {
 TEST_P(PostedClicks, AReportListsPairsThatDoNotCount) {
     books.clicks({clicked("d1", "anna", kNoon), clicked("d1", "cy", kNoon),
                   clicked("d1", "anna", kNoon, {}, "summer")});
-    reports::ClickListing listing;
+    lists::ClickListing listing;
     listing.unmatched = true;
     EXPECT_THAT(report(books, listing),
                 ElementsAre("-|spring|cy|-|1|1|0|0|-|-|-", "-|summer|anna|-|1|1|0|0|-|-|-"));

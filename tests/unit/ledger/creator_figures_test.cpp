@@ -5,9 +5,9 @@
 #include "core/creators/creator_ledger.hpp"
 #include "core/creators/figures.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/clicks.hpp"
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/reports/clicks.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -55,7 +55,7 @@ protected:
     }
 
     CreatorFigurePage page(FiguresBy by, std::string_view creator = "ann",
-                           const std::optional<reports::Month>& month = {},
+                           const std::optional<lists::Month>& month = {},
                            const std::optional<std::string>& after = {}) {
         const auto reader = books.read();
         CreatorLedger own(*reader, CreatorScope::proven(kAcme, CreatorId(creator)));
@@ -64,7 +64,7 @@ protected:
 
     /// "ann-mug clicks 2 devices 1 orders 1 USD 8.00 -2.00"
     std::vector<std::string> figures(FiguresBy by, std::string_view creator = "ann",
-                                     const std::optional<reports::Month>& month = {}) {
+                                     const std::optional<lists::Month>& month = {}) {
         std::vector<std::string> lines;
         for (const CreatorFigures& row : page(by, creator, month).rows) {
             const auto& name = row.day     ? row.day
@@ -160,8 +160,8 @@ TEST_P(CreatorFiguresTest, AMonthHasItsDevicesOnceAndNothingOfOthers) {
          {"2026-02-27T10:00:00Z", "2026-02-28T10:00:00Z", "2026-03-01T10:00:00Z"}) {
         follow("d1", at, "ann-mug");
     }
-    const reports::Month february{instant("2026-02-01T00:00:00Z"), instant("2026-03-01T00:00:00Z"),
-                                  "2026-02"};
+    const lists::Month february{instant("2026-02-01T00:00:00Z"), instant("2026-03-01T00:00:00Z"),
+                                "2026-02"};
     EXPECT_THAT(figures(FiguresBy::kLink, "ann", february),
                 ElementsAre("ann-mug clicks 2 devices 1 orders 0"));
     EXPECT_THAT(figures(FiguresBy::kDay, "ann", february),

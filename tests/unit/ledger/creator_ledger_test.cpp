@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/ledger/paged_reads.hpp"
-#include "core/reports/statement.hpp"
+#include "core/lists/statement.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
 
@@ -122,7 +122,7 @@ protected:
 
     std::string payout_of_creator(std::string_view creator) {
         const auto ids =
-            reports::payout_ids(*books_.read(), {kAcme, CreatorId(creator), {}, "", ""}, 1);
+            lists::payout_ids(*books_.read(), {kAcme, CreatorId(creator), {}, "", ""}, 1);
         return ids.empty() ? "" : ids.front();
     }
 

@@ -1,5 +1,5 @@
 // Links: their creators, the changes that commands make, and the clicks that nginx counts.
-#include "core/reports/links.hpp"
+#include "core/lists/links.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -257,11 +257,11 @@ TEST_P(Links, TheLastThirtyDaysAreListed) {
     link_clicks({link_click("d1", "2026-01-30T12:00:00Z", "a"),
                  link_click("d1", "2026-01-31T12:00:00Z", "a"),
                  link_click("d2", "2026-03-01T12:00:00Z", "a")});
-    const Result<reports::Json> shown =
-        reports::link_object(*books.read(), LinkId("a"), instant("2026-03-01T23:00:00Z"));
+    const Result<lists::Json> shown =
+        lists::link_object(*books.read(), LinkId("a"), instant("2026-03-01T23:00:00Z"));
     ASSERT_TRUE(shown.ok());
     EXPECT_THAT(shown->compact(), HasSubstr(R"("clicks":2,"devices":2,"orders":0)"));
-    EXPECT_FALSE(reports::link_object(*books.read(), LinkId("c"), {}).ok());
+    EXPECT_FALSE(lists::link_object(*books.read(), LinkId("c"), {}).ok());
 }
 
 TEST_P(Links, ARebuildMakesTheSameLinks) {

@@ -15,7 +15,7 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
-#include "core/reports/overview.hpp"
+#include "core/lists/overview.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
@@ -268,7 +268,7 @@ void expect_statements(LedgerReader& reader, AccountNumber account, std::uint32_
                        Timestamp from, Timestamp to) {
     for (const std::string& creator : kCreators) {
         std::map<std::pair<ProgramId, Currency>, StatementAmounts> sums;
-        reports::scan_month(reader, account, month, CreatorId(creator), [&](const MonthlySum& sum) {
+        lists::scan_month(reader, account, month, CreatorId(creator), [&](const MonthlySum& sum) {
             sums[{sum.program, sum.currency}] = sum;
             return true;
         });

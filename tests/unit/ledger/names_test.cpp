@@ -1,5 +1,5 @@
 // Names of creators are read with as many rows as their account has, however many others have.
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ void rename_creators(Ledger& ledger, AccountNumber account, std::size_t count) {
 std::size_t rows_read(Ledger& ledger, AccountNumber account) {
     const auto reader = ledger.snapshot(Books::kNode);
     CountedRows counted(*reader);
-    const reports::CreatorNames names(counted, account);
+    const lists::CreatorNames names(counted, account);
     EXPECT_EQ(names.shown(account, CreatorId("c1")).view(), "n1");
     return counted.read;
 }

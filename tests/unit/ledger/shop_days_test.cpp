@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/ledger/overview_rows.hpp"
-#include "core/reports/overview.hpp"
+#include "core/lists/overview.hpp"
 #include "unit/ledger/rules_fixture.hpp"
 
 namespace sluice::test {
@@ -89,19 +89,19 @@ TEST_P(ShopDaysTest, RP1_CountsOfDaysAreAddedOverNodes) {
     books.from_shop("shop-2");
     order_at(books, "2026-03-02T10:00:00Z");
     const auto snapshot = ledger->snapshot(Books::kNode);
-    const auto counts = reports::device_counts(*snapshot, kAcme, 20260301, 20260302);
+    const auto counts = lists::device_counts(*snapshot, kAcme, 20260301, 20260302);
     ASSERT_EQ(counts.size(), 2U);
     EXPECT_EQ(counts.at(kShop).orders, 2U);
     EXPECT_EQ(counts.at(kShop).with_device, 1U);
     EXPECT_EQ(counts.at(ShopNumber{2}).orders, 1U);
-    EXPECT_TRUE(reports::device_counts(*snapshot, AccountNumber{99}, 0, 99999999).empty());
+    EXPECT_TRUE(lists::device_counts(*snapshot, AccountNumber{99}, 0, 99999999).empty());
 }
 
 TEST_P(ShopDaysTest, RP1_AShopWithoutDeviceIdsIsNamedOnADayWithClicks) {
     const auto named = [this](const std::optional<AccountNumber>& account, std::uint32_t day) {
         std::string text;
         for (const auto& [of, shop, devices] :
-             reports::shops_without_devices(*ledger->snapshot(Books::kNode), account, day)) {
+             lists::shops_without_devices(*ledger->snapshot(Books::kNode), account, day)) {
             text += std::to_string(of.value) + "/" + std::to_string(shop.value) + ": " +
                     std::to_string(devices) + " ";
         }

@@ -1,5 +1,5 @@
 // When shops sent events, and what reports make of it.
-#include "core/reports/silence.hpp"
+#include "core/lists/silence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST_P(SilenceTest, X4_ADuplicateIsASignOfLife) {
     books.receive_at("2026-03-01T10:02:00Z");
     ASSERT_EQ(books.create(order).input_class, InputClass::kDuplicate);
     EXPECT_EQ(rows(), std::vector<std::string>{"shop 1, node 1, 20260301: 10h 5"});
-    EXPECT_EQ(reports::silence_of(*snapshot(), kAcme, kShop)->last_event,
+    EXPECT_EQ(lists::silence_of(*snapshot(), kAcme, kShop)->last_event,
               instant("2026-03-01T10:02:00Z"));
 }
 
@@ -118,20 +118,20 @@ TEST_P(SilenceTest, X4_NodesAreJoined) {
         order_at(hour % 2 == 0 ? books : other, at.to_string());
         at = at.plus_seconds(3600);
     }
-    const auto silence = reports::silence_of(*snapshot(), kAcme, kShop);
+    const auto silence = lists::silence_of(*snapshot(), kAcme, kShop);
     ASSERT_TRUE(silence);
     EXPECT_EQ(silence->last_event, at.plus_seconds(-3600));
     EXPECT_EQ(silence->usual, std::chrono::minutes(60));
     EXPECT_EQ(
-        reports::silence_json(ShopId("shop-1"), silence, at.plus_seconds(3601)).compact(),
+        lists::silence_json(ShopId("shop-1"), silence, at.plus_seconds(3601)).compact(),
         R"({"state":"silent","sentence":"shop-1: nothing for 2 h; at this time 1 h is usual.",)"
         R"("silent":7200,"usual":3600,"limit":7200})");
-    const auto of_account = reports::silences_of(*snapshot(), kAcme);
+    const auto of_account = lists::silences_of(*snapshot(), kAcme);
     ASSERT_EQ(of_account.size(), 1U);
     EXPECT_EQ(of_account.at(kShop).last_event, silence->last_event);
-    EXPECT_TRUE(reports::silences_of(*snapshot(), AccountNumber{99}).empty());
+    EXPECT_TRUE(lists::silences_of(*snapshot(), AccountNumber{99}).empty());
     std::vector<std::uint32_t> shops;
-    reports::scan_silences(*snapshot(), [&](ShopNumber shop, const reports::Silence& one) {
+    lists::scan_silences(*snapshot(), [&](ShopNumber shop, const lists::Silence& one) {
         shops.push_back(shop.value);
         EXPECT_EQ(one.last_event, silence->last_event);
     });
@@ -139,11 +139,10 @@ TEST_P(SilenceTest, X4_NodesAreJoined) {
 }
 
 TEST_P(SilenceTest, X4_AShopWithoutAnEventIsLearned) {
-    EXPECT_FALSE(reports::silence_of(*snapshot(), kAcme, kShop));
-    EXPECT_EQ(
-        reports::silence_json(ShopId("shop-1"), {}, instant("2026-03-01T00:00:00Z")).compact(),
-        R"({"state":"learning","sentence":"shop-1: no event yet.",)"
-        R"("silent":null,"usual":null,"limit":null})");
+    EXPECT_FALSE(lists::silence_of(*snapshot(), kAcme, kShop));
+    EXPECT_EQ(lists::silence_json(ShopId("shop-1"), {}, instant("2026-03-01T00:00:00Z")).compact(),
+              R"({"state":"learning","sentence":"shop-1: no event yet.",)"
+              R"("silent":null,"usual":null,"limit":null})");
 }
 
 TEST_P(SilenceTest, Z8_TheRowsDoNotDependOnTheBatches) {

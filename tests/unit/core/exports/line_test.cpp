@@ -8,8 +8,8 @@
 namespace sluice::exports {
 namespace {
 
-using reports::Scope;
-using reports::Value;
+using lists::Scope;
+using lists::Value;
 
 const std::vector<Column> kColumns{{"text", ColumnType::kText, Scope::kLedger},
                                    {"texts", ColumnType::kTexts, Scope::kLedger},

@@ -34,7 +34,7 @@ StoredDestination destination(const std::string& id) {
     row.destination.types = {"order.attributed", "payout.paid"};
     row.destination.allowed_blocks = {"10.1.0.0/16"};
     row.destination.secret = std::string("sealed\0bytes", 12);
-    row.destination.restart = reports::FeedPlace{{kOwner, {3, {1, 2, 3}}}};
+    row.destination.restart = lists::FeedPlace{{kOwner, {3, {1, 2, 3}}}};
     row.progress.place[kOwner] = {41, {9, 8, 7}};
     row.progress.entries = 50;
     return row;

@@ -13,7 +13,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 Json show_nothing(Read& /*read*/) {
     return Json::object();

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "core/reports/json.hpp"
+#include "core/lists/json.hpp"
 
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 std::string numbers(std::size_t count) {
     std::string text;

@@ -9,7 +9,7 @@
 namespace sluice::serve {
 namespace {
 
-using reports::Json;
+using lists::Json;
 
 TEST(Masks, APayeeShowsItsLastFourCharactersFromEightOn) {
     EXPECT_EQ(masked_payee("DE89370400440532013000"), "••••3000");
@@ -88,8 +88,8 @@ TEST(Masks, EveryColumnThatAViewerMayAskForIsDecided) {
         if ((resource.scope & kReadLedger) != 0 || resource.path == "products") {
             continue;  // products are rows of the catalog, which has nothing private
         }
-        for (const reports::Column& column : resource.columns) {
-            if (column.scope != reports::Scope::kEveryone) {
+        for (const lists::Column& column : resource.columns) {
+            if (column.scope != lists::Scope::kEveryone) {
                 found.insert(std::string(resource.path) + "." + std::string(column.name));
             }
         }

@@ -20,8 +20,8 @@ using exports::ExportLine;
 using exports::ExportTable;
 
 const ExportTable kTable{"things",
-                         {{"id", reports::ColumnType::kText, reports::Scope::kLedger},
-                          {"sum", reports::ColumnType::kAmount, reports::Scope::kLedger}}};
+                         {{"id", lists::ColumnType::kText, lists::Scope::kLedger},
+                          {"sum", lists::ColumnType::kAmount, lists::Scope::kLedger}}};
 
 std::string text_of(const fs::path& file) {
     std::ostringstream text;

@@ -1,0 +1,489 @@
+#include "core/lists/creators.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "core/ledger/command_rows.hpp"
+#include "core/lists/report.hpp"
+#include "core/rules/account.hpp"
+
+namespace sluice::lists {
+namespace {
+
+std::vector<ProgramRow> programs_of(LedgerReader& ledger,
+                                    const std::optional<AccountNumber>& account,
+                                    const std::optional<ProgramId>& only) {
+    std::vector<ProgramRow> programs;
+    ledger.scan_programs([&](const ProgramRow& row) {
+        if ((!account || row.program.account == *account) && (!only || row.program.id == *only)) {
+            programs.push_back(row);
+        }
+    });
+    return programs;
+}
+
+Json earned_list(const EarnedAmounts& earned) {
+    Json list = Json::array();
+    for (const auto& [currency, months] : earned) {
+        list.push_back({{"currency", currency.code()},
+                        {"this_month", months.this_month.to_string()},
+                        {"last_month", months.last_month.to_string()}});
+    }
+    return list;
+}
+
+/// Rows of tables that members of one program have, of those from the first to the last of them.
+class MemberTables {
+public:
+    /// Requires: `members` is not empty, and sorted by creator.
+    MemberTables(LedgerReader& ledger, const std::vector<Membership>& members, Timestamp now)
+        : first_(members.front()), last_(members.back().creator) {
+        for (const Membership& member : members) {
+            codes_.try_emplace(member.creator);
+        }
+        ledger.scan_codes(first_.account, first_.program, [this](const CodeRow& code) {
+            const auto own = codes_.find(code.creator);
+            if (own != codes_.end()) {
+                own->second.push_back(code.code);
+            }
+        });
+        CreatorRow profile{first_.account, first_.creator, {}, {}, {}};
+        ledger.scan(profile, {1, 2}, [this](const CreatorRow& row) {
+            if (last_ < row.creator) {
+                return false;
+            }
+            profiles_.emplace(row.creator, row);
+            return true;
+        });
+        add_earned(ledger, month_of(now), &EarnedByMonth::this_month);
+        add_earned(ledger, month_before(month_of(now)), &EarnedByMonth::last_month);
+    }
+
+    [[nodiscard]] MemberRow member(const ProgramRow& program, const Membership& row) const {
+        const auto found = profiles_.find(row.creator);
+        const CreatorRow profile = found == profiles_.end() ? CreatorRow{} : found->second;
+        const CreatorId& shown = profile.shown_as.empty() ? row.creator : profile.shown_as;
+        const auto amounts = earned_.find(row.creator);
+        EarnedAmounts earned = amounts == earned_.end() ? EarnedAmounts() : amounts->second;
+        Row cells = creator_list().row(
+            {program.program.account_id, shown, row, profile, codes_.at(row.creator), earned});
+        return {{row.program, row.creator}, std::move(cells), std::move(earned)};
+    }
+
+private:
+    void add_earned(LedgerReader& ledger, std::uint32_t month, Decimal EarnedByMonth::*column) {
+        const auto visit = [this, column](const MonthlySum& sum) {
+            if (last_ < sum.creator) {
+                return false;
+            }
+            if (sum.program == first_.program) {
+                const Decimal zero = zero_amount(sum.currency);
+                EarnedAmounts& earned = earned_[sum.creator];
+                earned.try_emplace(sum.currency, EarnedByMonth{zero, zero}).first->second.*column +=
+                    sum.earned;
+            }
+            return true;
+        };
+        scan_month(ledger, first_.account, month, first_.creator, visit, {2, 3});
+    }
+
+    Membership first_;
+    CreatorId last_;
+    std::map<CreatorId, std::vector<std::string>> codes_;
+    std::map<CreatorId, CreatorRow> profiles_;
+    std::map<CreatorId, EarnedAmounts> earned_;
+};
+
+/// Adds at most `max` members of a program that come after `after`.
+void add_members(LedgerReader& ledger, const ProgramRow& program,
+                 const std::optional<CreatorId>& after, std::size_t max, Timestamp now,
+                 std::vector<MemberRow>& members) {
+    Membership first;
+    first.account = program.program.account;
+    first.program = program.program.id;
+    first.creator = after.value_or(CreatorId());
+    std::vector<Membership> rows;
+    ledger.scan(first, {2, after ? 3U : 2U}, [&](const Membership& row) {
+        if (!after || row.creator != *after) {
+            rows.push_back(row);
+        }
+        return rows.size() < max;
+    });
+    if (rows.empty()) {
+        return;
+    }
+    const MemberTables tables(ledger, rows, now);
+    for (const Membership& row : rows) {
+        members.push_back(tables.member(program, row));
+    }
+}
+
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+/// Returns the currencies of the members' amounts, the one with the largest sum first.
+std::vector<Currency> currencies_of(const std::vector<MemberRow>& members) {
+    std::map<Currency, Decimal> sums;
+    for (const MemberRow& member : members) {
+        for (const auto& [currency, months] : member.earned) {
+            sums[currency] += months.this_month;
+        }
+    }
+    std::vector<Currency> currencies;
+    for (const auto& [currency, sum] : sums) {
+        currencies.push_back(currency);
+    }
+    std::stable_sort(currencies.begin(), currencies.end(),
+                     [&sums](Currency a, Currency b) { return sums.at(b) < sums.at(a); });
+    return currencies;
+}
+
+/// Amounts of different currencies are compared with nothing, so a later currency decides only
+/// between members who earned the same in those before it.
+void sort_by_earned(std::vector<MemberRow>& members) {
+    const std::vector<Currency> currencies = currencies_of(members);
+    const auto this_month = [](const MemberRow& member, Currency currency) {
+        const auto found = member.earned.find(currency);
+        return found == member.earned.end() ? Decimal() : found->second.this_month;
+    };
+    std::stable_sort(members.begin(), members.end(), [&](const MemberRow& a, const MemberRow& b) {
+        for (const Currency currency : currencies) {
+            const Decimal of_a = this_month(a, currency);
+            const Decimal of_b = this_month(b, currency);
+            if (of_a != of_b) {
+                return of_b < of_a;
+            }
+        }
+        return false;
+    });
+}
+
+/// Returns the sums of the last twelve months, by month and currency.
+Json months_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+               Timestamp now) {
+    constexpr int kMonths = 12;
+    std::map<std::pair<std::uint32_t, Currency>, StatementAmounts> sums;
+    std::uint32_t month = month_of(now);
+    for (int i = 0; i < kMonths; ++i, month = month_before(month)) {
+        scan_month(ledger, account, month, creator, [&](const MonthlySum& sum) {
+            sums[{sum.month, sum.currency}] += sum;
+        });
+    }
+    Json months = Json::array();
+    for (const auto& [key, amounts] : sums) {
+        months.push_back({{"month", month_text(key.first)},
+                          {"currency", key.second.code()},
+                          {"earned", amounts.earned.to_string()},
+                          {"adjusted", amounts.adjusted.to_string()},
+                          {"paid_out", amounts.paid_out.to_string()}});
+    }
+    return months;
+}
+
+Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& creator) {
+    Json codes = Json::array();
+    ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
+        if (code.creator == creator) {
+            codes.push_back({{"code", code.code},
+                             {"valid_from", code.valid_from.to_string()},
+                             {"valid_until", code.valid_until}});
+        }
+    });
+    return codes;
+}
+
+Json memberships_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json list = Json::array();
+    for (const ProgramRow& row : programs_of(ledger, account, std::nullopt)) {
+        const auto member = ledger.membership(account, row.program.id, creator);
+        if (member) {
+            list.push_back({{"program_id", row.program.id.str()},
+                            {"group", text_or_null(member->group)},
+                            {"removed", member->removed},
+                            {"effective_from", member->effective_from.to_string()},
+                            {"codes", codes_of(ledger, row, creator)}});
+        }
+    }
+    return list;
+}
+
+Json aliases_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json names = Json::array({creator.str()});
+    ledger.scan(CreatorAlias{account, {}, {}}, {1, 1}, [&](const CreatorAlias& row) {
+        if (row.creator == creator) {
+            names.push_back(row.alias.str());
+        }
+    });
+    return names;
+}
+
+Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
+    Json holds = Json::array();
+    CreatorHold first;
+    first.account = account;
+    first.creator = creator;
+    ledger.scan(first, {2, 2}, [&holds](const CreatorHold& row) {
+        holds.push_back({{"program_id", text_or_null(row.program.str())},
+                         {"actor", row.actor},
+                         {"reason", row.reason},
+                         {"held_at", row.held_at.to_string()}});
+    });
+    return holds;
+}
+
+// ---- Holds --------------------------------------------------------------------------------------
+
+void list_held_creators(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                        const std::optional<CreatorId>& creator, RowOutput& out) {
+    std::vector<CreatorHold> holds;
+    CreatorHold first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
+        if (!creator || hold.creator == *creator) {
+            holds.push_back(hold);
+        }
+    });
+    for (const CreatorHold& hold : holds) {
+        out.add(hold_list().row({account_id,
+                                 {},
+                                 {},
+                                 shown_id(ledger, account, hold.creator).view(),
+                                 hold.program.view(),
+                                 hold.actor,
+                                 hold.held_at,
+                                 hold.reason}));
+    }
+}
+
+/// The memo entry of the hold has who, when and why.
+Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& order) {
+    std::string held_by, reason;
+    std::optional<Timestamp> held_at;
+    for (const JournalGroup& group : ledger.order_journal(order)) {
+        for (const JournalEntry& entry : group.entries) {
+            if (entry.reason == JournalReason::kMemoHeld) {
+                held_by = group.actor;
+                held_at = group.recorded_at;
+                reason = group.note;
+            }
+        }
+    }
+    return hold_list().row({shop.account_id,
+                            shop.shop_id.view(),
+                            order.key.order_id.view(),
+                            {},
+                            {},
+                            held_by,
+                            held_at,
+                            reason});
+}
+
+/// Reads only the orders that are held, from the list of what needs attention.
+void list_held_orders(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                      const std::optional<CreatorId>& creator, RowOutput& out) {
+    std::map<ShopNumber, std::set<OrderId>> held;
+    Attention first;
+    first.account = account;
+    ledger.scan(first, {2, 2},
+                [&held](const Attention& row) { held[row.shop].insert(row.order_id); });
+    ReportFilter filter;
+    filter.account = account_id;
+    OrderState order;
+    for (const ShopRow& shop : shops_of(ledger, filter)) {
+        for (const OrderId& id : held[shop.shop]) {
+            const bool is_there = ledger.load_order({account, shop.shop, id}, order);
+            const bool covered =
+                !creator || (order.live && order.position()->attribution.creator == *creator);
+            if (is_there && covered) {
+                out.add(held_order_row(ledger, shop, order));
+            }
+        }
+    }
+}
+
+// ---- Payees -------------------------------------------------------------------------------------
+
+/// Returns the actor who approved the command, or an empty text.
+std::string approver_of(LedgerReader& ledger, const PayeeChange& change) {
+    PendingApproval row;
+    row.account = change.account;
+    row.command_id = change.command_id;
+    return ledger.load(row) && row.state == ApprovalState::kApproved ? row.ended_by : std::string();
+}
+
+}  // namespace
+
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
+const List<CreatorOf>& creator_list() {
+    using Of = const CreatorOf&;
+    static const List<CreatorOf> list{
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.member.program; }},
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
+         kInFilesOnly},
+        {"group", kText, kEveryone, [](Of of) -> Value { return or_null(of.member.group); }},
+        {"codes", kTexts, kEveryone, [](Of of) -> Value { return of.codes; }},
+        {"name", kText, kEveryone, [](Of of) -> Value { return or_null(of.profile.name); }},
+        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
+        {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }},
+        {"removed", kFlag, kEveryone, [](Of of) -> Value { return of.member.removed; }},
+        {"earned",
+         kObjects,
+         kLedger,
+         {{"currency", kText, kLedger},
+          {"this_month", kAmount, kLedger},
+          {"last_month", kAmount, kLedger}},
+         [](Of of) -> Value { return earned_list(of.earned); },
+         kInFilesOnly}};
+    return list;
+}
+
+void write_creators(LedgerReader& ledger, const std::optional<AccountNumber>& account,
+                    const std::optional<ProgramId>& only, Timestamp now, RowOutput& out) {
+    for (const ProgramRow& program : programs_of(ledger, account, only)) {
+        std::vector<MemberRow> members;
+        add_members(ledger, program, std::nullopt, kNoLimit, now, members);
+        for (const MemberRow& member : members) {
+            out.add(member.row);
+        }
+    }
+}
+
+void write_best_creators(LedgerReader& ledger, AccountNumber account,
+                         const std::optional<ProgramId>& program, Timestamp now, RowOutput& out) {
+    std::vector<MemberRow> members;
+    for (const ProgramRow& row : programs_of(ledger, account, program)) {
+        add_members(ledger, row, std::nullopt, kNoLimit, now, members);
+    }
+    sort_by_earned(members);
+    for (const MemberRow& member : members) {
+        out.add(member.row);
+    }
+}
+
+std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account,
+                                     const std::optional<ProgramId>& program,
+                                     const std::optional<MemberPlace>& after, std::size_t max,
+                                     Timestamp now) {
+    std::vector<MemberRow> members;
+    for (const ProgramRow& row : programs_of(ledger, account, program)) {
+        const bool goes_on = after && after->program == row.program.id;
+        if ((after && row.program.id < after->program) || members.size() == max) {
+            continue;
+        }
+        add_members(ledger, row, goes_on ? std::optional(after->creator) : std::nullopt,
+                    max - members.size(), now, members);
+    }
+    return members;
+}
+
+Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
+                            const AccountId& account_id, const CreatorId& creator, Timestamp now) {
+    const CreatorId first = first_id(ledger, account, creator);
+    CreatorRow profile{account, first, {}, {}, {}};
+    if (!ledger.load(profile)) {
+        return Error{ErrorCode::kNotFound,
+                     "account " + account_id.str() + " has no creator " + creator.str()};
+    }
+    const CreatorId shown = profile.shown_as.empty() ? first : profile.shown_as;
+    return Json{{"creator_id", shown.str()},
+                {"account_id", account_id.str()},
+                {"name", text_or_null(profile.name)},
+                {"payee", text_or_null(profile.payee)},
+                {"payee_since", profile.payee_since},
+                {"aliases", aliases_of(ledger, account, first)},
+                {"programs", memberships_of(ledger, account, first)},
+                {"holds", holds_of(ledger, account, first)},
+                {"months", months_of(ledger, account, first, now)}};
+}
+
+const List<HoldOf>& hold_list() {
+    using Of = const HoldOf&;
+    static const List<HoldOf> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
+         kInFilesOnly},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.shop); }},
+        {"order_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.order); }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
+        {"actor", kText, kLedger, [](Of of) -> Value { return or_null(of.actor); }},
+        {"held_at", kTime, kEveryone, [](Of of) -> Value { return of.held_at; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return of.reason; }}};
+    return list;
+}
+
+void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                 const std::optional<CreatorId>& creator, RowOutput& out) {
+    list_held_creators(ledger, account, account_id, creator, out);
+    list_held_orders(ledger, account, account_id, creator, out);
+}
+
+const List<PayeeOf>& payee_list() {
+    using Of = const PayeeOf&;
+    static const List<PayeeOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"name", kText, kLedger, [](Of of) -> Value { return or_null(of.profile.name); }},
+        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
+        {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }}};
+    return list;
+}
+
+const List<PayeeChangeOf>& payee_change_list() {
+    using Of = const PayeeChangeOf&;
+    static const List<PayeeChangeOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
+        {"changed_at", kTime, kLedger, [](Of of) -> Value { return of.change.changed_at; }},
+        {"old_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.old_payee); }},
+        {"new_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.new_payee); }},
+        {"actor", kText, kLedger, [](Of of) -> Value { return of.change.actor; }},
+        {"reason", kText, kLedger, [](Of of) -> Value { return or_null(of.change.reason); }},
+        {"command_id", kText, kLedger, [](Of of) -> Value { return of.change.command_id; }},
+        {"approved_by", kText, kLedger, [](Of of) -> Value { return or_null(of.approver); }}};
+    return list;
+}
+
+Row payee_row(const CreatorNames& names, const AccountId& account_id, const CreatorRow& row) {
+    return payee_list().row({account_id, names.shown(row.account, row.creator), row});
+}
+
+Row payee_change_row(LedgerReader& ledger, const CreatorNames& names, const AccountId& account_id,
+                     const PayeeChange& change) {
+    return payee_change_list().row({account_id, names.shown(change.account, change.creator), change,
+                                    approver_of(ledger, change)});
+}
+
+void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {
+    const CreatorNames names(ledger);
+    const auto accounts = account_ids(ledger);
+    std::vector<PayeeChange> changes;
+    for (const auto& entry : accounts) {
+        const AccountNumber account = entry.first;
+        const AccountId& account_id = entry.second;
+        if (filter.account && *filter.account != account_id) {
+            continue;
+        }
+        if (history) {
+            ledger.scan(PayeeChange{account, {}, {}, {}, {}, {}, {}, {}}, {1, 1},
+                        [&changes](const PayeeChange& change) { changes.push_back(change); });
+            continue;
+        }
+        ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
+            if (filter.covers(names, account, row.creator)) {
+                out.add(payee_row(names, account_id, row));
+            }
+        });
+    }
+    for (const PayeeChange& change : changes) {
+        if (filter.covers(names, change.account, change.creator)) {
+            out.add(payee_change_row(ledger, names, accounts.at(change.account), change));
+        }
+    }
+}
+
+}  // namespace sluice::lists

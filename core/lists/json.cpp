@@ -1,0 +1,218 @@
+#include "core/lists/json.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/json/slices.hpp"
+#include "core/values/assert.hpp"
+#include "core/values/unicode.hpp"
+
+namespace sluice::lists {
+namespace {
+
+void append_ascii(std::string& out, char c, JsonEscapes escapes) {
+    constexpr std::string_view kNamed = "\b\f\n\r\t\"\\";
+    constexpr std::string_view kNames = "bfnrt\"\\";
+    if (const std::size_t named = kNamed.find(c); named != std::string_view::npos) {
+        out += {'\\', kNames[named]};
+    } else if (static_cast<unsigned char>(c) < 0x20 ||
+               (c == '\x7f' && escapes != JsonEscapes::kNeeded)) {
+        append_unicode_escape(out, static_cast<unsigned char>(c));
+    } else {
+        out += c;
+    }
+}
+
+/// Returns whether a JSON string has the character as it is, whichever escapes are asked for.
+constexpr bool is_plain(char c) noexcept {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+void append_quoted(std::string& out, std::string_view text, JsonEscapes escapes) {
+    out += '"';
+    for (std::size_t at = 0; at < text.size();) {
+        const auto* const from = text.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto plain =
+            static_cast<std::size_t>(std::find_if_not(from, text.end(), is_plain) - from);
+        out += text.substr(at, plain);
+        at += plain;
+        if (at == text.size()) {
+            break;
+        }
+        if (static_cast<unsigned char>(text[at]) < 0x80) {
+            append_ascii(out, text[at++], escapes);
+            continue;
+        }
+        constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+        const std::size_t size = utf8_bytes(text.substr(at));
+        const std::string_view character = size == 0 ? kReplacement : text.substr(at, size);
+        if (escapes == JsonEscapes::kNonAscii ||
+            (escapes == JsonEscapes::kUnseen && is_unseen(utf8_character(character)))) {
+            append_unicode_escape(out, utf8_character(character));
+        } else {
+            out += character;
+        }
+        at += std::max<std::size_t>(size, 1);
+    }
+    out += '"';
+}
+
+void break_line(std::string& out, unsigned level) {
+    out += '\n';
+    out.append(std::size_t{2} * level, ' ');
+}
+
+}  // namespace
+
+Json::Json(const std::vector<std::string>& words)
+    : kind_(Kind::kList), items_(words.begin(), words.end()) {}
+
+Json::Json(std::initializer_list<Member> members) : kind_(Kind::kObject) {
+    for (const Member& member : members) {
+        names_.emplace_back(member.name);
+        items_.push_back(member.value);
+    }
+}
+
+Json Json::array(std::initializer_list<Json> items) {
+    Json list;
+    list.kind_ = Kind::kList;
+    list.items_ = items;
+    return list;
+}
+
+Json Json::from_text(std::string_view text) {
+    Json value;
+    if (is_json_string(text)) {
+        return json_string(text);
+    }
+    if (text.starts_with('[')) {
+        value.kind_ = Kind::kList;
+        for (const std::string_view element : json_elements(text)) {
+            value.items_.push_back(from_text(element));
+        }
+    } else if (text.starts_with('{')) {
+        value.kind_ = Kind::kObject;
+        for (const JsonMember& member : json_members(text)) {
+            value.names_.push_back(member.key);
+            value.items_.push_back(from_text(member.value));
+        }
+    } else if (text != "null") {
+        value.kind_ = Kind::kPlain;
+        value.text_ = text;
+    }
+    return value;
+}
+
+void Json::push_back(Json item) {
+    SLUICE_ASSERT(kind_ == Kind::kList || kind_ == Kind::kNull);
+    kind_ = Kind::kList;
+    items_.push_back(std::move(item));
+}
+
+Json& Json::operator[](std::string_view name) {
+    SLUICE_ASSERT(kind_ == Kind::kObject);
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found != names_.end()) {
+        return items_[static_cast<std::size_t>(found - names_.begin())];
+    }
+    names_.emplace_back(name);
+    return items_.emplace_back();
+}
+
+void Json::append_to(std::string& out) const {
+    switch (kind_) {
+        case Kind::kNull:
+            out += "null";
+            return;
+        case Kind::kPlain:
+            out += text_;
+            return;
+        case Kind::kText:
+            append_quoted(out, text_, JsonEscapes::kUnseen);
+            return;
+        case Kind::kList:
+        case Kind::kObject:
+            break;
+    }
+    const bool is_object = kind_ == Kind::kObject;
+    out += is_object ? '{' : '[';
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+        out += i == 0 ? "" : ",";
+        if (is_object) {
+            append_quoted(out, names_[i], JsonEscapes::kUnseen);
+            out += ':';
+        }
+        items_[i].append_to(out);
+    }
+    out += is_object ? '}' : ']';
+}
+
+std::string Json::compact() const {
+    std::string out;
+    append_to(out);
+    return out;
+}
+
+std::string Json::pretty() const {
+    return indented(compact(), 0);
+}
+
+std::string Json::cell() const {
+    if (kind_ == Kind::kNull) {
+        return {};
+    }
+    if (kind_ == Kind::kText) {
+        return text_;
+    }
+    if (!is_word_list()) {
+        return compact();
+    }
+    std::string joined;
+    for (const Json& item : items_) {
+        joined += (joined.empty() ? "" : ";") + item.text_;
+    }
+    return joined;
+}
+
+bool Json::is_word_list() const noexcept {
+    return kind_ == Kind::kList && std::all_of(items_.begin(), items_.end(), [](const Json& item) {
+               return item.kind_ == Kind::kText;
+           });
+}
+
+Json text_or_null(std::string_view text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+std::string json_quoted(std::string_view text, JsonEscapes escapes) {
+    std::string out;
+    append_quoted(out, text, escapes);
+    return out;
+}
+
+std::string indented(std::string_view json, unsigned level) {
+    std::vector<std::string> items;
+    for (const JsonMember& member : json_members(json)) {
+        items.push_back(json_quoted(member.key) + ": " + indented(member.value, level + 1));
+    }
+    for (const std::string_view element : json_elements(json)) {
+        items.push_back(indented(element, level + 1));
+    }
+    const bool is_object = json.starts_with('{');
+    if (!is_object && !json.starts_with('[')) {
+        return std::string(json);
+    }
+    std::string out(1, json.front());
+    for (const std::string& item : items) {
+        out += &item == items.data() ? "" : ",";
+        break_line(out, level + 1);
+        out += item;
+    }
+    if (!items.empty()) {
+        break_line(out, level);
+    }
+    return out + (is_object ? '}' : ']');
+}
+
+}  // namespace sluice::lists

@@ -1,0 +1,52 @@
+#include "core/lists/list.hpp"
+
+#include <type_traits>
+
+namespace sluice::lists {
+
+Json json_of(const Value& value) {
+    return std::visit(
+        [](const auto& held) -> Json {
+            using Held = std::decay_t<decltype(held)>;
+            if constexpr (std::is_same_v<Held, std::monostate>) {
+                return {};
+            } else if constexpr (std::is_same_v<Held, Decimal> || std::is_same_v<Held, Timestamp>) {
+                return held.to_string();
+            } else {
+                return held;
+            }
+        },
+        value.held());
+}
+
+bool fits(ColumnType type, const Value& value) noexcept {
+    const Value::Held& held = value.held();
+    const bool is_text =
+        std::holds_alternative<std::string_view>(held) || std::holds_alternative<std::string>(held);
+    if (std::holds_alternative<std::monostate>(held)) {
+        return true;
+    }
+    switch (type) {
+        case ColumnType::kText:
+        case ColumnType::kDate:
+        case ColumnType::kRate:
+            return is_text;
+        case ColumnType::kAmount:
+            return is_text || std::holds_alternative<Decimal>(held);
+        case ColumnType::kTexts:
+            return std::holds_alternative<std::vector<std::string>>(held);
+        case ColumnType::kInteger:
+            return std::holds_alternative<std::uint64_t>(held);
+        case ColumnType::kFlag:
+            return std::holds_alternative<bool>(held);
+        case ColumnType::kTime:
+            return std::holds_alternative<Timestamp>(held);
+        case ColumnType::kJson:
+        case ColumnType::kObject:
+        case ColumnType::kObjects:
+            break;
+    }
+    return std::holds_alternative<Json>(held);
+}
+
+}  // namespace sluice::lists

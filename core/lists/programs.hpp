@@ -1,0 +1,20 @@
+// Rows of programs, and the policy of an account.
+#pragma once
+
+#include <vector>
+
+#include "core/ledger/rows.hpp"
+#include "core/lists/list.hpp"
+#include "core/rules/account.hpp"
+
+namespace sluice::lists {
+
+[[nodiscard]] const List<ProgramRow>& program_list();
+/// Members of policy_object().
+[[nodiscard]] const std::vector<Column>& policy_members();
+/// Returns the account's current policy.
+[[nodiscard]] Json policy_object(const AccountSettings& settings);
+/// Returns the settings of a program by name, without version and time.
+[[nodiscard]] Json program_object(const Program& program);
+
+}  // namespace sluice::lists
