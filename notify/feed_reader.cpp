@@ -14,7 +14,6 @@ namespace sluice::notify {
 namespace {
 
 using lists::Change;
-using lists::Json;
 
 /// About the bytes of the changes that one read returns.
 constexpr std::size_t kReadBytesMax = 1U << 20;

@@ -71,7 +71,7 @@ bool TableWriter::write_changes(const ChangesSince& since) {
     return goes_on_;
 }
 
-void TableWriter::add_change(const lists::Change& change, lists::Json json) {
+void TableWriter::add_change(const lists::Change& change, Json json) {
     ExportLine& row = line(kChanges);
     for (const Column& column : change_columns()) {
         if (column.type == ColumnType::kTime) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json/slices.hpp"
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 #include "core/lists/row_output.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/unicode.hpp"
@@ -37,7 +37,7 @@ ExportLine::ExportLine(ExportFormat format, const std::vector<Column>& columns)
         const bool is_first = names_.empty();
         names_.push_back(format == ExportFormat::kCsv
                              ? (is_first ? "" : ",")
-                             : (is_first ? "{" : ",") + lists::json_quoted(column.name) + ":");
+                             : (is_first ? "{" : ",") + json_quoted(column.name) + ":");
     }
 }
 
@@ -75,7 +75,7 @@ void ExportLine::append_value(std::string_view value, bool is_string) {
         line_ += value;
         line_ += '"';
     } else {
-        line_ += lists::json_quoted(value);
+        line_ += json_quoted(value);
     }
 }
 
@@ -91,7 +91,7 @@ void ExportLine::append(const std::vector<std::string>& texts) {
         if (format_ == ExportFormat::kCsv) {
             list += (is_first ? "" : ";") + text;
         } else {
-            list += (is_first ? "" : ",") + lists::json_quoted(text);
+            list += (is_first ? "" : ",") + json_quoted(text);
         }
     }
     append_value(format_ == ExportFormat::kCsv ? list : "[" + list + "]", false);
@@ -115,8 +115,7 @@ void ExportLine::add_json(std::string_view value) {
         append(is_json_string(value) ? json_string(value) : std::string(value));
     } else {
         const bool is_one_line = value.find_first_of("\r\n") == std::string_view::npos;
-        append_value(is_one_line ? std::string(value) : lists::Json::from_text(value).compact(),
-                     false);
+        append_value(is_one_line ? std::string(value) : Json::from_text(value).compact(), false);
     }
 }
 

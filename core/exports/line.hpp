@@ -51,7 +51,7 @@ private:
     void append(const Timestamp& time) { append(std::string_view(time.to_string())); }
     void append(std::uint64_t number) { append_value(std::to_string(number), false); }
     void append(bool flag) { append_value(flag ? "true" : "false", false); }
-    void append(const lists::Json& json) { append_value(json.compact(), false); }
+    void append(const Json& json) { append_value(json.compact(), false); }
     void append(std::monostate /*null*/);
     void append_value(std::string_view value, bool is_string);
     void append_csv(std::string_view value);

@@ -147,7 +147,7 @@ void TableWriter::add_product(const ShopRow& shop, const CatalogRecord& record) 
     }
     std::string other;
     for (const auto& [name, value] : members) {
-        other += (other.empty() ? "{" : ",") + lists::json_quoted(name) + ":" + std::string(value);
+        other += (other.empty() ? "{" : ",") + json_quoted(name) + ":" + std::string(value);
     }
     row.add_json(other.empty() ? "null" : other + "}");
     add(kProducts);

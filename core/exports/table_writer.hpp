@@ -64,7 +64,7 @@ private:
     [[nodiscard]] EntryOf entry_of(const JournalGroup& group, std::size_t index) const;
     void add_entry(const JournalGroup& group, std::size_t index);
     void add_reference(const JournalGroup& group, std::size_t index, const std::string& node);
-    void add_change(const lists::Change& change, lists::Json json);
+    void add_change(const lists::Change& change, Json json);
     void write_balances(Timestamp now);
     void write_payouts();
     void add_payout(const Payout& payout, const std::string& node);

@@ -17,47 +17,68 @@ void append_integer(std::string& out, Integer number) {
     out.append(digits.data(), end);
 }
 
-/// Returns whether the byte stands for itself, whatever follows.
+/// Returns whether the byte stands for itself, whichever escapes are asked for.
 bool is_plain(char c) noexcept {
     return c >= 0x20 && c < 0x7f && c != '<' && c != '"' && c != '\\';
 }
 
-/// Appends the first character of a text that begins with one that is not plain. Returns its bytes.
-std::size_t append_special(std::string& out, std::string_view text) {
-    const auto byte = static_cast<unsigned char>(text.front());
-    if (byte < 0x20 || byte == 0x7f || byte == '<') {
-        append_unicode_escape(out, byte);
-        return 1;
-    }
-    if (byte >= 0x80) {
-        const std::size_t bytes = utf8_bytes(text);
-        if (bytes > 0 && is_unseen(utf8_character(text))) {
-            append_unicode_escape(out, utf8_character(text));
-            return bytes;
-        }
+void append_ascii(std::string& out, char c, JsonEscapes escapes) {
+    constexpr std::string_view kNamed = "\b\f\n\r\t";
+    const std::size_t named = kNamed.find(c);
+    const bool is_stored = escapes == JsonEscapes::kStored;
+    if (c == '"' || c == '\\') {
+        out += {'\\', c};
+    } else if (named != std::string_view::npos && !is_stored) {
+        out += {'\\', "bfnrt"[named]};
+    } else if ((c == '<' && !is_stored) || (c == '\x7f' && escapes == JsonEscapes::kNeeded)) {
+        out += c;
     } else {
-        out += '\\';
+        append_unicode_escape(out, static_cast<unsigned char>(c));
     }
-    out += text.front();
-    return 1;
 }
 
-/// Escapes also what people would not see, because the output may go to a terminal.
-void append_quoted(std::string& out, std::string_view text) {
+/// Appends the first character of a text that begins with one that is not plain. Returns its bytes.
+std::size_t append_special(std::string& out, std::string_view text, JsonEscapes escapes) {
+    if (static_cast<unsigned char>(text.front()) < 0x80) {
+        append_ascii(out, text.front(), escapes);
+        return 1;
+    }
+    const std::size_t bytes = utf8_bytes(text);
+    if (bytes == 0 && escapes == JsonEscapes::kStored) {
+        out += text.front();
+        return 1;
+    }
+    const std::string_view character = bytes == 0 ? "\xEF\xBF\xBD" : text.substr(0, bytes);
+    if (escapes == JsonEscapes::kNonAscii ||
+        (escapes != JsonEscapes::kNeeded && is_unseen(utf8_character(character)))) {
+        append_unicode_escape(out, utf8_character(character));
+    } else {
+        out += character;
+    }
+    return std::max<std::size_t>(bytes, 1);
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text, JsonEscapes escapes) {
     out += '"';
     while (!text.empty()) {
-        const std::size_t plain = static_cast<std::size_t>(
+        const auto plain = static_cast<std::size_t>(
             std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
         out.append(text.substr(0, plain));
         text.remove_prefix(plain);
         if (!text.empty()) {
-            text.remove_prefix(append_special(out, text));
+            text.remove_prefix(append_special(out, text, escapes));
         }
     }
     out += '"';
 }
 
-}  // namespace
+std::string json_quoted(std::string_view text, JsonEscapes escapes) {
+    std::string out;
+    append_json_string(out, text, escapes);
+    return out;
+}
 
 void append_number(std::string& out, double number) {
     std::array<char, 400> digits;
@@ -94,7 +115,7 @@ JsonWriter& JsonWriter::close(char bracket) {
 
 JsonWriter& JsonWriter::key(std::string_view name) {
     separate();
-    append_quoted(out_, name);
+    append_json_string(out_, name, JsonEscapes::kStored);
     out_ += ':';
     comma_ = false;
     return *this;
@@ -102,7 +123,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 
 JsonWriter& JsonWriter::value(std::string_view text) {
     separate();
-    append_quoted(out_, text);
+    append_json_string(out_, text, JsonEscapes::kStored);
     return *this;
 }
 

@@ -1,8 +1,7 @@
 // JsonWriter: appends JSON to a string, with correct commas and escapes.
 //
 // The caller opens and closes in order; the writer does not check it, but the tests of its users
-// do. Strings must be UTF-8. Control characters are escaped, and `<` as well, so that a page may
-// contain the text.
+// do. Strings are written as JsonEscapes::kStored.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,22 @@
 #include <string_view>
 
 namespace sluice {
+
+/// Which characters of a JSON string are written as escapes. A byte that is not of UTF-8 is written
+/// as U+FFFD, except by kStored.
+enum class JsonEscapes : std::uint8_t {
+    kNeeded,    ///< Quotes, backslashes and control characters.
+    kUnseen,    ///< As kNeeded, and what a terminal obeys or does not show (is_unseen()).
+    kNonAscii,  ///< As kNeeded, and every character beyond ASCII.
+    /// As kUnseen, and `<`, so that a page may contain the text. Control characters have numbers,
+    /// not letters: stored inputs were hashed so.
+    kStored,
+};
+/// Appends a JSON string, in its quotes.
+void append_json_string(std::string& out, std::string_view text, JsonEscapes escapes);
+/// Returns a JSON string, in its quotes.
+[[nodiscard]] std::string json_quoted(std::string_view text,
+                                      JsonEscapes escapes = JsonEscapes::kUnseen);
 
 class JsonWriter {
 public:

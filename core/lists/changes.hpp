@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/lists/json.hpp"
 #include "core/lists/report.hpp"
 
 namespace sluice::lists {

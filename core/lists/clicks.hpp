@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
+#include "core/json/value.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/lists/json.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/row_output.hpp"
 

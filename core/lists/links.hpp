@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "core/json/value.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/lists/json.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/row_output.hpp"
 #include "core/values/result.hpp"

@@ -12,8 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/lists/column.hpp"
-#include "core/lists/json.hpp"
+#include "core/lists/row_output.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/timestamp.hpp"

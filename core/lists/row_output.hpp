@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "core/json/slices.hpp"
+#include "core/json/value.hpp"
 #include "core/lists/column.hpp"
-#include "core/lists/json.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/interface.hpp"
 
 namespace sluice::lists {
+
+/// Cells of a listing, in the order of its columns.
+using Row = std::vector<Json>;
 
 /// Takes the rows of a listing, one at a time.
 class RowOutput : public Interface {

@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
+#include "core/json/value.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/lists/json.hpp"
 #include "core/statements/shop_silence.hpp"
 
 namespace sluice::lists {

@@ -20,13 +20,8 @@
 namespace sluice::cli {
 
 using lists::csv_field;
-using lists::indented;
-using lists::Json;
-using lists::json_quoted;
-using lists::JsonEscapes;
 using lists::object_of;
 using lists::Row;
-using lists::text_or_null;
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 [[nodiscard]] Result<Format> parse_format(std::string_view text);

@@ -13,8 +13,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 /// The query that a cursor belongs to: all parameters but the page's own, and the account.
 std::string query_of(const Job& job) {
     std::string query =
@@ -68,7 +66,7 @@ std::string json_of(const std::vector<lists::Column>& columns, const Page& page,
                     const std::string& next) {
     std::vector<std::string> names;
     for (const lists::Column& column : columns) {
-        names.push_back((names.empty() ? "{" : ",") + lists::json_quoted(column.name) + ":");
+        names.push_back((names.empty() ? "{" : ",") + json_quoted(column.name) + ":");
     }
     std::string text = "{\"items\":[";
     const char* comma = "";
@@ -84,9 +82,9 @@ std::string json_of(const std::vector<lists::Column>& columns, const Page& page,
         text += std::exchange(comma, ",");
         text += object;
     }
-    text += "],\"next\":" + (next.empty() ? "null" : lists::json_quoted(next));
+    text += "],\"next\":" + (next.empty() ? "null" : json_quoted(next));
     for (const auto& [name, value] : page.extras) {
-        text += "," + lists::json_quoted(name) + ":" + value.compact();
+        text += "," + json_quoted(name) + ":" + value.compact();
     }
     return text + "}";
 }

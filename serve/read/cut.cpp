@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "core/json/slices.hpp"
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 #include "serve/read/cursor.hpp"
 
 namespace sluice::serve {
 namespace {
 
 using Path = std::vector<std::string>;
-using lists::Json;
 
 /// Bytes of an answer that its entries of `cut` may take.
 constexpr std::size_t kMarksMax = std::size_t{64} << 10;
@@ -36,7 +35,7 @@ std::optional<std::size_t> index_of(std::string_view text) {
 std::string without_lists(std::string_view json) {
     std::string text = "{";
     for (const JsonMember& member : json_members(json)) {
-        text += (text.size() == 1 ? "" : ",") + lists::json_quoted(member.key) + ":";
+        text += (text.size() == 1 ? "" : ",") + json_quoted(member.key) + ":";
         text += member.value.starts_with('{')   ? without_lists(member.value)
                 : member.value.starts_with('[') ? "null"
                                                 : std::string(member.value);
@@ -74,7 +73,7 @@ std::optional<std::string> only(std::string_view json, const CutPlace& place, st
     std::string text = "{";
     bool found = false;
     for (const JsonMember& member : json_members(json)) {
-        text += (text.size() == 1 ? "" : ",") + lists::json_quoted(member.key) + ":";
+        text += (text.size() == 1 ? "" : ",") + json_quoted(member.key) + ":";
         if (member.key == place.path[depth]) {
             const auto inner = only(member.value, place, depth + 1);
             found = inner.has_value();
@@ -140,7 +139,7 @@ private:
         }
         std::string text = "{";
         for (std::size_t i = 0; i < members.size(); ++i) {
-            text += (i == 0 ? "" : ",") + lists::json_quoted(members[i].key) + ":";
+            text += (i == 0 ? "" : ",") + json_quoted(members[i].key) + ":";
             text += fit(members[i].value, below(path, members[i].key), shares[i]);
         }
         return text + "}";
@@ -175,12 +174,12 @@ private:
         const auto is_inside = [&whole](std::size_t at) {
             return at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0U) == 0x80U;
         };
-        for (; kept > 0 &&
-               (is_inside(kept) || lists::json_quoted(whole.substr(0, kept)).size() > bytes);) {
+        for (;
+             kept > 0 && (is_inside(kept) || json_quoted(whole.substr(0, kept)).size() > bytes);) {
             kept = is_inside(kept) ? kept - 1 : kept - (kept + 7) / 8;
         }
         mark(path, 0, kept, whole.size(), Json());
-        return lists::json_quoted(whole.substr(0, kept));
+        return json_quoted(whole.substr(0, kept));
     }
 
     void mark(const Path& path, std::size_t from, std::size_t shown, std::size_t total, Json next) {

@@ -6,14 +6,13 @@
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <boost/url/url_view.hpp>
 
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice::serve {
 namespace {
 
 namespace urls = boost::urls;
-using lists::Json;
 
 std::string decoded(urls::pct_string_view text) {
     urls::encoding_opts options;
@@ -84,7 +83,7 @@ const std::vector<ProblemKind>& problem_kinds() {
 }
 
 Answer problem(std::string_view code, std::string_view detail) {
-    Answer answer = problem_of(code, "detail", lists::text_or_null(detail));
+    Answer answer = problem_of(code, "detail", text_or_null(detail));
     if (answer.status == 503) {
         answer.with("Retry-After", "1");
     } else if (answer.status == 405) {

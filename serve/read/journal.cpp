@@ -176,7 +176,7 @@ Answer list_changes(Read& read) {
         next[change.group.node] = lists::place_of(change.group);
     }
     const bool more = found.more || shown < found.changes.size();
-    answer.body += "],\"next\":" + lists::json_quoted(read.cursor_of(feed_key(next))) +
+    answer.body += "],\"next\":" + json_quoted(read.cursor_of(feed_key(next))) +
                    ",\"more\":" + (more ? "true" : "false") + "}";
     if (found.changes.empty()) {
         answer.waits_behind = found.entries;

@@ -21,7 +21,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
 using lists::LinkPlace;
 
 /// Links of an account that are sorted by clicks.
@@ -262,7 +261,7 @@ Json show_link(Read& read) {
     Json shown =
         lists::link_list().object({link, shown_id(read.ledger, link.account, link.creator), total});
     shown["days"] = std::move(days);
-    shown["conversion"] = lists::text_or_null(lists::conversion_of(total).value_or(""));
+    shown["conversion"] = text_or_null(lists::conversion_of(total).value_or(""));
     shown["amounts"] = read.sees_ledger() ? amounts_of(read, link) : Json();
     bool is_cut = false;
     shown["newest_orders"] = newest_orders(read, link, is_cut);

@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 #include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
@@ -218,24 +218,24 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_nodes(Read& read);
 [[nodiscard]] Page search(Read& read);
 
-[[nodiscard]] lists::Json show_me(Read& read);
-[[nodiscard]] lists::Json show_today(Read& read);
-[[nodiscard]] lists::Json show_order(Read& read);
-[[nodiscard]] lists::Json show_link(Read& read);
-[[nodiscard]] lists::Json show_creator(Read& read);
-[[nodiscard]] lists::Json show_program(Read& read);
-[[nodiscard]] lists::Json show_run(Read& read);
-[[nodiscard]] lists::Json show_payout(Read& read);
+[[nodiscard]] Json show_me(Read& read);
+[[nodiscard]] Json show_today(Read& read);
+[[nodiscard]] Json show_order(Read& read);
+[[nodiscard]] Json show_link(Read& read);
+[[nodiscard]] Json show_creator(Read& read);
+[[nodiscard]] Json show_program(Read& read);
+[[nodiscard]] Json show_run(Read& read);
+[[nodiscard]] Json show_payout(Read& read);
 /// Returns the creator's ten links with the most clicks of this month, as rows of link_list().
-[[nodiscard]] lists::Json best_links_of(Read& read, const CreatorId& creator);
+[[nodiscard]] Json best_links_of(Read& read, const CreatorId& creator);
 /// Returns the creator's last ten payouts, the newest first.
-[[nodiscard]] lists::Json newest_payouts(Read& read, const CreatorId& creator);
-[[nodiscard]] lists::Json show_approval(Read& read);
+[[nodiscard]] Json newest_payouts(Read& read, const CreatorId& creator);
+[[nodiscard]] Json show_approval(Read& read);
 [[nodiscard]] Answer show_statement(Read& read);
 [[nodiscard]] Answer make_creator_link(Read& read);
 /// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
 /// @param target  Path and parameters of the statement, for the link to the rest.
-[[nodiscard]] Answer statement_html(lists::Json statement, const std::string& target);
+[[nodiscard]] Answer statement_html(Json statement, const std::string& target);
 
 /// Returns rows of payout_list().
 [[nodiscard]] std::vector<lists::Row> payout_rows(Read& read, std::span<const Payout> payouts);

@@ -8,7 +8,6 @@ namespace {
 
 using lists::Column;
 using lists::ColumnType;
-using lists::Json;
 using lists::Scope;
 
 constexpr std::array<std::string_view, 3> kPayees{"payee", "old_payee", "new_payee"};

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.hpp"
 #include "core/lists/column.hpp"
-#include "core/lists/json.hpp"
 #include "core/values/payee_mask.hpp"
 
 namespace sluice::serve {
@@ -20,9 +20,9 @@ public:
     explicit Masks(bool sees_ledger) : sees_ledger_(sees_ledger) {}
 
     /// Masks the members of an object, or of the objects in a list, and those below them.
-    void mask_members(lists::Json& value, const std::vector<lists::Column>& members) const;
+    void mask_members(Json& value, const std::vector<lists::Column>& members) const;
     /// Masks the value of a column, and the members below it.
-    void mask_cell(const lists::Column& column, lists::Json& value) const;
+    void mask_cell(const lists::Column& column, Json& value) const;
 
 private:
     bool sees_ledger_;
@@ -30,6 +30,6 @@ private:
 
 /// Masks the payees in what an approver is shown: in the settings that would change, and in the
 /// rows of an import.
-void mask_approval(lists::Json& approval);
+void mask_approval(Json& approval);
 
 }  // namespace sluice::serve

@@ -39,7 +39,7 @@ struct ShopOf {
 struct RunOf {
     const AccountId& account_id;
     const PayoutRun& run;
-    lists::Json sums;
+    Json sums;
 };
 [[nodiscard]] const lists::List<RunOf>& run_list();
 /// Unfinished payouts of one state and currency.
@@ -64,9 +64,9 @@ struct NodeOf {
 /// A hit of a search.
 struct HitOf {
     std::string_view kind, id;
-    lists::Json shop;
+    Json shop;
     std::string_view sentence;
-    lists::Json creator;
+    Json creator;
     std::string_view match;  ///< How it matches.
 };
 [[nodiscard]] const lists::List<HitOf>& search_list();

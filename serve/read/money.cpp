@@ -22,7 +22,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
 using lists::Row;
 
 /// Payouts that are read together.

@@ -6,8 +6,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 constexpr std::string_view kIdPattern = "^[A-Za-z0-9._:@+/=-]{1,128}$";
 constexpr std::string_view kLinkPattern = "^[A-Za-z0-9._~-]{1,64}$";
 constexpr std::string_view kMonthPattern = "^[0-9]{4}-(0[1-9]|1[0-2])$";

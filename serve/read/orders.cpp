@@ -19,8 +19,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 /// Selects the rows of a list of orders.
 struct OrderFilter {
     std::optional<CreatorId> creator;

@@ -18,8 +18,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 std::vector<Payout> payouts_in(Read& read, PayoutState state) {
     std::vector<Payout> payouts;
     lists::scan_payouts_in(read.ledger, read.grant.account, state, [&](const Payout& payout) {

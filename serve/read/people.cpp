@@ -22,8 +22,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 Json grant_object(const Grant& grant) {
     return {{"account_id", grant.account_id.str()},
             {"role", cli::role_name(grant.role)},
@@ -325,12 +323,11 @@ Answer make_creator_link(Read& read) {
                           read.now.seconds + seconds, random_hex(kRandomBytes)};
     const std::string text = read.links->signer.sign(token);
     Answer answer;
-    answer.body =
-        lists::Json{{"url", read.links->address + "#" + text},
-                    {"token", text},
-                    {"expires_at", Timestamp{token.expires, 0}.to_string()},
-                    {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
-            .compact();
+    answer.body = Json{{"url", read.links->address + "#" + text},
+                       {"token", text},
+                       {"expires_at", Timestamp{token.expires, 0}.to_string()},
+                       {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
+                      .compact();
     answer.logged = creator.str() + "/" + token.random;
     return answer;
 }

@@ -143,7 +143,7 @@ struct Page {
     std::vector<lists::Column> columns{};   ///< Columns of this page; empty means the resource's.
     std::optional<std::string> next_key{};  ///< Key of the last row; absent on the last page.
     /// Further members of the answer; Resource::extras has their names.
-    std::vector<std::pair<std::string_view, lists::Json>> extras{};
+    std::vector<std::pair<std::string_view, Json>> extras{};
 };
 
 /// Thrown by a read for an answer other than its rows.
@@ -161,7 +161,7 @@ struct Resource {
     std::vector<Parameter> parameters;
     std::vector<lists::Column> columns;  ///< Columns of a list, or members of an object.
     /// Returns a page of a list, an object, or an answer of another shape.
-    std::variant<Page (*)(Read&), lists::Json (*)(Read&), Answer (*)(Read&)> read;
+    std::variant<Page (*)(Read&), Json (*)(Read&), Answer (*)(Read&)> read;
     bool has_csv = false;
     bool needs_account = true;
     bool is_paged = true;                 ///< Takes `after`, and a list `limit`.

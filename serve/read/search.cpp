@@ -20,8 +20,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 constexpr std::size_t kHitsMax = 20;
 /// The newest orders of which the middle of the id is compared.
 constexpr std::size_t kOrderIdsMax = 20'000;
@@ -72,7 +70,7 @@ public:
                        : "";
         add(match, "order", order.key.order_id.str(), shop.shop_id.str(),
             amount + (creator.empty() ? ", no creator" : ", creator " + creator) + ", " + status,
-            lists::text_or_null(creator));
+            text_or_null(creator));
     }
     void add_creator(const char* match, const CreatorRow& row) {
         const std::string shown = names_.shown(row.account, row.creator).str();

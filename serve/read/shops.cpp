@@ -17,8 +17,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 /// Events and dead letters of the account's shops.
 class Activity {
 public:
@@ -173,7 +171,7 @@ Page list_products(Read& read) {
             after.language = parts[1];
             after.country = parts[2];
         }
-        const std::string shop_member = "{\"shop_id\":" + lists::json_quoted(shop.shop_id.view());
+        const std::string shop_member = "{\"shop_id\":" + json_quoted(shop.shop_id.view());
         paged(read.ledger).scan_catalog_after(after, [&](const CatalogRecord& record) {
             const CatalogKey& key = record.key;
             if (!limit.admits(
@@ -183,7 +181,7 @@ Page list_products(Read& read) {
             }
             std::string object = shop_member;
             for (const JsonMember& member : json_members(record.json)) {
-                object += "," + lists::json_quoted(member.key) + ":";
+                object += "," + json_quoted(member.key) + ":";
                 object += member.value;
             }
             page.raw_rows.push_back(object + "}");

@@ -13,8 +13,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 constexpr std::string_view kStyle =
     "@page{margin:14mm}"
     "body{font:11pt/1.4 system-ui,sans-serif;color:#000;background:#fff;max-width:60rem;"

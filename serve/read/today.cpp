@@ -16,8 +16,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 constexpr std::size_t kDays = 30;  ///< Bars of a chart.
 constexpr std::size_t kListed = 10;
 constexpr std::size_t kOrdersAtOnce = 100;
@@ -374,8 +372,8 @@ private:
         for (const auto& [creator, earned] : earners) {
             list.push_back(
                 {{"creator_id", shown_id(read_.ledger, read_.grant.account, creator).str()},
-                 {"name", lists::text_or_null(
-                              lists::profile_of(read_.ledger, read_.grant.account, creator).name)},
+                 {"name",
+                  text_or_null(lists::profile_of(read_.ledger, read_.grant.account, creator).name)},
                  {"earned", earned.first.to_string()},
                  {"earned_last_month", earned.second.to_string()}});
         }

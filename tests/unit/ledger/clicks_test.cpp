@@ -341,7 +341,7 @@ class Lines : public lists::RowOutput {
 public:
     void add(const lists::Row& row) override {
         std::string line;
-        for (const lists::Json& cell : row) {
+        for (const Json& cell : row) {
             line += (line.empty() ? "" : "|") + (cell.is_null() ? "-" : cell.cell());
         }
         lines.push_back(std::move(line));

@@ -257,7 +257,7 @@ TEST_P(Links, TheLastThirtyDaysAreListed) {
     link_clicks({link_click("d1", "2026-01-30T12:00:00Z", "a"),
                  link_click("d1", "2026-01-31T12:00:00Z", "a"),
                  link_click("d2", "2026-03-01T12:00:00Z", "a")});
-    const Result<lists::Json> shown =
+    const Result<Json> shown =
         lists::link_object(*books.read(), LinkId("a"), instant("2026-03-01T23:00:00Z"));
     ASSERT_TRUE(shown.ok());
     EXPECT_THAT(shown->compact(), HasSubstr(R"("clicks":2,"devices":2,"orders":0)"));

@@ -13,8 +13,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 Json show_nothing(Read& /*read*/) {
     return Json::object();
 }

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 
 namespace sluice::serve {
 namespace {
-
-using lists::Json;
 
 std::string numbers(std::size_t count) {
     std::string text;

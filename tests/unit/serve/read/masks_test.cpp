@@ -9,8 +9,6 @@
 namespace sluice::serve {
 namespace {
 
-using lists::Json;
-
 TEST(Masks, APayeeShowsItsLastFourCharactersFromEightOn) {
     EXPECT_EQ(masked_payee("DE89370400440532013000"), "••••3000");
     EXPECT_EQ(masked_payee("12345678"), "••••5678");

@@ -1,8 +1,8 @@
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sluice::lists {
+namespace sluice {
 namespace {
 
 TEST(RawJson, IndentedHasOneMemberToALine) {
@@ -20,4 +20,4 @@ TEST(RawJson, IndentedHasOneMemberToALine) {
 }
 
 }  // namespace
-}  // namespace sluice::lists
+}  // namespace sluice

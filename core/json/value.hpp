@@ -1,6 +1,4 @@
-// JSON for output: values of rows, and the layout of JSON text.
-//
-// Text that is not valid UTF-8 is written with U+FFFD for each wrong byte.
+// JSON for output: values, and the layout of JSON text.
 #pragma once
 
 #include <concepts>
@@ -12,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/json/writer.hpp"
 #include "core/values/timestamp.hpp"
 
-namespace sluice::lists {
+namespace sluice {
 
 /// A value to be written: null, a flag, a number, text, a list, or an object whose members keep
 /// their order.
@@ -94,9 +93,6 @@ private:
     std::vector<std::string> names_;  ///< kObject: of items_.
 };
 
-/// Cells of a listing, in the order of its columns.
-using Row = std::vector<Json>;
-
 struct Json::Member {
     std::string_view name;
     Json value;
@@ -105,19 +101,9 @@ struct Json::Member {
 /// Null for an empty text.
 [[nodiscard]] Json text_or_null(std::string_view text);
 
-/// Which characters of a JSON string are written as escapes.
-enum class JsonEscapes : std::uint8_t {
-    kNeeded,    ///< Quotes, backslashes and control characters.
-    kUnseen,    ///< Those, and what a terminal obeys or does not show (is_unseen()).
-    kNonAscii,  ///< Those, and every character beyond ASCII.
-};
-/// Returns a JSON string, in its quotes.
-[[nodiscard]] std::string json_quoted(std::string_view text,
-                                      JsonEscapes escapes = JsonEscapes::kUnseen);
-
 /// Returns the same JSON with a member or element on each line and two spaces for each level,
 /// without a final newline. Numbers stay as they were written. `level` is that of the line on which
 /// it begins. Requires: valid JSON.
 [[nodiscard]] std::string indented(std::string_view json, unsigned level);
 
-}  // namespace sluice::lists
+}  // namespace sluice

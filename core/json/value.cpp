@@ -1,61 +1,13 @@
-#include "core/lists/json.hpp"
+#include "core/json/value.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "core/json/slices.hpp"
 #include "core/values/assert.hpp"
-#include "core/values/unicode.hpp"
 
-namespace sluice::lists {
+namespace sluice {
 namespace {
-
-void append_ascii(std::string& out, char c, JsonEscapes escapes) {
-    constexpr std::string_view kNamed = "\b\f\n\r\t\"\\";
-    constexpr std::string_view kNames = "bfnrt\"\\";
-    if (const std::size_t named = kNamed.find(c); named != std::string_view::npos) {
-        out += {'\\', kNames[named]};
-    } else if (static_cast<unsigned char>(c) < 0x20 ||
-               (c == '\x7f' && escapes != JsonEscapes::kNeeded)) {
-        append_unicode_escape(out, static_cast<unsigned char>(c));
-    } else {
-        out += c;
-    }
-}
-
-/// Returns whether a JSON string has the character as it is, whichever escapes are asked for.
-constexpr bool is_plain(char c) noexcept {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
-void append_quoted(std::string& out, std::string_view text, JsonEscapes escapes) {
-    out += '"';
-    for (std::size_t at = 0; at < text.size();) {
-        const auto* const from = text.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto plain =
-            static_cast<std::size_t>(std::find_if_not(from, text.end(), is_plain) - from);
-        out += text.substr(at, plain);
-        at += plain;
-        if (at == text.size()) {
-            break;
-        }
-        if (static_cast<unsigned char>(text[at]) < 0x80) {
-            append_ascii(out, text[at++], escapes);
-            continue;
-        }
-        constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-        const std::size_t size = utf8_bytes(text.substr(at));
-        const std::string_view character = size == 0 ? kReplacement : text.substr(at, size);
-        if (escapes == JsonEscapes::kNonAscii ||
-            (escapes == JsonEscapes::kUnseen && is_unseen(utf8_character(character)))) {
-            append_unicode_escape(out, utf8_character(character));
-        } else {
-            out += character;
-        }
-        at += std::max<std::size_t>(size, 1);
-    }
-    out += '"';
-}
 
 void break_line(std::string& out, unsigned level) {
     out += '\n';
@@ -129,7 +81,7 @@ void Json::append_to(std::string& out) const {
             out += text_;
             return;
         case Kind::kText:
-            append_quoted(out, text_, JsonEscapes::kUnseen);
+            append_json_string(out, text_, JsonEscapes::kUnseen);
             return;
         case Kind::kList:
         case Kind::kObject:
@@ -140,7 +92,7 @@ void Json::append_to(std::string& out) const {
     for (std::size_t i = 0; i < items_.size(); ++i) {
         out += i == 0 ? "" : ",";
         if (is_object) {
-            append_quoted(out, names_[i], JsonEscapes::kUnseen);
+            append_json_string(out, names_[i], JsonEscapes::kUnseen);
             out += ':';
         }
         items_[i].append_to(out);
@@ -185,12 +137,6 @@ Json text_or_null(std::string_view text) {
     return text.empty() ? Json() : Json(text);
 }
 
-std::string json_quoted(std::string_view text, JsonEscapes escapes) {
-    std::string out;
-    append_quoted(out, text, escapes);
-    return out;
-}
-
 std::string indented(std::string_view json, unsigned level) {
     std::vector<std::string> items;
     for (const JsonMember& member : json_members(json)) {
@@ -215,4 +161,4 @@ std::string indented(std::string_view json, unsigned level) {
     return out + (is_object ? '}' : ']');
 }
 
-}  // namespace sluice::lists
+}  // namespace sluice
