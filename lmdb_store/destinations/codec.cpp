@@ -12,18 +12,14 @@ constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 
 void place_fields(FieldWriter& fields, const lists::FeedPlace& place) {
     fields.each(place, [&fields](const auto& chain) {
-        fields(chain.first);
-        fields(chain.second.change);
-        fields(chain.second.hash);
+        fields(chain.first, chain.second.change, chain.second.hash);
     });
 }
 
 void place_fields(FieldReader& fields, lists::FeedPlace& place) {
     std::vector<std::pair<std::string, lists::ChainPlace>> chains;
     fields.each(chains, [&fields](auto& chain) {
-        fields(chain.first);
-        fields(chain.second.change);
-        fields(chain.second.hash);
+        fields(chain.first, chain.second.change, chain.second.hash);
     });
     place = lists::FeedPlace(chains.begin(), chains.end());
 }
@@ -45,55 +41,31 @@ void restart_field(FieldReader& fields, std::optional<lists::FeedPlace>& place) 
 
 template <class Fields, class Row>
 void fields_of(Fields& fields, Row& row, const Destination* /*kind*/) {
-    fields(row.id);
-    fields(row.uuid);
-    fields(row.revision);
-    fields(row.account_id);
-    fields(row.account);
-    fields(row.url);
+    fields(row.id, row.uuid, row.revision, row.account_id, row.account, row.url);
     fields.each(row.types, fields);
     fields.each(row.allowed_blocks, fields);
-    fields(row.header);
-    fields(row.secret);
-    fields(row.old_secret);
-    fields(row.old_until);
-    fields(row.created_at);
-    fields(row.fresh_starts);
+    fields(row.header, row.secret, row.old_secret, row.old_until, row.created_at, row.fresh_starts);
     restart_field(fields, row.restart);
     fields(row.is_paused);
 }
 
 template <class Fields, class Change>
 void change_fields(Fields& fields, Change& change) {
-    fields(change.node);
-    fields(change.last);
+    fields(change.node, change.last);
 }
 
 template <class Fields, class Row>
 void fields_of(Fields& fields, Row& row, const DestinationProgress* /*kind*/) {
     place_fields(fields, row.place);
-    fields(row.entries);
-    fields(row.looked_at);
-    fields(row.last_success);
-    fields(row.failing_since);
-    fields(row.last_error);
-    fields(row.disabled_at);
-    fields(row.disabled_why);
-    fields(row.fresh_starts);
-    fields(row.delivered);
-    fields(row.failed);
-    fields(row.expired);
+    fields(row.entries, row.looked_at, row.last_success, row.failing_since, row.last_error,
+           row.disabled_at, row.disabled_why, row.fresh_starts, row.delivered, row.failed,
+           row.expired);
 }
 
 template <class Fields, class Row>
 void fields_of(Fields& fields, Row& row, const PendingChange* /*kind*/) {
     change_fields(fields, row.change);
-    fields(row.shop);
-    fields(row.order_id);
-    fields(row.order_change);
-    fields(row.failures);
-    fields(row.first_failed);
-    fields(row.due);
+    fields(row.shop, row.order_id, row.order_change, row.failures, row.first_failed, row.due);
 }
 
 template <class Fields, class Row>
@@ -106,17 +78,9 @@ void fields_of(Fields& fields, Row& row, const Replay* /*kind*/) {
 
 template <class Fields, class Row>
 void fields_of(Fields& fields, Row& row, const Attempt* /*kind*/) {
-    fields(row.at);
-    fields(row.destination);
-    fields(row.webhook_id);
-    fields(row.type);
+    fields(row.at, row.destination, row.webhook_id, row.type);
     change_fields(fields, row.change);
-    fields(row.number);
-    fields(row.outcome);
-    fields(row.status);
-    fields(row.took_ms);
-    fields(row.error);
-    fields(row.next_try);
+    fields(row.number, row.outcome, row.status, row.took_ms, row.error, row.next_try);
 }
 
 }  // namespace

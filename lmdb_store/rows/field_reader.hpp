@@ -83,6 +83,14 @@ public:
         (*this)(*value);
     }
 
+    /// Reads fields one after the other.
+    template <class First, class... Rest>
+    requires(sizeof...(Rest) > 0) [[gnu::always_inline]] void operator()(First& first,
+                                                                         Rest&... rest) {
+        (*this)(first);
+        ((*this)(rest), ...);
+    }
+
     [[nodiscard]] std::uint64_t number() noexcept {
         if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80) {
             const auto value = static_cast<unsigned char>(rest_.front());

@@ -101,6 +101,14 @@ public:
         }
     }
 
+    /// Writes fields one after the other.
+    template <class First, class... Rest>
+    requires(sizeof...(Rest) > 0) [[gnu::always_inline]] void operator()(const First& first,
+                                                                         const Rest&... rest) {
+        (*this)(first);
+        ((*this)(rest), ...);
+    }
+
     void number(std::uint64_t value) {
         char* at = room(kNumberBytesMax);
         std::size_t size = 0;

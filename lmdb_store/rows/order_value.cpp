@@ -9,47 +9,28 @@ namespace {
 // One list of fields for both directions.
 
 void line_fields(auto& fields, auto& line) {
-    fields(line.id);
-    fields(line.sku);
-    fields(line.variant_sku);
-    fields(line.amount);
-    fields(line.tax);
-    fields(line.quantity);
-    fields(line.present);
+    fields(line.id, line.sku, line.variant_sku, line.amount, line.tax, line.quantity, line.present);
 }
 
 void refund_fields(auto& fields, auto& refund) {
     fields(refund.id);
     fields.line(refund.line);
-    fields(refund.version);
-    fields(refund.stated);
-    fields(refund.refunded_at);
-    fields(refund.amount);
-    fields(refund.tax);
-    fields(refund.quantity);
+    fields(refund.version, refund.stated, refund.refunded_at, refund.amount, refund.tax,
+           refund.quantity);
 }
 
 void money_fields(auto& fields, auto& money) {
-    fields(money.currency);
-    fields(money.amount);
+    fields(money.currency, money.amount);
 }
 
 void attribution_fields(auto& fields, auto& attribution) {
-    fields(attribution.program);
-    fields(attribution.creator);
-    fields(attribution.types);
-    fields(attribution.cause);
-    fields(attribution.command_id);
-    fields(attribution.cause_topic);
-    fields(attribution.at);
+    fields(attribution.program, attribution.creator, attribution.types, attribution.cause,
+           attribution.command_id, attribution.cause_topic, attribution.at);
     fields.each(attribution.candidates, [&](auto& candidate) {
         fields(candidate.type);
         fields.like(candidate.program, attribution.program);
         fields.like(candidate.creator, attribution.creator);
-        fields(candidate.code);
-        fields(candidate.clicked_at);
-        fields(candidate.verdict);
-        fields(candidate.link);
+        fields(candidate.code, candidate.clicked_at, candidate.verdict, candidate.link);
     });
 }
 
@@ -63,8 +44,7 @@ void facts_fields(auto& fields, Facts& facts) {
     if (has_volume) {
         money_fields(fields, *facts.volume);
     }
-    fields(facts.customer);
-    fields(facts.group);
+    fields(facts.customer, facts.group);
     fields.each(facts.caps, [&](auto& cap) { money_fields(fields, cap); });
 }
 
@@ -77,51 +57,32 @@ void position_fields(auto& fields, auto& position) {
     });
     fields.each(position.accruals, [&](auto& accrual) {
         fields.line(accrual.line);
-        fields(accrual.currency);
-        fields(accrual.accrued);
-        fields(accrual.allocated);
+        fields(accrual.currency, accrual.accrued, accrual.allocated);
         fields.entry(accrual.first_entry);
     });
     fields.each(position.payouts, [&](auto& payout) {
-        fields(payout.payout_id);
-        fields(payout.currency);
-        fields(payout.amount);
-        fields(payout.commission);
-        fields(payout.has_commission);
-        fields(payout.active);
+        fields(payout.payout_id, payout.currency, payout.amount, payout.commission,
+               payout.has_commission, payout.active);
     });
     fields(position.last_posted);
 }
 
 void order_fields(auto& fields, auto& state) {
-    fields(state.version);
-    fields(state.ordered_at);
-    fields(state.cancelled_at);
-    fields(state.currency);
-    fields(state.amount);
-    fields(state.tax);
-    fields(state.shipping);
+    fields(state.version, state.ordered_at, state.cancelled_at, state.currency, state.amount,
+           state.tax, state.shipping);
     fields.each(state.codes, [&](auto& code) { fields(code); });
     fields.each(state.numbers, [&](auto& number) { fields(number); });
-    fields(state.confirmation_number);
-    fields(state.device);
-    fields(state.device_version);
-    fields(state.customer);
-    fields(state.plausible_version);
+    fields(state.confirmation_number, state.device, state.device_version, state.customer,
+           state.plausible_version);
     fields.each(state.lines, [&](auto& line) { line_fields(fields, line); });
     fields.use_lines(state.lines);
     fields.each(state.refunds, [&](auto& refund) { refund_fields(fields, refund); });
-    fields(state.statements_count);
-    fields(state.flags);
-    fields(state.anomalies_showing);
-    fields(state.anomalies_acknowledged);
+    fields(state.statements_count, state.flags, state.anomalies_showing,
+           state.anomalies_acknowledged);
     fields.each(state.positions, [&](auto& position) { position_fields(fields, position); });
-    fields(state.live);
-    fields(state.last_applied);
-    fields(state.last_node);
+    fields(state.live, state.last_applied, state.last_node);
     fields.each(state.events, [&](auto& event) { event_fields(fields, event); });
-    fields(state.events_count);
-    fields(state.duplicates_count);
+    fields(state.events_count, state.duplicates_count);
     fields.each(state.other_groups, [&](auto& entry) { fields.entry(entry); });
     fields(state.changes_count);
 }

@@ -19,16 +19,8 @@
 namespace sluice::store {
 
 void rate_fields(auto& fields, auto& rate) {
-    fields(rate.rate.kind);
-    fields(rate.rate.value);
-    fields(rate.rate.currency);
-    fields(rate.base);
-    fields(rate.match);
-    fields(rate.program_version);
-    fields(rate.rule);
-    fields(rate.tier);
-    fields(rate.factor);
-    fields(rate.shared_with);
+    fields(rate.rate.kind, rate.rate.value, rate.rate.currency, rate.base, rate.match,
+           rate.program_version, rate.rule, rate.tier, rate.factor, rate.shared_with);
 }
 
 class OrderFieldWriter : public FieldWriter {
@@ -105,18 +97,9 @@ private:
 
 /// @param fields  A FieldWriter for a const trace, or a FieldReader for a trace to fill in.
 void event_fields(auto& fields, auto& event) {
-    fields(event.seq);
-    fields(event.topic);
-    fields(event.decision);
-    fields(event.digest);
-    fields(event.version);
-    fields(event.received_at);
-    fields(event.cancelled);
-    fields(event.anomalies);
-    fields(event.first_entry);
-    fields(event.node);
-    fields(event.traceparent);
-    fields(event.source);
+    fields(event.seq, event.topic, event.decision, event.digest, event.version, event.received_at,
+           event.cancelled, event.anomalies, event.first_entry, event.node, event.traceparent,
+           event.source);
 }
 
 /// Reusable; keeps its buffers. One per transaction.

@@ -30,60 +30,36 @@ void cut_id(FieldReader& fields, AnyTextId& id, std::size_t whole_max) {
 }
 
 void row_fields(auto& fields, Is<JournalGroup> auto& group) {
-    fields(group.event_seq);
-    fields(group.command_id);
-    fields(group.account);
-    fields(group.shop);
-    fields(group.order_id);
-    fields(group.program);
-    fields(group.creator);
-    fields(group.payout_id);
-    fields(group.recorded_at);
+    fields(group.event_seq, group.command_id, group.account, group.shop, group.order_id,
+           group.program, group.creator, group.payout_id, group.recorded_at);
     fields.like(group.accounting_date, group.recorded_at);
-    fields(group.note);
-    fields(group.actor);
+    fields(group.note, group.actor);
     fields.each(group.entries, [&fields](auto& entry) {
-        fields(entry.line);
-        fields(entry.currency);
-        fields(entry.amount);
-        fields(entry.reason);
-        fields(entry.refers_to);
+        fields(entry.line, entry.currency, entry.amount, entry.reason, entry.refers_to);
     });
-    fields(group.hash);
-    fields(group.last_change);
-    fields(group.order_change);
+    fields(group.hash, group.last_change, group.order_change);
 }
 
 void row_fields(auto& fields, Is<Balance> auto& part) {
-    fields(part.owed);
-    fields(part.in_payout);
-    fields(part.paid);
+    fields(part.owed, part.in_payout, part.paid);
 }
 
 void row_fields(auto& fields, Is<CatalogRecord> auto& record) {
     cut_id(fields, record.key.product_id, kIdBytesWhole);
-    fields(record.json);
-    fields(record.brand);
+    fields(record.json, record.brand);
     for (auto* const texts : {&record.collections, &record.tags, &record.variant_skus}) {
         fields.each(*texts, [&fields](auto& text) { fields(text); });
     }
 }
 
 void row_fields(auto& fields, Is<ChainHead> auto& chain) {
-    fields(chain.hash);
-    fields(chain.entries);
-    fields(chain.last_group);
+    fields(chain.hash, chain.entries, chain.last_group);
 }
 
 void row_fields(auto& fields, Is<NodeHead> auto& row) {
     auto& head = row.head;
-    fields(row.node);
-    fields(head.applied_seq);
-    fields(head.last_received);
-    fields(head.inputs_sha256);
-    fields(head.next_entry);
-    fields(head.next_work);
-    fields(head.programs_revision);
+    fields(row.node, head.applied_seq, head.last_received, head.inputs_sha256, head.next_entry,
+           head.next_work, head.programs_revision);
     auto& totals = head.totals;
     for (auto* count : {&totals.applied, &totals.stale, &totals.duplicate, &totals.catalog,
                         &totals.commands, &totals.dead, &totals.orders, &totals.journal_entries,
