@@ -78,7 +78,7 @@ Result<Reply> ack_anomaly(const AnomalyAck& command, const CommandContext& conte
         return loaded.error();
     }
     const std::string& order = command.order.str();
-    const std::optional<AnomalyKind> kind = parse_anomaly_kind(command.kind);
+    const std::optional<AnomalyKind> kind = parse_name<AnomalyKind>(command.kind);
     if (!kind) {
         return Error{ErrorCode::kInvalid, command.kind + " is not a kind of anomaly"};
     }

@@ -50,7 +50,7 @@ PayoutState state_of(const PayoutEntries& entries) {
         return PayoutState::kApproved;
     }
     return entries.repoints == 0
-               ? parse_payout_state(entries.first_state).value_or(PayoutState::kClosed)
+               ? parse_name<PayoutState>(entries.first_state).value_or(PayoutState::kClosed)
                : PayoutState::kClosed;
 }
 

@@ -123,7 +123,7 @@ void each_field(auto& members, Is<DeadDiscard> auto& command) {
 
 template <class Members>
 void each_field(Members& members, Is<LinkSet> auto& command) {
-    members("verb", command.verb, parse_link_verb);
+    members("verb", command.verb, parse_name<LinkVerb>);
     members.rows("rows", command.rows, [](auto& items, auto& row) {
         items.item(row.line);
         items.item(row.link);
@@ -143,7 +143,7 @@ void each_field(Members& members, Is<LinkSet> auto& command) {
 
 template <class Members>
 void each_field(Members& members, Is<Forget> auto& command) {
-    members("by", command.by, parse_forget_by);
+    members("by", command.by, parse_name<ForgetBy>);
     members("value", command.value);
     members("secret", command.secret, HexDigest());
     if (members.wants("done", command.done.has_value())) {
@@ -170,7 +170,7 @@ void each_field(auto& members, Is<PayoutClose> auto& command) {
 
 template <class Members>
 void each_field(Members& members, Is<PayoutMove> auto& command) {
-    members("verb", command.verb, parse_payout_verb);
+    members("verb", command.verb, parse_name<PayoutVerb>);
     members("ids", command.ids);
     members("bank_ref", command.bank_ref);
     members("paid_at", command.paid_at);

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "core/programs/program.hpp"
-#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
@@ -19,57 +18,7 @@ constexpr std::array kTopics{
     Topic::kWriteOff,     Topic::kAcceptGap,     Topic::kDeadDiscard,   Topic::kLinkSet};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
-constexpr NameTable<PayoutVerb, 6> kVerbs{{
-    {PayoutVerb::kSent, "sent"},
-    {PayoutVerb::kSettle, "settle"},
-    {PayoutVerb::kVoid, "void"},
-    {PayoutVerb::kFailed, "failed"},
-    {PayoutVerb::kReturned, "returned"},
-    {PayoutVerb::kRepoint, "repoint"},
-}};
-
-constexpr NameTable<LinkVerb, 5> kLinkVerbs{{
-    {LinkVerb::kCreate, "create"},
-    {LinkVerb::kSet, "set"},
-    {LinkVerb::kStop, "stop"},
-    {LinkVerb::kStart, "start"},
-    {LinkVerb::kRemove, "remove"},
-}};
-
-constexpr NameTable<ForgetBy, 6> kForgetBy{{
-    {ForgetBy::kCustomer, "customer"},
-    {ForgetBy::kEmail, "email"},
-    {ForgetBy::kPhone, "phone"},
-    {ForgetBy::kOrder, "order"},
-    {ForgetBy::kDevice, "device"},
-    {ForgetBy::kCreator, "creator"},
-}};
-
 }  // namespace
-
-std::string_view to_string(PayoutVerb verb) noexcept {
-    return name_in(kVerbs, verb, "unknown");
-}
-
-Parsed<PayoutVerb> parse_payout_verb(std::string_view text) noexcept {
-    return value_in(kVerbs, text);
-}
-
-std::string_view to_string(LinkVerb verb) noexcept {
-    return name_in(kLinkVerbs, verb, "unknown");
-}
-
-Parsed<LinkVerb> parse_link_verb(std::string_view text) noexcept {
-    return value_in(kLinkVerbs, text);
-}
-
-std::string_view to_string(ForgetBy by) noexcept {
-    return name_in(kForgetBy, by, "unknown");
-}
-
-Parsed<ForgetBy> parse_forget_by(std::string_view text) noexcept {
-    return value_in(kForgetBy, text);
-}
 
 Topic topic_of(const Command& command) noexcept {
     return kTopics[command.index()];

@@ -18,6 +18,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
@@ -44,8 +45,15 @@ enum class PayoutVerb : std::uint8_t {
     kReturned = 5,
     kRepoint = 6,  ///< To the payee that the creator has now.
 };
-[[nodiscard]] std::string_view to_string(PayoutVerb verb) noexcept;  // sent, settle, ...
-[[nodiscard]] Parsed<PayoutVerb> parse_payout_verb(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<PayoutVerb, 6> kNamesOf<PayoutVerb>{{
+    {PayoutVerb::kSent, "sent"},
+    {PayoutVerb::kSettle, "settle"},
+    {PayoutVerb::kVoid, "void"},
+    {PayoutVerb::kFailed, "failed"},
+    {PayoutVerb::kReturned, "returned"},
+    {PayoutVerb::kRepoint, "repoint"},
+}};
 
 /// Moves payouts of the account in the record's metadata, all or none.
 struct PayoutMove {

@@ -11,6 +11,7 @@
 #include "core/programs/program.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -67,8 +68,14 @@ enum class LinkVerb : std::uint8_t {
     kStart = 4,
     kRemove = 5,
 };
-[[nodiscard]] std::string_view to_string(LinkVerb verb) noexcept;  // create, set, ...
-[[nodiscard]] Parsed<LinkVerb> parse_link_verb(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<LinkVerb, 5> kNamesOf<LinkVerb>{{
+    {LinkVerb::kCreate, "create"},
+    {LinkVerb::kSet, "set"},
+    {LinkVerb::kStop, "stop"},
+    {LinkVerb::kStart, "start"},
+    {LinkVerb::kRemove, "remove"},
+}};
 
 /// Changes links of the account in the record's metadata, all or none.
 struct LinkSet {
@@ -117,8 +124,15 @@ enum class ForgetBy : std::uint8_t {
     kDevice = 5,
     kCreator = 6,  ///< Name and payee of a creator of the account.
 };
-[[nodiscard]] std::string_view to_string(ForgetBy by) noexcept;  // customer, email, ...
-[[nodiscard]] Parsed<ForgetBy> parse_forget_by(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<ForgetBy, 6> kNamesOf<ForgetBy>{{
+    {ForgetBy::kCustomer, "customer"},
+    {ForgetBy::kEmail, "email"},
+    {ForgetBy::kPhone, "phone"},
+    {ForgetBy::kOrder, "order"},
+    {ForgetBy::kDevice, "device"},
+    {ForgetBy::kCreator, "creator"},
+}};
 
 /// Erases a person's data. The shop (kCreator: the account) is in the record's metadata.
 struct Forget {

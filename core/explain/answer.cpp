@@ -134,7 +134,7 @@ void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
                              .with("--account", e.shop.account_id.view())
                              .with("--creator", e.creator)
                              .with_reason();
-    } else if (const auto kind = parse_anomaly_kind(what)) {
+    } else if (const auto kind = parse_name<AnomalyKind>(what)) {
         const auto row = ledger.anomaly(e.order.key, *kind);
         answer.since = row ? std::optional(row->recorded_at) : std::nullopt;
         answer.command =

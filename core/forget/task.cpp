@@ -9,7 +9,7 @@
 namespace sluice {
 /// Members of ForgetTask::digests.
 static void each_member(auto& members, Is<ForgetJob> auto& job) {
-    members("by", job.whom.by, parse_forget_by);
+    members("by", job.whom.by, parse_name<ForgetBy>);
     members("digest", job.whom.digest, HexDigest());
     members("id", job.whom.id);
     members("received", job.received_at);

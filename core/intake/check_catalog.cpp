@@ -22,7 +22,7 @@ std::optional<Topic> catalog_topic(const HeaderValue& header) {
     if (state_of(header) != HeaderState::kOnce) {
         return std::nullopt;
     }
-    const std::optional<Topic> topic = parse_topic(header.value);
+    const std::optional<Topic> topic = parse_name<Topic>(header.value);
     return topic && is_catalog(*topic) ? topic : std::nullopt;
 }
 

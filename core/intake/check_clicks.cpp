@@ -10,7 +10,7 @@ std::optional<Topic> click_topic(const HeaderValue& header) {
     if (state_of(header) != HeaderState::kOnce) {
         return std::nullopt;
     }
-    const std::optional<Topic> topic = parse_topic(header.value);
+    const std::optional<Topic> topic = parse_name<Topic>(header.value);
     return topic && is_clicks(*topic) ? topic : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ std::optional<Topic> order_topic(const HeaderValue& header) {
     if (state_of(header) != HeaderState::kOnce) {
         return std::nullopt;
     }
-    const std::optional<Topic> topic = parse_topic(header.value);
+    const std::optional<Topic> topic = parse_name<Topic>(header.value);
     return topic && is_order(*topic) ? topic : std::nullopt;
 }
 

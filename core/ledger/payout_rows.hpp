@@ -12,6 +12,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -49,8 +50,16 @@ enum class PayoutState : std::uint8_t {
     kFailed = 6,
     kReturned = 7,
 };
-[[nodiscard]] std::string_view to_string(PayoutState state) noexcept;  // CLOSED, ...
-[[nodiscard]] Parsed<PayoutState> parse_payout_state(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<PayoutState, 7> kNamesOf<PayoutState>{{
+    {PayoutState::kClosed, "CLOSED"},
+    {PayoutState::kApproved, "APPROVED"},
+    {PayoutState::kSent, "SENT"},
+    {PayoutState::kPaid, "PAID"},
+    {PayoutState::kVoid, "VOID"},
+    {PayoutState::kFailed, "FAILED"},
+    {PayoutState::kReturned, "RETURNED"},
+}};
 /// Returns whether the payout's items are allocated to it.
 [[nodiscard]] constexpr bool is_active(PayoutState state) noexcept {
     return state <= PayoutState::kPaid;
@@ -111,7 +120,13 @@ struct PayoutPart {
 };
 
 enum class ItemKind : std::uint8_t { kAdjustment = 1, kCommission = 2, kCredit = 3, kManual = 4 };
-[[nodiscard]] std::string_view to_string(ItemKind kind) noexcept;  // COMMISSION, ...
+template <>
+inline constexpr NameTable<ItemKind, 4> kNamesOf<ItemKind>{{
+    {ItemKind::kAdjustment, "ADJUSTMENT"},
+    {ItemKind::kCommission, "COMMISSION"},
+    {ItemKind::kCredit, "CREDIT"},
+    {ItemKind::kManual, "MANUAL"},
+}};
 
 /// Fixed for ever. The values of ItemKind sort as their names do: items are digested in key order.
 struct PayoutItem {
@@ -136,7 +151,16 @@ enum class SkipReason : std::uint8_t {
     kNoPayee = 6,
     kPayeeChanged = 7,  ///< Less than payee_cooling_days ago.
 };
-[[nodiscard]] std::string_view to_string(SkipReason why) noexcept;  // NOT_POSITIVE, ...
+template <>
+inline constexpr NameTable<SkipReason, 7> kNamesOf<SkipReason>{{
+    {SkipReason::kNotPositive, "NOT_POSITIVE"},
+    {SkipReason::kBelowMinimum, "BELOW_MINIMUM"},
+    {SkipReason::kBlocked, "BLOCKED"},
+    {SkipReason::kHeld, "HELD"},
+    {SkipReason::kExcluded, "EXCLUDED"},
+    {SkipReason::kNoPayee, "NO_PAYEE"},
+    {SkipReason::kPayeeChanged, "PAYEE_CHANGED"},
+}};
 struct Skipped {
     std::string payout_run;
     CreatorId creator;

@@ -22,6 +22,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -67,11 +68,31 @@ enum class AnomalyKind : std::uint8_t {
     kQuantityRounded = 19,
 };
 inline constexpr std::size_t kAnomalyKinds = 20;  ///< One past the last.
+template <>
+inline constexpr NameTable<AnomalyKind, kAnomalyKinds - 1> kNamesOf<AnomalyKind>{{
+    {AnomalyKind::kVersionInFuture, "VERSION_IN_FUTURE"},
+    {AnomalyKind::kCancelWithoutCancelledAt, "CANCEL_WITHOUT_CANCELLED_AT"},
+    {AnomalyKind::kCancelNotLater, "CANCEL_NOT_LATER"},
+    {AnomalyKind::kCancellationWithdrawn, "CANCELLATION_WITHDRAWN"},
+    {AnomalyKind::kDuplicateRefundId, "DUPLICATE_REFUND_ID"},
+    {AnomalyKind::kRefundIdReused, "REFUND_ID_REUSED"},
+    {AnomalyKind::kRefundExceedsLine, "REFUND_EXCEEDS_LINE"},
+    {AnomalyKind::kLinesExceedAmount, "LINES_EXCEED_AMOUNT"},
+    {AnomalyKind::kTaxExceedsAmount, "TAX_EXCEEDS_AMOUNT"},
+    {AnomalyKind::kCommissionExceedsBase, "COMMISSION_EXCEEDS_BASE"},
+    {AnomalyKind::kAmountAboveLimit, "AMOUNT_ABOVE_LIMIT"},
+    {AnomalyKind::kOrderedInFuture, "ORDERED_IN_FUTURE"},
+    {AnomalyKind::kOrderedLongAgo, "ORDERED_LONG_AGO"},
+    {AnomalyKind::kCurrencyChanged, "CURRENCY_CHANGED"},
+    {AnomalyKind::kCreditedOrder, "CREDITED_ORDER"},
+    {AnomalyKind::kDebtWrittenOff, "DEBT_WRITTEN_OFF"},
+    {AnomalyKind::kRefundNotByLine, "REFUND_NOT_BY_LINE"},
+    {AnomalyKind::kTotalsDiffer, "TOTALS_DIFFER"},
+    {AnomalyKind::kQuantityRounded, "QUANTITY_ROUNDED"},
+}};
 [[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }
-[[nodiscard]] std::string_view to_string(AnomalyKind kind) noexcept;  // VERSION_IN_FUTURE, ...
-[[nodiscard]] Parsed<AnomalyKind> parse_anomaly_kind(std::string_view text) noexcept;
 
 /// One per order and kind (H2).
 struct Anomaly {

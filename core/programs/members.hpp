@@ -20,7 +20,7 @@ void each_member(auto& members, Is<Rule> auto& rule) {
     }
     members.unless_default("creator", rule.creator);
     members.unless_default("group", rule.group);
-    members.unless_default("customer", rule.customer, parse_customer_kind);
+    members.unless_default("customer", rule.customer, parse_name<CustomerKind>);
     members("from", rule.from);
     members("until", rule.until);
     members("min_order_amount", rule.min_order_amount);
@@ -35,15 +35,15 @@ void each_member(Members& members, Is<Program> auto& program) {
     members("account_number", program.account.value);
     members("shops", program.shops);
     members("window_days", program.window_days);
-    members("base", program.base, parse_base_kind);
-    members("precedence", program.precedence, parse_attribution_type);
+    members("base", program.base, parse_name<BaseKind>);
+    members("precedence", program.precedence, parse_name<AttributionType>);
     members("clearing_days", program.clearing_days);
     members("starts_at", program.starts_at);
     members("ends_at", program.ends_at);
     members("late_days", program.late_days);
     members("default_rate", program.default_rate, parse_rate);
     members.unless_default("default_tiers", program.default_tiers);
-    members.unless_default("tiers_apply", program.tiers_apply, parse_tiers_apply);
+    members.unless_default("tiers_apply", program.tiers_apply, parse_name<TiersApply>);
     members.unless_default("max_per_order", program.max_per_order);
     members("rules", program.rules);
     if (Members::kReads && program.account.value == 0) {

@@ -5,39 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "core/values/name_table.hpp"
-
 namespace sluice {
 namespace {
 
-constexpr NameTable<AttributionType, 3> kTypes{{
-    {AttributionType::kAffiliateCode, "AFFILIATE_CODE"},
-    {AttributionType::kLanded, "LANDED"},
-    {AttributionType::kManual, "MANUAL"},
-}};
-constexpr NameTable<BaseKind, 2> kBases{{
-    {BaseKind::kNet, "net"},
-    {BaseKind::kGross, "gross"},
-}};
-constexpr NameTable<RuleMatch, 9> kMatches{{
-    {RuleMatch::kVariantSku, "variant_sku"},
-    {RuleMatch::kSku, "sku"},
-    {RuleMatch::kProduct, "product"},
-    {RuleMatch::kCollection, "collection"},
-    {RuleMatch::kBrand, "brand"},
-    {RuleMatch::kTag, "tag"},
-    {RuleMatch::kDefault, "default"},
-    {RuleMatch::kNoItem, "any item"},
-    {RuleMatch::kSkuPattern, "sku_pattern"},
-}};
-constexpr NameTable<CustomerKind, 2> kCustomers{{
-    {CustomerKind::kNew, "new"},
-    {CustomerKind::kReturning, "returning"},
-}};
-constexpr NameTable<TiersApply, 2> kTiersApply{{
-    {TiersApply::kOrder, "order"},
-    {TiersApply::kMonth, "month"},
-}};
 constexpr std::string_view kPerOrder = " per order";
 
 constexpr unsigned kPercentDecimalsMax = 4;
@@ -274,10 +244,6 @@ Status validate_caps(const std::vector<Money>& caps) {
 
 }  // namespace
 
-std::string_view to_string(AttributionType type) noexcept {
-    return name_in(kTypes, type, "unknown");
-}
-
 std::vector<std::string> attribution_type_names(unsigned types) {
     std::vector<std::string> names;
     for (const auto type :
@@ -289,40 +255,8 @@ std::vector<std::string> attribution_type_names(unsigned types) {
     return names;
 }
 
-Parsed<AttributionType> parse_attribution_type(std::string_view text) noexcept {
-    return value_in(kTypes, text);
-}
-
-std::string_view to_string(CustomerKind kind) noexcept {
-    return name_in(kCustomers, kind, "unknown");
-}
-
-Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept {
-    return value_in(kCustomers, text);
-}
-
-std::string_view to_string(TiersApply apply) noexcept {
-    return name_in(kTiersApply, apply, "unknown");
-}
-
-Parsed<TiersApply> parse_tiers_apply(std::string_view text) noexcept {
-    return value_in(kTiersApply, text);
-}
-
-std::string_view to_string(BaseKind base) noexcept {
-    return name_in(kBases, base, "unknown");
-}
-
-Parsed<BaseKind> parse_base_kind(std::string_view text) noexcept {
-    return value_in(kBases, text);
-}
-
-std::string_view to_string(RuleMatch match) noexcept {
-    return name_in(kMatches, match, "unknown");
-}
-
 Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept {
-    const std::optional<RuleMatch> match = value_in(kMatches, text);
+    const std::optional<RuleMatch> match = parse_name<RuleMatch>(text);
     return match == RuleMatch::kDefault || match == RuleMatch::kNoItem ? std::nullopt : match;
 }
 

@@ -11,6 +11,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
@@ -19,14 +20,21 @@ namespace sluice {
 
 /// Values are bits: an order may be attributed by several. kManual: by `attribute`, never in files.
 enum class AttributionType : std::uint8_t { kAffiliateCode = 1, kLanded = 2, kManual = 4 };
-[[nodiscard]] std::string_view to_string(AttributionType type) noexcept;
+template <>
+inline constexpr NameTable<AttributionType, 3> kNamesOf<AttributionType>{{
+    {AttributionType::kAffiliateCode, "AFFILIATE_CODE"},
+    {AttributionType::kLanded, "LANDED"},
+    {AttributionType::kManual, "MANUAL"},
+}};
 /// Returns the names of the types whose bits are set, in their order.
 [[nodiscard]] std::vector<std::string> attribution_type_names(unsigned types);
-[[nodiscard]] Parsed<AttributionType> parse_attribution_type(std::string_view text) noexcept;
 
 enum class BaseKind : std::uint8_t { kNet = 1, kGross = 2 };
-[[nodiscard]] std::string_view to_string(BaseKind base) noexcept;
-[[nodiscard]] Parsed<BaseKind> parse_base_kind(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<BaseKind, 2> kNamesOf<BaseKind>{{
+    {BaseKind::kNet, "net"},
+    {BaseKind::kGross, "gross"},
+}};
 
 /// From the most specific to the least.
 enum class RuleMatch : std::uint8_t {
@@ -40,7 +48,18 @@ enum class RuleMatch : std::uint8_t {
     kNoItem = 8,      ///< It has qualifiers only: it comes before the default rate.
     kSkuPattern = 9,  ///< After kSku: variant_sku or sku, compared with a pattern.
 };
-[[nodiscard]] std::string_view to_string(RuleMatch match) noexcept;
+template <>
+inline constexpr NameTable<RuleMatch, 9> kNamesOf<RuleMatch>{{
+    {RuleMatch::kVariantSku, "variant_sku"},
+    {RuleMatch::kSku, "sku"},
+    {RuleMatch::kProduct, "product"},
+    {RuleMatch::kCollection, "collection"},
+    {RuleMatch::kBrand, "brand"},
+    {RuleMatch::kTag, "tag"},
+    {RuleMatch::kDefault, "default"},
+    {RuleMatch::kNoItem, "any item"},
+    {RuleMatch::kSkuPattern, "sku_pattern"},
+}};
 [[nodiscard]] Parsed<RuleMatch> parse_rule_match(std::string_view text) noexcept;
 
 /// kMultiplier: in rules only, never frozen.
@@ -71,14 +90,20 @@ struct Rate {
 [[nodiscard]] bool fits_pattern(std::string_view pattern, std::string_view text) noexcept;
 
 enum class CustomerKind : std::uint8_t { kUnknown = 0, kNew = 1, kReturning = 2 };
-[[nodiscard]] std::string_view to_string(CustomerKind kind) noexcept;  // new, returning
-[[nodiscard]] Parsed<CustomerKind> parse_customer_kind(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<CustomerKind, 2> kNamesOf<CustomerKind>{{
+    {CustomerKind::kNew, "new"},
+    {CustomerKind::kReturning, "returning"},
+}};
 
 /// Which volume chooses the tier of an order (M4): kOrder, the month's without the order, once;
 /// kMonth, the month's, whenever it changes.
 enum class TiersApply : std::uint8_t { kOrder = 0, kMonth = 1 };
-[[nodiscard]] std::string_view to_string(TiersApply apply) noexcept;  // order, month
-[[nodiscard]] Parsed<TiersApply> parse_tiers_apply(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<TiersApply, 2> kNamesOf<TiersApply>{{
+    {TiersApply::kOrder, "order"},
+    {TiersApply::kMonth, "month"},
+}};
 
 /// From this volume of a month on, this rate (M4).
 struct Tier {

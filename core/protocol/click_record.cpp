@@ -2,16 +2,9 @@
 
 #include "core/json/member_reader.hpp"
 #include "core/json/member_writer.hpp"
-#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
-
-constexpr NameTable<ClickSource, 3> kSources{{
-    {ClickSource::kLink, "link"},
-    {ClickSource::kPost, "post"},
-    {ClickSource::kImport, "import"},
-}};
 
 void device_item(MemberWriter& items, const RecordedClick& row) {
     items.item(to_hex(row.device));
@@ -37,7 +30,7 @@ void link_item(MemberReader& items, RecordedClick& row) {
 }  // namespace
 
 void each_member(auto& members, Is<ClickRecord> auto& record) {
-    members("source", record.source, parse_click_source);
+    members("source", record.source, parse_name<ClickSource>);
     members.rows("rows", record.rows, [source = record.source](auto& items, auto& row) {
         device_item(items, row);
         items.item(row.occurred_at);
@@ -69,14 +62,6 @@ bool is_sound(const ClickRecord& record) {
 }
 
 }  // namespace
-
-std::string_view to_string(ClickSource source) noexcept {
-    return name_in(kSources, source, "UNKNOWN");
-}
-
-Parsed<ClickSource> parse_click_source(std::string_view text) noexcept {
-    return value_in(kSources, text);
-}
 
 std::string encode_clicks(const ClickRecord& record) {
     return encode_json(record);

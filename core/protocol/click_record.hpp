@@ -12,6 +12,7 @@
 
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -23,8 +24,12 @@ enum class ClickSource : std::uint8_t {
     kPost = 2,    ///< A server signed it.
     kImport = 3,  ///< `sluice click import`
 };
-[[nodiscard]] std::string_view to_string(ClickSource source) noexcept;  // link, post, import
-[[nodiscard]] Parsed<ClickSource> parse_click_source(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<ClickSource, 3> kNamesOf<ClickSource>{{
+    {ClickSource::kLink, "link"},
+    {ClickSource::kPost, "post"},
+    {ClickSource::kImport, "import"},
+}};
 
 inline constexpr std::size_t kClicksMax = 1000;  ///< In one record.
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 
 namespace sluice {
@@ -15,10 +16,12 @@ enum class Platform : std::uint8_t {
     kShopify = 1,
     kWooCommerce = 2,
 };
-
-/// Returns `none`, `shopify` or `woocommerce`.
-[[nodiscard]] std::string_view to_string(Platform platform) noexcept;
-[[nodiscard]] Parsed<Platform> parse_platform(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<Platform, 3> kNamesOf<Platform>{{
+    {Platform::kNone, "none"},
+    {Platform::kShopify, "shopify"},
+    {Platform::kWooCommerce, "woocommerce"},
+}};
 
 /// How an event of an order came. The values are part of stored formats and must never change.
 enum class EventSource : std::uint8_t {
@@ -27,8 +30,12 @@ enum class EventSource : std::uint8_t {
     kWooCommerce = 2,
     kImport = 3,  ///< An order of the shop's platform that was read from a file.
 };
-
-/// Returns `signed_post`, `shopify`, `woocommerce` or `import`.
-[[nodiscard]] std::string_view to_string(EventSource source) noexcept;
+template <>
+inline constexpr NameTable<EventSource, 4> kNamesOf<EventSource>{{
+    {EventSource::kSignedPost, "signed_post"},
+    {EventSource::kShopify, "shopify"},
+    {EventSource::kWooCommerce, "woocommerce"},
+    {EventSource::kImport, "import"},
+}};
 
 }  // namespace sluice

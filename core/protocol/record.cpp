@@ -50,7 +50,7 @@ Error unsupported(const char* what) {
 }
 
 bool is_known_topic(std::uint8_t topic) noexcept {
-    const std::optional<Topic> known = parse_topic(to_string(static_cast<Topic>(topic)));
+    const std::optional<Topic> known = parse_name<Topic>(to_string(static_cast<Topic>(topic)));
     return known.has_value();
 }
 

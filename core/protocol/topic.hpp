@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/values/name_table.hpp"
 #include "core/values/parsed.hpp"
 
 namespace sluice {
@@ -49,6 +50,45 @@ enum class Topic : std::uint8_t {
     kDeadDiscard = 58,
     kLinkSet = 59,
 };
+template <>
+inline constexpr NameTable<Topic, 36> kNamesOf<Topic>{{
+    {Topic::kOrderCreate, "ORDER_CREATE"},
+    {Topic::kOrderUpdate, "ORDER_UPDATE"},
+    {Topic::kOrderCancel, "ORDER_CANCEL"},
+    {Topic::kOrderDelete, "ORDER_DELETE"},
+    {Topic::kPrivacyRequest, "PRIVACY_REQUEST"},
+    {Topic::kProductUpsert, "PRODUCT_UPSERT"},
+    {Topic::kProductDelete, "PRODUCT_DELETE"},
+    {Topic::kClick, "CLICK"},
+    {Topic::kProgramApply, "PROGRAM_APPLY"},
+    {Topic::kCreatorImport, "CREATOR_IMPORT"},
+    {Topic::kCreatorRemove, "CREATOR_REMOVE"},
+    {Topic::kClickImport, "CLICK_IMPORT"},
+    {Topic::kPayoutClose, "PAYOUT_CLOSE"},
+    {Topic::kAdjust, "ADJUST"},
+    {Topic::kDeadReplay, "DEAD_REPLAY"},
+    {Topic::kForget, "FORGET"},
+    {Topic::kPayoutMove, "PAYOUT_MOVE"},
+    {Topic::kApprove, "APPROVE"},
+    {Topic::kWithdraw, "WITHDRAW"},
+    {Topic::kHold, "HOLD"},
+    {Topic::kRelease, "RELEASE"},
+    {Topic::kReject, "REJECT"},
+    {Topic::kAttribute, "ATTRIBUTE"},
+    {Topic::kDetach, "DETACH"},
+    {Topic::kCredit, "CREDIT"},
+    {Topic::kReverse, "REVERSE"},
+    {Topic::kAnomalyAck, "ANOMALY_ACK"},
+    {Topic::kOrderReset, "ORDER_RESET"},
+    {Topic::kPeriodClose, "PERIOD_CLOSE"},
+    {Topic::kCreatorSet, "CREATOR_SET"},
+    {Topic::kCreatorRename, "CREATOR_RENAME"},
+    {Topic::kOpeningImport, "OPENING_IMPORT"},
+    {Topic::kWriteOff, "WRITE_OFF"},
+    {Topic::kAcceptGap, "ACCEPT_GAP"},
+    {Topic::kDeadDiscard, "DEAD_DISCARD"},
+    {Topic::kLinkSet, "LINK_SET"},
+}};
 
 /// Returns true if the body is a complete order.
 [[nodiscard]] constexpr bool is_order(Topic topic) noexcept {
@@ -67,9 +107,5 @@ enum class Topic : std::uint8_t {
 [[nodiscard]] constexpr bool is_command(Topic topic) noexcept {
     return topic >= Topic::kProgramApply;
 }
-
-/// Returns the name, such as ORDER_CREATE, PRODUCT_UPSERT or PROGRAM_APPLY.
-[[nodiscard]] std::string_view to_string(Topic topic) noexcept;
-[[nodiscard]] Parsed<Topic> parse_topic(std::string_view text) noexcept;
 
 }  // namespace sluice

@@ -42,7 +42,7 @@ std::uint32_t blocking_kinds(const Policy& policy) {
     }
     std::uint32_t kinds = 0;
     for (const std::string& name : *policy.blocking) {
-        if (const std::optional<AnomalyKind> kind = parse_anomaly_kind(name)) {
+        if (const std::optional<AnomalyKind> kind = parse_name<AnomalyKind>(name)) {
             kinds |= bit(*kind);
         }
     }

@@ -403,7 +403,8 @@ std::vector<SourceRow> source_rows(std::string_view order) {
         }
         for (const JsonMember& stated : json_members(member.value)) {
             if (stated.key == "platform") {
-                platform = parse_platform(json_string(stated.value)).value_or(Platform::kNone);
+                platform =
+                    parse_name<Platform>(json_string(stated.value)).value_or(Platform::kNone);
             } else if (stated.key == "seen" && stated.value.starts_with('{')) {
                 seen = stated.value;
             }

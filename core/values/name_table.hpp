@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "core/values/parsed.hpp"
@@ -35,6 +36,24 @@ Parsed<Value> value_in(const NameTable<Value, kCount>& table, std::string_view t
         }
     }
     return std::nullopt;
+}
+
+/// The names of an enum's values. The header of an enum with names specializes it.
+template <class Value>
+inline constexpr std::nullptr_t kNamesOf = nullptr;
+
+template <class Value>
+concept Named = std::is_enum_v<Value> && !std::is_null_pointer_v<decltype(kNamesOf<Value>)>;
+
+/// Returns the name, or `unknown` without one.
+template <Named Value>
+[[nodiscard]] std::string_view to_string(Value value) noexcept {
+    return name_in(kNamesOf<Value>, value, "unknown");
+}
+
+template <Named Value>
+[[nodiscard]] Parsed<Value> parse_name(std::string_view text) noexcept {
+    return value_in(kNamesOf<Value>, text);
 }
 
 }  // namespace sluice

@@ -110,7 +110,7 @@ Text platform_text(const HeaderValue& header) noexcept {
 }
 
 Text topic(const RequestHead& head) noexcept {
-    const std::optional<Topic> topic = parse_topic(head.topic.value);
+    const std::optional<Topic> topic = parse_name<Topic>(head.topic.value);
     return topic && !is_command(*topic) ? Text(to_string(*topic)) : std::nullopt;
 }
 

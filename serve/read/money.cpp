@@ -196,7 +196,7 @@ Page list_payouts(Read& read) {
     }
     const lists::PayoutListing listing{
         read.grant.account, creator_of(read),
-        parse_payout_state(read.arguments.text("state").value_or("")),
+        parse_name<PayoutState>(read.arguments.text("state").value_or("")),
         run ? payout_id_prefix(*run) : "", read.after.value_or("")};
     const bool filters =
         currency || (listing.creator && (run || listing.state)) || (run && listing.state);

@@ -234,7 +234,7 @@ struct AnomalyFilter {
     std::uint32_t blocking = 0;  ///< Kinds that block.
 
     explicit AnomalyFilter(Read& read)
-        : kind(parse_anomaly_kind(read.arguments.text("kind").value_or(""))),
+        : kind(parse_name<AnomalyKind>(read.arguments.text("kind").value_or(""))),
           blocks(read.arguments.flag("blocks")),
           acknowledged(read.arguments.flag("acknowledged")),
           showing(read.arguments.flag("showing")),

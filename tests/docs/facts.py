@@ -72,7 +72,7 @@ def diagnoses():
 
 
 def anomaly_kinds():
-    return set(re.findall(r'\{AnomalyKind::k\w+, "([A-Z_]+)"\}', read("core/ledger/rows.cpp")))
+    return set(re.findall(r'\{AnomalyKind::k\w+, "([A-Z_]+)"\}', read("core/ledger/rows.hpp")))
 
 
 def alerts():

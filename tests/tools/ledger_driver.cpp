@@ -50,7 +50,7 @@ Applied take(Books& books, const json& request) {
     const std::string op = text_at(request, "op");
     if (op != "command") {
         books.source = source_of(request);
-        return books.raw(*parse_topic(text_at(request, "topic")), text_at(request, "body"),
+        return books.raw(*parse_name<Topic>(text_at(request, "topic")), text_at(request, "body"),
                          text_at(request, "anon"));
     }
     books.actor = text_at(request, "actor");

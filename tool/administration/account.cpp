@@ -95,7 +95,7 @@ Status set_shop(const Frame& frame, const SourceCommand& command) {
 }
 
 Result<Platform> parse_platform_name(std::string_view text) {
-    return parsed<Platform>(parse_platform(text), "expected shopify, woocommerce or none");
+    return parsed<Platform>(parse_name<Platform>(text), "expected shopify, woocommerce or none");
 }
 
 Result<std::string> parse_domain(std::string_view text) {

@@ -39,7 +39,9 @@ struct LimitText {
 };
 
 struct PlatformName {
-    std::optional<Platform> operator()(std::string_view name) const { return parse_platform(name); }
+    std::optional<Platform> operator()(std::string_view name) const {
+        return parse_name<Platform>(name);
+    }
     static std::string_view text(Platform platform) { return to_string(platform); }
 };
 

@@ -84,7 +84,7 @@ Status run(const Frame& frame, const ReportCommand& command) {
 }
 
 Result<PayoutState> parse_state(std::string_view text) {
-    return parsed(parse_payout_state(text),
+    return parsed(parse_name<PayoutState>(text),
                   "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED");
 }
 

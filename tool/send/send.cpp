@@ -239,7 +239,7 @@ Result<std::string> parse_url(std::string_view text) {
 
 template <bool products>
 Result<Topic> parse_topic_of(std::string_view text) {
-    const auto topic = parse_topic(text);
+    const auto topic = parse_name<Topic>(text);
     if (!topic || (products ? !is_catalog(*topic) : !is_order(*topic))) {
         return Error{ErrorCode::kInvalid,
                      products ? "expected PRODUCT_UPSERT or PRODUCT_DELETE"

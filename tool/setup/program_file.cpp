@@ -58,7 +58,7 @@ std::uint32_t payout_day_of(const toml::node& node, std::string_view key) {
 
 std::string anomaly_kind_of(const toml::node& item) {
     std::string kind = word_of(item, "blocking", R"("CANCEL_NOT_LATER")");
-    if (!parse_anomaly_kind(kind)) {
+    if (!parse_name<AnomalyKind>(kind)) {
         fail(item, "blocking: expected kinds of anomalies, such as \"CANCEL_NOT_LATER\"");
     }
     return kind;
@@ -107,7 +107,7 @@ FiledPolicy policy_of(const toml::node& node) {
 }
 
 BaseKind base_of(const toml::node& node) {
-    const auto base = parse_base_kind(text_of(node, "base", R"("net")"));
+    const auto base = parse_name<BaseKind>(text_of(node, "base", R"("net")"));
     if (!base) {
         fail(node, R"(base: expected "net" or "gross")");
     }
@@ -115,7 +115,7 @@ BaseKind base_of(const toml::node& node) {
 }
 
 AttributionType attribution_type_of(const toml::node& item) {
-    const auto type = parse_attribution_type(text_of(item, "precedence", R"("LANDED")"));
+    const auto type = parse_name<AttributionType>(text_of(item, "precedence", R"("LANDED")"));
     if (!type || *type == AttributionType::kManual) {
         fail(item, R"(precedence: expected "AFFILIATE_CODE" or "LANDED")");
     }
@@ -200,7 +200,7 @@ private:
             noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
         read_tiers(table_, "default_tiers", program_.default_tiers);
         if (const toml::node* const node = table_.find("tiers_apply")) {
-            const auto apply = parse_tiers_apply(text_of(*node, "tiers_apply", R"("month")"));
+            const auto apply = parse_name<TiersApply>(text_of(*node, "tiers_apply", R"("month")"));
             if (!apply) {
                 fail(*node, R"(tiers_apply: expected "order" or "month")");
             }
@@ -270,7 +270,7 @@ private:
             rule.group = id_of(*node, "group", R"("gold")");
         }
         if (const toml::node* const node = table.find("customer")) {
-            const auto customer = parse_customer_kind(text_of(*node, "customer", R"("new")"));
+            const auto customer = parse_name<CustomerKind>(text_of(*node, "customer", R"("new")"));
             if (!customer) {
                 fail(*node, R"(customer: expected "new" or "returning")");
             }

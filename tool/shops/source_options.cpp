@@ -6,7 +6,7 @@ namespace sluice::cli {
 namespace {
 
 Result<Platform> parse_source(std::string_view text) {
-    const auto platform = parse_platform(text);
+    const auto platform = parse_name<Platform>(text);
     if (!platform || *platform == Platform::kNone) {
         return Error{ErrorCode::kInvalid, "expected shopify or woocommerce"};
     }

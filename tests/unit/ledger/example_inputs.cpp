@@ -50,7 +50,7 @@ Rule rule_of(const json& value) {
     made.creator = text_at(value, "creator");
     made.group = text_at(value, "group");
     if (value.contains("customer")) {
-        made.customer = *parse_customer_kind(text_at(value, "customer"));
+        made.customer = *parse_name<CustomerKind>(text_at(value, "customer"));
     }
     made.from = instant_at(value, "from");
     made.until = instant_at(value, "until");
@@ -75,15 +75,15 @@ Program program_of(const json& value) {
     made.late_days = value.value("late_days", made.late_days);
     made.starts_at = instant_at(value, "starts_at");
     made.ends_at = instant_at(value, "ends_at");
-    made.base = *parse_base_kind(text_at(value, "base", "net"));
+    made.base = *parse_name<BaseKind>(text_at(value, "base", "net"));
     made.shops = value.value("shops", std::vector<std::string>{});
     made.default_tiers = tiers_of(value.value("default_tiers", json::array()));
-    made.tiers_apply = *parse_tiers_apply(text_at(value, "tiers_apply", "order"));
+    made.tiers_apply = *parse_name<TiersApply>(text_at(value, "tiers_apply", "order"));
     made.max_per_order = amounts_of(value.value("max_per_order", json::array()));
     if (value.contains("precedence")) {
         made.precedence.clear();
         for (const json& type : value.at("precedence")) {
-            made.precedence.push_back(*parse_attribution_type(type.get<std::string>()));
+            made.precedence.push_back(*parse_name<AttributionType>(type.get<std::string>()));
         }
     }
     for (const json& row : value.value("rules", json::array())) {
@@ -185,7 +185,7 @@ LinkSet link_of(const json& value) {
         row.program = ProgramId(text_at(value, "program"));
     }
     row.destination = optional_at(value, "to");
-    const LinkVerb verb = parse_link_verb(text_at(value, "verb")).value();
+    const LinkVerb verb = parse_name<LinkVerb>(text_at(value, "verb")).value();
     if (verb == LinkVerb::kCreate || value.contains("deep")) {
         row.deep = value.value("deep", false);
     }
@@ -273,7 +273,7 @@ CreatorSet set_of(const json& value) {
 Forget forget_of(const json& value) {
     static std::uint32_t drawn = 0;
     const std::string by = value.begin().key();
-    return {*parse_forget_by(by), text_at(value, by.c_str()), sha256(std::to_string(++drawn))};
+    return {*parse_name<ForgetBy>(by), text_at(value, by.c_str()), sha256(std::to_string(++drawn))};
 }
 
 PayoutMove move_of(PayoutVerb verb, const json& ids, const ExampleNames& names) {
@@ -477,7 +477,7 @@ std::optional<SourceText> source_of(const json& step) {
         return std::nullopt;
     }
     const json& source = step.at("source");
-    return SourceText{*parse_platform(text_at(source, "platform")),
+    return SourceText{*parse_name<Platform>(text_at(source, "platform")),
                       text_at(source, "triggered_at")};
 }
 

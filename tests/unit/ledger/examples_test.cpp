@@ -266,7 +266,7 @@ private:
 
     Applied take_event(const json& step, Books& books) {
         const json& given = step.at("order");
-        const Topic topic = *parse_topic(text_at(step, "topic"));
+        const Topic topic = *parse_name<Topic>(text_at(step, "topic"));
         const std::string id = text_at(given, "id");
         books.source = source_of(step);
         const Applied applied = topic == Topic::kOrderDelete

@@ -90,12 +90,12 @@ TEST(AdminIdRules, OneTo128OfTheAllowedBytes) {
 TEST(TopicRules, NamesAreExact) {
     for (const char* name :
          {"ORDER_CREATE", "ORDER_UPDATE", "ORDER_CANCEL", "PRODUCT_UPSERT", "PRODUCT_DELETE"}) {
-        ASSERT_TRUE(parse_topic(name)) << name;
-        EXPECT_EQ(to_string(*parse_topic(name)), name);
+        ASSERT_TRUE(parse_name<Topic>(name)) << name;
+        EXPECT_EQ(to_string(*parse_name<Topic>(name)), name);
     }
-    EXPECT_FALSE(parse_topic("order_create"));
-    EXPECT_FALSE(parse_topic("ORDER_CREATE "));
-    EXPECT_FALSE(parse_topic(""));
+    EXPECT_FALSE(parse_name<Topic>("order_create"));
+    EXPECT_FALSE(parse_name<Topic>("ORDER_CREATE "));
+    EXPECT_FALSE(parse_name<Topic>(""));
 }
 
 TEST(FieldErrorRules, CodesAreSpelledAsTheProtocolSays) {
