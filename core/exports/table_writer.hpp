@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/explain/node_names.hpp"
-#include "core/exports/lists.hpp"
 #include "core/exports/tables.hpp"
-#include "core/lists/overview.hpp"
+#include "core/lists/changes.hpp"
 #include "core/lists/report.hpp"
 
 namespace sluice::exports {
@@ -30,60 +29,35 @@ public:
         }
     }
 
-    bool write_all(Timestamp now) {
-        write_orders();
-        write_journal();
-        write_balances(now);
-        write_payouts();
-        write_payout_items();
-        write_anomalies();
-        write_products();
-        write_periods();
-        write_links();
-        write_days<ClickDay>(kClickDays, click_day_list(), lists::scan_click_days);
-        write_days<LinkDay>(kLinkDays, link_day_list(), lists::scan_link_days);
-        return goes_on_;
-    }
+    bool write_all(Timestamp now);
     bool write_changes(const ChangesSince& since);
 
 private:
-    ExportLine& line(ExportTableId table) { return lines_[static_cast<std::size_t>(table)]; }
-    /// Passes the line on. Every scan ends with the export.
-    bool add(ExportTableId table) {
-        goes_on_ = goes_on_ && out_.add(table, line(table).end());
-        return goes_on_;
+    /// Passes the line on. Requires: the output wants more. Every scan ends with the export.
+    bool add(ExportTableId table) { return wants_more_ = out_.add(table, line(table).end()); }
+    /// Adds a row of the table's list, unless the export has ended.
+    template <class Of>
+    bool add(ExportTableId table, const lists::List<Of>& list, const Of& of) {
+        if (wants_more_) {
+            line(table).add(list, of);
+            add(table);
+        }
+        return wants_more_;
     }
+    ExportLine& line(ExportTableId table) { return lines_[static_cast<std::size_t>(table)]; }
 
     void write_orders();
     void add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes);
-    void add_positions(const ShopRow& shop, const OrderState& order);
-    void add_commissions(const ShopRow& shop, const OrderState& order);
     void write_journal();
     template <class NodeOf>
     void add_group(const JournalGroup& group, NodeOf&& node_of);
-    [[nodiscard]] EntryOf entry_of(const JournalGroup& group, std::size_t index) const;
-    void add_entry(const JournalGroup& group, std::size_t index);
-    void add_reference(const JournalGroup& group, std::size_t index, const std::string& node);
-    void add_change(const lists::Change& change, Json json);
-    void write_balances(Timestamp now);
+    void add_entry(const JournalGroup& group, std::size_t index, const std::string& node);
+    void add_change(const lists::Change& change, lists::ChangeRows& rows);
     void write_payouts();
-    void add_payout(const Payout& payout, const std::string& node);
-    void write_payout_items();
     void write_anomalies();
     void write_products();
     void add_product(const ShopRow& shop, const CatalogRecord& record);
     void write_periods();
-    void write_links();
-    template <class Day>
-    void write_days(ExportTableId table, const List<DayOf<Day>>& list,
-                    void (*scan)(LedgerReader&, const Visitor<Day>&)) {
-        if (goes_on_) {
-            scan(ledger_, [&](const Day& row) {
-                line(table).add(list, {row, account_id(row.account)});
-                return add(table);
-            });
-        }
-    }
     /// Returns an empty text if the ledger does not know the account.
     [[nodiscard]] std::string_view account_id(AccountNumber account) const {
         const auto found = accounts_.find(account);
@@ -96,7 +70,7 @@ private:
     std::vector<ShopRow> shops_;
     std::map<ShopNumber, ShopId> shop_ids_;
     std::vector<ExportLine> lines_;  ///< One for each of export_tables().
-    bool goes_on_ = true;
+    bool wants_more_ = true;
 };
 
 }  // namespace sluice::exports

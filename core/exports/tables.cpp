@@ -1,34 +1,31 @@
 #include "core/exports/tables.hpp"
 
 #include "core/exports/lists.hpp"
+#include "core/lists/clicks.hpp"
+#include "core/lists/links.hpp"
+#include "core/lists/payouts.hpp"
 #include "core/lists/periods.hpp"
 
 namespace sluice::exports {
-namespace {
-
-std::vector<ExportTable> make_tables() {
-    return {{"orders", order_list().columns()},
-            {"positions", position_list().columns()},
-            {"commissions", commission_list().columns()},
-            {"journal", journal_list().columns()},
-            {"journal_references", reference_list().columns()},
-            {"balances", balance_list().columns()},
-            {"payouts", payout_list().columns()},
-            {"payout_items", payout_item_list().columns()},
-            {"anomalies", anomaly_list().columns()},
-            {"products", product_columns()},
-            {"periods", lists::period_list().columns()},
-            {"period_sums", lists::period_sum_list().columns()},
-            {"links", exports::link_list().columns()},
-            {"click_days", click_day_list().columns()},
-            {"link_days", link_day_list().columns()},
-            {"changes", change_columns()}};
-}
-
-}  // namespace
 
 const std::vector<ExportTable>& export_tables() {
-    static const std::vector<ExportTable> tables = make_tables();
+    static const std::vector<ExportTable> tables{
+        {"orders", lists::exported_order_list().columns()},
+        {"positions", position_list().columns()},
+        {"commissions", commission_list().columns()},
+        {"journal", lists::exported_journal_list().columns()},
+        {"journal_references", reference_list().columns()},
+        {"balances", lists::exported_balance_list().columns()},
+        {"payouts", lists::exported_payout_list().columns()},
+        {"payout_items", lists::exported_payout_item_list().columns()},
+        {"anomalies", lists::exported_anomaly_list().columns()},
+        {"products", lists::exported_product_columns()},
+        {"periods", lists::period_list().columns()},
+        {"period_sums", lists::period_sum_list().columns()},
+        {"links", lists::exported_link_list().columns()},
+        {"click_days", lists::click_day_list().columns()},
+        {"link_days", lists::link_day_list().columns()},
+        {"changes", lists::change_columns()}};
     return tables;
 }
 

@@ -185,6 +185,16 @@ const List<BalanceOf>& balance_list() {
     return list;
 }
 
+const List<BalanceOf>& exported_balance_list() {
+    static const List<BalanceOf> list =
+        balance_list()
+            .only("account_id program_id creator_id currency pending blocked payable")
+            .then({{"owed", kAmount, kLedger,
+                    [](const BalanceOf& of) -> Value { return of.balance.owed; }}})
+            .then(balance_list().only("in_payout paid total"));
+    return list;
+}
+
 const List<NegativeOf>& negative_list() {
     using Of = const NegativeOf&;
     static const List<NegativeOf> list{

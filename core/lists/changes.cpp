@@ -274,6 +274,22 @@ Row ChangeRows::row(const Change& change, std::size_t index) const {
     return rows_.row(group, index, referred_node(ledger_, group, index, nodes_.size()));
 }
 
+const std::vector<Column>& change_columns() {
+    static const std::vector<Column> columns{{"node", kText, kLedger},
+                                             {"first", kInteger, kLedger},
+                                             {"last", kInteger, kLedger},
+                                             {"type", kText, kLedger},
+                                             {"timestamp", kTime, kLedger},
+                                             {"previous_hash", kText, kLedger},
+                                             {"hash", kText, kLedger},
+                                             {"trace", kText, kLedger},
+                                             {"account_number", kInteger, kLedger},
+                                             {"shop_number", kInteger, kLedger},
+                                             {"order_change", kInteger, kLedger},
+                                             {"entries", kJson, kLedger}};
+    return columns;
+}
+
 Json ChangeRows::json(const Change& change, std::size_t bytes_max) {
     Json object = head(change);
     Json entries = Json::array();

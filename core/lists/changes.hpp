@@ -72,6 +72,9 @@ void visit_changes(LedgerReader& ledger, AccountNumber account, const std::strin
 [[nodiscard]] std::string_view change_type(const JournalGroup& group);
 [[nodiscard]] const std::vector<std::string_view>& change_types();
 
+/// Columns of changes, which are members of ChangeRows::json().
+[[nodiscard]] const std::vector<Column>& change_columns();
+
 /// Builds the JSON of changes. Looks up the traces of their events, those of one order once.
 class ChangeRows {
 public:

@@ -143,10 +143,6 @@ private:
     std::map<GroupKey, Group> groups_;
 };
 
-Value count(const Decimal& whole) {
-    return Json(static_cast<std::int64_t>(whole.unscaled()));
-}
-
 /// Adds a row for each currency, the first of them with the counts.
 void add_rows(ClickOf row, const Group& group, RowOutput& out) {
     if (group.amounts.empty()) {
@@ -196,11 +192,11 @@ const List<ClickOf>& click_list() {
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
         {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.link); }},
         {"clicks", kInteger, kEveryone,
-         [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->clicks); }},
+         [](Of of) { return of.figures == nullptr ? Value() : whole(of.figures->clicks); }},
         {"devices", kInteger, kEveryone,
-         [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->devices); }},
+         [](Of of) { return of.figures == nullptr ? Value() : whole(of.figures->devices); }},
         {"orders", kInteger, kEveryone,
-         [](Of of) { return of.figures == nullptr ? Value() : count(of.figures->orders); }},
+         [](Of of) { return of.figures == nullptr ? Value() : whole(of.figures->orders); }},
         {"conversion", kRate, kEveryone,
          [](Of of) -> Value {
              auto text = of.figures == nullptr ? std::nullopt : conversion_of(*of.figures);
@@ -212,6 +208,36 @@ const List<ClickOf>& click_list() {
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.earned); }},
         {"adjusted", kAmount, kLedger,
          [](Of of) { return of.currency == nullptr ? Value() : Value(of.adjusted); }}};
+    return list;
+}
+
+const List<DayOf<ClickDay>>& click_day_list() {
+    using Of = const DayOf<ClickDay>&;
+    static const List<DayOf<ClickDay>> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
+        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"clicks", kInteger, kEveryone, [](Of of) -> Value { return whole_number(of.day.clicks); }},
+        {"devices", kInteger, kEveryone,
+         [](Of of) -> Value { return whole_number(of.day.devices); }},
+        {"orders", kInteger, kEveryone,
+         [](Of of) -> Value { return whole_number(of.day.orders); }}};
+    return list;
+}
+
+const List<DayOf<LinkDay>>& link_day_list() {
+    using Of = const DayOf<LinkDay>&;
+    static const List<DayOf<LinkDay>> list{
+        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
+        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"currency", kText, kLedger, [](Of of) -> Value { return of.day.currency.code(); }},
+        {"earned", kAmount, kLedger, [](Of of) -> Value { return of.day.earned; }},
+        {"adjusted", kAmount, kLedger, [](Of of) -> Value { return of.day.adjusted; }}};
     return list;
 }
 

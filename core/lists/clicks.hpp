@@ -36,6 +36,14 @@ struct ClickOf {
     Decimal earned, adjusted;
 };
 [[nodiscard]] const List<ClickOf>& click_list();
+/// Figures of one UTC day, of all nodes, for an export.
+template <class Day>
+struct DayOf {
+    const Day& day;
+    std::string_view account;  ///< Empty if the ledger does not know it.
+};
+[[nodiscard]] const List<DayOf<ClickDay>>& click_day_list();
+[[nodiscard]] const List<DayOf<LinkDay>>& link_day_list();
 /// Returns orders / devices with up to 4 digits after the point, or nothing without devices.
 [[nodiscard]] std::optional<std::string> conversion_of(const ClickFigures& figures);
 /// Lists figures of clicks, of the orders that they attributed, and of their commission. Columns

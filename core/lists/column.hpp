@@ -53,4 +53,13 @@ struct Column {
         : Column(of_name, of_type, of_scope, Shown::kInTable, std::move(of_members)) {}
 };
 
+[[nodiscard]] inline std::vector<Column> operator+(std::vector<Column> columns,
+                                                   const std::vector<Column>& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+    return columns;
+}
+
+/// Returns the words of a text, which single spaces separate.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
 }  // namespace sluice::lists

@@ -50,7 +50,7 @@ bool JournalRows::covers(const JournalGroup& group, const ReportFilter& filter) 
 
 Row JournalRows::row(const JournalGroup& group, std::size_t index,
                      const std::string& referred) const {
-    return journal_list().row({group, index, accounts_.at(group.account), shop_of(group),
+    return journal_list().row({group, index, accounts_.at(group.account).view(), shop_of(group),
                                line_of(group, index), referred});
 }
 
@@ -94,11 +94,11 @@ const List<JournalOf>& journal_list() {
     using Of = const JournalOf&;
     static const List<JournalOf> list{
         {"node", kText, kLedger, [](Of of) -> Value { return of.group.node; }, kInFilesOnly},
-        {"entry", kInteger, kLedger,
-         [](Of of) -> Value { return of.group.first_entry + of.index; }},
+        {"entry", kInteger, kLedger, [](Of of) -> Value { return of.number(); }},
         {"event_seq", kInteger, kLedger, [](Of of) -> Value { return of.group.event_seq.value; }},
         {"command_id", kText, kLedger, [](Of of) -> Value { return or_null(of.group.command_id); }},
-        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account; }, kInFilesOnly},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return or_null(of.account); },
+         kInFilesOnly},
         {"program_id", kText, kLedger,
          [](Of of) -> Value { return or_null(of.group.program.view()); }},
         {"creator_id", kText, kLedger,
@@ -144,6 +144,14 @@ const List<JournalOf>& journal_list() {
          kInFilesOnly},
         {"last", kInteger, kLedger, [](Of of) -> Value { return of.group.last_change; },
          kInFilesOnly}};
+    return list;
+}
+
+const List<JournalOf>& exported_journal_list() {
+    static const List<JournalOf> list = journal_list().only(
+        "node entry event_seq command_id account_id shop_id order_id line_item_id creator_id "
+        "program_id currency amount debit_account credit_account reason payout_id recorded_at "
+        "accounting_date refers_to note actor");
     return list;
 }
 

@@ -9,10 +9,6 @@
 namespace sluice::lists {
 namespace {
 
-Value whole(const Decimal& number) {
-    return Json(static_cast<std::int64_t>(number.unscaled()));
-}
-
 /// Adds up the figures of the last days by link. Devices of several days are counted in each.
 FiguresOfLinks figures_of_links(LedgerReader& ledger, AccountNumber account, Timestamp now) {
     FiguresOfLinks sums;
@@ -107,6 +103,14 @@ const List<LinkOf>& link_list() {
         {"clicks", kInteger, kEveryone, [](Of of) { return whole(of.figures.clicks); }},
         {"devices", kInteger, kEveryone, [](Of of) { return whole(of.figures.devices); }},
         {"orders", kInteger, kEveryone, [](Of of) { return whole(of.figures.orders); }}};
+    return list;
+}
+
+const List<LinkOf>& exported_link_list() {
+    static const List<LinkOf> list = List<LinkOf>{
+        {"account_id", kText, kEveryone, [](const LinkOf& of) -> Value {
+             return or_null(of.account);
+         }}}.then(link_list().only("link_id program_id creator_id to deep state created_at"));
     return list;
 }
 

@@ -24,9 +24,12 @@ struct LinkOf {
     const LinkRow& link;
     const CreatorId& creator;  ///< As it is shown.
     const ClickFigures& figures;
+    std::string_view account{};  ///< For exports. Empty if the ledger does not know it.
 };
 [[nodiscard]] std::string_view to_string(LinkState state) noexcept;  // active, stopped, removed
 [[nodiscard]] const List<LinkOf>& link_list();
+/// Figures are in the lists of days.
+[[nodiscard]] const List<LinkOf>& exported_link_list();
 
 /// Figures of links that have some.
 using FiguresOfLinks = std::map<LinkId, ClickFigures>;

@@ -1,8 +1,30 @@
 #include "core/lists/list.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
+#include "core/values/assert.hpp"
+
 namespace sluice::lists {
+
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        words.push_back(text.substr(0, text.find(' ')));
+        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+    }
+    return words;
+}
+
+std::vector<std::size_t> column_places(const std::vector<Column>& columns, std::string_view names) {
+    std::vector<std::size_t> places;
+    for (const std::string_view name : words_of(names)) {
+        const auto found = std::ranges::find(columns, name, &Column::name);
+        SLUICE_ASSERT(found != columns.end());
+        places.push_back(static_cast<std::size_t>(found - columns.begin()));
+    }
+    return places;
+}
 
 Json json_of(const Value& value) {
     return std::visit(

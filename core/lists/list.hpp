@@ -57,6 +57,15 @@ private:
     return text.empty() ? Value() : Value(text);
 }
 
+/// Returns the places of the columns of these names, which single spaces separate. Requires: there
+/// is a column of each name.
+[[nodiscard]] std::vector<std::size_t> column_places(const std::vector<Column>& columns,
+                                                     std::string_view names);
+/// A whole number, which may be below 0.
+[[nodiscard]] inline Value whole(const Decimal& number) {
+    return Json(static_cast<std::int64_t>(number.unscaled()));
+}
+
 [[nodiscard]] Json json_of(const Value& value);
 /// Returns whether a column of the type may have the value: null fits all of them, and amounts are
 /// texts if they are shown as a shop sent them.
@@ -90,6 +99,22 @@ public:
     }
 
     [[nodiscard]] const std::vector<Column>& columns() const noexcept { return columns_; }
+    /// Returns a list of the columns of these names, which single spaces separate, in their order.
+    [[nodiscard]] List only(std::string_view names) const {
+        List list{};
+        for (const std::size_t i : column_places(columns_, names)) {
+            list.columns_.push_back(columns_[i]);
+            list.gets_.push_back(gets_[i]);
+        }
+        return list;
+    }
+    /// Returns a list of these columns, then those of `more`.
+    [[nodiscard]] List then(const List& more) const {
+        List list(*this);
+        list.columns_.insert(list.columns_.end(), more.columns_.begin(), more.columns_.end());
+        list.gets_.insert(list.gets_.end(), more.gets_.begin(), more.gets_.end());
+        return list;
+    }
     [[nodiscard]] Row row(const Of& of) const {
         Row row;
         row.reserve(gets_.size());

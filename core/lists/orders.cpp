@@ -22,6 +22,23 @@ std::vector<std::string> payouts_of(const OrderState& order) {
     return {ids.begin(), ids.end()};
 }
 
+/// Returns the active payouts whose COMMISSION items are the order's commission (P2).
+std::vector<std::string> commission_payouts(const OrderState& order, Currency currency) {
+    std::vector<std::string> ids;
+    const Position* const position = order.position();
+    if (position == nullptr) {
+        return ids;
+    }
+    bool has_commission = false;
+    for (const PositionPayout& payout : position->payouts) {
+        if (payout.active && payout.currency == currency) {
+            has_commission = has_commission || payout.has_commission;
+            ids.push_back(payout.payout_id);
+        }
+    }
+    return has_commission ? ids : std::vector<std::string>();
+}
+
 Decimal accrued_of(const OrderState& order, Currency currency) {
     const Position* const position = order.position();
     return position == nullptr ? zero_amount(currency) : accrued_in(*position, currency);
@@ -42,7 +59,8 @@ Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) 
     const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
     return order_list().row(
         {shop, order, given,
-         given == nullptr ? std::string() : creators_.shown(shop.account, given->creator).str(),
+         given == nullptr ? std::string_view()
+                          : creators_.shown(shop.account, given->creator).view(),
          StandingRefunds(order.refunds), commission_amount(order), judge_.status(order, now),
          judge_.blocked_by(order), nodes_.of(order.last_node)});
 }
@@ -116,6 +134,28 @@ const List<OrderOf>& order_list() {
     return list;
 }
 
+const List<OrderOf>& exported_order_list() {
+    using Of = const OrderOf&;
+    static const List<OrderOf> list =
+        order_list()
+            .only(
+                "account_id shop_id order_id creator_id program_id attribution_types amount tax "
+                "shipping currency refund_amount refund_tax commission_amount commission_currency")
+            .then({{"held", kFlag, kEveryone,
+                    [](Of of) -> Value { return of.order.has(kOrderHeld); }},
+                   {"rejected", kFlag, kEveryone,
+                    [](Of of) -> Value { return of.order.has(kOrderRejected); }},
+                   {"barred", kFlag, kEveryone,
+                    [](Of of) -> Value { return of.order.has(kOrderBarred); }}})
+            .then(order_list().only("ordered_at cancelled_at last_updated_at"))
+            .then({{"payouts", kTexts, kEveryone,
+                    [](Of of) -> Value {
+                        return commission_payouts(of.order, of.commission.currency);
+                    }}})
+            .then(order_list().only("node"));
+    return list;
+}
+
 const List<AnomalyOf>& anomaly_list() {
     using Of = const AnomalyOf&;
     static const List<AnomalyOf> list{
@@ -141,6 +181,21 @@ const List<AnomalyOf>& anomaly_list() {
         {"value", kText, kEveryone, [](Of of) -> Value { return or_null(of.anomaly.value); }},
         {"acknowledged_value", kText, kEveryone,
          [](Of of) -> Value { return or_null(of.anomaly.acknowledged_value); }}};
+    return list;
+}
+
+const List<AnomalyOf>& exported_anomaly_list() {
+    using Of = const AnomalyOf&;
+    static const List<AnomalyOf> list =
+        anomaly_list()
+            .only("node")
+            .then({{"event_seq", kInteger, kEveryone,
+                    [](Of of) -> Value { return of.anomaly.first_seq.value; }}})
+            .then(anomaly_list().only("account_id shop_id order_id kind count message recorded_at"))
+            .then(
+                {{"showing", kFlag, kEveryone, [](Of of) -> Value { return of.anomaly.showing; }}})
+            .then(anomaly_list().only(
+                "blocks acknowledged_by acknowledged_at value acknowledged_value"));
     return list;
 }
 

@@ -84,7 +84,8 @@ const List<PayoutOf>& payout_list() {
              return of.is_planned() ? Value() : Value(payout_run_of(of.payout.payout_id));
          },
          kInFilesOnly},
-        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }, kInFilesOnly},
+        {"account_id", kText, kLedger, [](Of of) -> Value { return or_null(of.account_id); },
+         kInFilesOnly},
         {"creator_id", kText, kLedger,
          [](Of of) -> Value {
              return of.profile.shown_as.empty() ? of.payout.creator : of.profile.shown_as;
@@ -134,10 +135,22 @@ const List<PayoutOf>& payout_list() {
     return list;
 }
 
+const List<PayoutOf>& exported_payout_list() {
+    static const List<PayoutOf> list =
+        payout_list()
+            .only("payout_id payout_run account_id")
+            .then({{"creator_id", kText, kLedger,
+                    [](const PayoutOf& of) -> Value { return of.payout.creator; }}})
+            .then(payout_list().only(
+                "name payee currency amount state until closed_at closed_by approved_by sent_at "
+                "ended_at bank_ref paid_at orders items node"));
+    return list;
+}
+
 Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
                const std::vector<PayoutPart>& parts) {
     return payout_list().row(
-        {account_id, payout, parts, names.profile(payout.account, payout.creator),
+        {account_id.view(), payout, parts, names.profile(payout.account, payout.creator),
          payout.payout_id.empty() ? std::string() : names.node(payout.payout_id)});
 }
 
@@ -214,6 +227,16 @@ const List<PayoutItem>& payout_item_list() {
         {"kind", kText, kLedger, [](Of of) -> Value { return to_string(of.kind); }},
         {"amount", kAmount, kLedger, [](Of of) -> Value { return of.amount; }},
         {"ordered_at", kTime, kLedger, [](Of of) -> Value { return of.sold_at; }}};
+    return list;
+}
+
+const List<PayoutItem>& exported_payout_item_list() {
+    static const List<PayoutItem> list =
+        payout_item_list()
+            .only("payout_id program_id shop_id order_id")
+            .then({{"line_item_id", kText, kLedger,
+                    [](const PayoutItem& of) -> Value { return or_null(of.line.view()); }}})
+            .then(payout_item_list().only("kind amount ordered_at"));
     return list;
 }
 

@@ -34,18 +34,21 @@ private:
 };
 
 struct PayoutOf {
-    const AccountId& account_id;
-    const Payout& payout;  ///< Without an id it is planned only.
+    std::string_view account_id;  ///< Empty if the ledger does not know it.
+    const Payout& payout;         ///< Without an id it is planned only.
     const std::vector<PayoutPart>& parts;
     const CreatorRow& profile;
     const std::string& node;  ///< UUID of the queue that its payout run came through, or empty.
 
     [[nodiscard]] bool is_planned() const noexcept { return payout.payout_id.empty(); }
 };
+[[nodiscard]] const List<PayoutOf>& exported_payout_list();
 [[nodiscard]] Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
                              const std::vector<PayoutPart>& parts);
 
 [[nodiscard]] const List<PayoutItem>& payout_item_list();
+/// The line of a credit is the id of its command.
+[[nodiscard]] const List<PayoutItem>& exported_payout_item_list();
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out);
 
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);

@@ -51,6 +51,16 @@ const std::vector<Column>& product_columns() {
     return all;
 }
 
+const std::vector<Column>& exported_product_columns() {
+    static const std::vector<Column> all = [] {
+        std::vector<Column> columns{{"account_id", ColumnType::kText, Scope::kEveryone}};
+        columns.insert(columns.end(), product_columns().begin(), product_columns().end());
+        columns.emplace_back("other_fields", ColumnType::kJson, Scope::kEveryone);
+        return columns;
+    }();
+    return all;
+}
+
 std::vector<ShopRow> shops_of(LedgerReader& ledger, const ReportFilter& filter) {
     std::vector<ShopRow> shops;
     ledger.scan_shops([&](const ShopRow& shop) {

@@ -80,8 +80,8 @@ struct Report {
 struct OrderOf {
     const ShopRow& shop;
     const OrderState& order;
-    const Attribution* given;    ///< Null without a creator.
-    const std::string& creator;  ///< As shown, or empty.
+    const Attribution* given;  ///< Null without a creator.
+    std::string_view creator;  ///< As shown, or empty.
     const StandingRefunds& refunds;
     Money commission;
     std::string_view status;
@@ -89,6 +89,9 @@ struct OrderOf {
     const std::string& node;
 };
 [[nodiscard]] const List<OrderOf>& order_list();
+/// Exports have first ids of creators, and payouts whose COMMISSION items are the order's
+/// commission (P2). Status and `blocked_by` are not read.
+[[nodiscard]] const List<OrderOf>& exported_order_list();
 /// Builds the rows of orders. Reads the names of creators and nodes once.
 class OrderRows {
 public:
@@ -114,23 +117,27 @@ struct AnomalyOf {
     }
 };
 [[nodiscard]] const List<AnomalyOf>& anomaly_list();
+[[nodiscard]] const List<AnomalyOf>& exported_anomaly_list();
 
 /// An entry of a journal group.
 struct JournalOf {
     const JournalGroup& group;
     std::size_t index;
-    const AccountId& account;
-    const std::string &shop, &line;  ///< As shown, or empty.
-    const std::string& referred;     ///< Node of the entry that it refers to, or empty.
+    std::string_view account, shop, line;  ///< As shown, or empty.
+    std::string_view referred{};           ///< Node of the entry that it refers to, or empty.
 
     [[nodiscard]] const JournalEntry& entry() const { return group.entries[index]; }
+    [[nodiscard]] std::uint64_t number() const { return group.first_entry + index; }
     [[nodiscard]] bool is_memo() const { return sluice::is_memo(entry().reason); }
     [[nodiscard]] bool is_last() const { return index + 1 == group.entries.size(); }
 };
 [[nodiscard]] const List<JournalOf>& journal_list();
+[[nodiscard]] const List<JournalOf>& exported_journal_list();
 
 /// The fields of a product, of which a table has room for the first few.
 [[nodiscard]] const std::vector<Column>& product_columns();
+/// Fields that the protocol does not know are members of `other_fields`.
+[[nodiscard]] const std::vector<Column>& exported_product_columns();
 
 /// Builds the rows of journal groups. Reads the names of accounts and shops, and the changes of
 /// payees, once.
@@ -178,6 +185,7 @@ struct BalanceOf {
     const BalanceAt& balance;
 };
 [[nodiscard]] const List<BalanceOf>& balance_list();
+[[nodiscard]] const List<BalanceOf>& exported_balance_list();
 /// The columns that `report balances --negative` adds. A creator owes since an accounting date.
 struct NegativeOf {
     Timestamp since, now;
