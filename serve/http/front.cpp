@@ -145,7 +145,7 @@ const Resource* Front::resource_of(const Request& request, std::string_view path
     const Resource* const found =
         path.starts_with(kApi) ? find_resource(path.substr(kApi.size())) : nullptr;
     const bool is_served =
-        found != nullptr && (!found->makes_link || (pages_ && request.door == Door::kTokens));
+        found != nullptr && (!found->has(kMakesLink) || (pages_ && request.door == Door::kTokens));
     return is_served ? found : nullptr;
 }
 
@@ -165,13 +165,14 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     Caller caller = **std::move(found);
     outcome.caller = caller.key();
     Admitted admitted;
-    RateWindows& rates = resource.makes_link ? link_rates_ : rates_;
+    RateWindows& rates = resource.has(kMakesLink) ? link_rates_ : rates_;
     const RateVerdict verdict = rates.count(caller.key(), at.seconds);
-    admitted.headers = {{"Cache-Control", resource.makes_link ? "no-store" : "private, no-cache"},
-                        {"Vary", "Authorization, Cookie"},
-                        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
-                        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
-                        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
+    admitted.headers = {
+        {"Cache-Control", resource.has(kMakesLink) ? "no-store" : "private, no-cache"},
+        {"Vary", "Authorization, Cookie"},
+        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
+        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
+        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
     const auto answer = [&](Answer refused) {
         refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
                                admitted.headers.end());
@@ -200,7 +201,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     }
     std::vector<ParameterError> errors;
     Arguments arguments = check_parameters(parameters_of(resource), parameters, at, errors);
-    if (resource.needs_account && grant == nullptr && caller.grants.size() > 1 &&
+    if (!resource.has(kNoAccount) && grant == nullptr && caller.grants.size() > 1 &&
         !arguments.has("account") &&
         std::ranges::find(errors, "account", &ParameterError::parameter) == errors.end()) {
         errors.push_back({"account", "required: the user has several accounts"});
@@ -208,11 +209,12 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     if (!errors.empty()) {
         return answer(parameter_problem(errors));
     }
-    if (resource.needs_account && grant == nullptr) {
+    if (!resource.has(kNoAccount) && grant == nullptr) {
         return answer(problem("not_found"));
     }
-    const auto address = resource.makes_link ? pages_->address_of(grant->account_id) : std::nullopt;
-    if (resource.makes_link && !address) {
+    const auto address =
+        resource.has(kMakesLink) ? pages_->address_of(grant->account_id) : std::nullopt;
+    if (resource.has(kMakesLink) && !address) {
         return answer(problem("not_found", "the account's creators have no page here"));
     }
     outcome.account = grant == nullptr ? "" : grant->account_id.str();
@@ -239,7 +241,7 @@ std::optional<Answer> Front::refusal(const Request& request, const Admitted& adm
         return unauthorized(request.door);
     }
     const auto& grants = (*found)->grants;
-    const bool still_has = !admitted.job.resource->needs_account ||
+    const bool still_has = admitted.job.resource->has(kNoAccount) ||
                            std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
                                return grant.account == admitted.job.grant.account &&
                                       grant.scopes == admitted.job.grant.scopes;

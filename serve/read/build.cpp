@@ -223,7 +223,7 @@ Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& work
     } catch (const Refusal& refusal) {
         answer = refusal.answer;
     }
-    if (answer.status == 200 && !job.resource->makes_link) {
+    if (answer.status == 200 && !job.resource->has(kMakesLink)) {
         tag_answer(answer, job.if_none_match);
     }
     answer.with("X-Sluice-Snapshot", snapshot);

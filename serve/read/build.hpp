@@ -18,7 +18,7 @@ struct Job {
     Arguments arguments;
     Timestamp now;
     std::string if_none_match;
-    std::shared_ptr<const PageLinks> links{};  ///< Set for a resource that makes_link.
+    std::shared_ptr<const PageLinks> links{};  ///< Set for a resource of kMakesLink.
     /// Answers in place of a resource: a path of a creator's page.
     std::function<Answer(LedgerReader&, const WorkerPage& worker)> own{};
 };

@@ -12,88 +12,86 @@ namespace sluice::serve {
 namespace {
 
 using lists::Column;
+using Columns = std::vector<Column>;
 using enum lists::ColumnType;
 using enum lists::Scope;
 
 /// Returns columns of one type and scope; spaces separate the names.
-std::vector<Column> all(lists::ColumnType type, lists::Scope scope, std::string_view names) {
-    std::vector<Column> columns;
-    for (const std::string_view name : words_of(names)) {
+Columns all(lists::ColumnType type, lists::Scope scope, std::string_view names) {
+    Columns columns;
+    for (const std::string_view name : lists::words_of(names)) {
         columns.emplace_back(name, type, scope);
     }
     return columns;
 }
 
-std::vector<Column> with(std::vector<Column> columns, const std::vector<Column>& more) {
-    columns.insert(columns.end(), more.begin(), more.end());
-    return columns;
-}
-
-std::vector<Column> texts(std::string_view names) {
+Columns texts(std::string_view names) {
     return all(kText, kEveryone, names);
 }
 
-std::vector<Column> order_lines() {
-    return with(texts("line_item_id sku variant_sku rule rate base refund calculation rounding "
-                      "explanation"),
-                {{"amount", kAmount, kEveryone},
-                 {"tax", kAmount, kEveryone},
-                 {"quantity", kInteger, kEveryone},
-                 {"in_newest_payload", kFlag, kEveryone},
-                 {"commission", kAmount, kEveryone}});
+Columns order_lines() {
+    return texts(
+               "line_item_id sku variant_sku rule rate base refund calculation rounding "
+               "explanation") +
+           Columns{{"amount", kAmount, kEveryone},
+                   {"tax", kAmount, kEveryone},
+                   {"quantity", kInteger, kEveryone},
+                   {"in_newest_payload", kFlag, kEveryone},
+                   {"commission", kAmount, kEveryone}};
 }
 
 /// Without who did it, and why.
-std::vector<Column> order_journal() {
-    return with(texts("node line_item_id command_id creator_id program_id currency debit_account "
-                      "credit_account reason"),
-                {{"entry", kInteger, kEveryone},
-                 {"event_seq", kInteger, kEveryone},
-                 {"amount", kAmount, kEveryone},
-                 {"accounting_date", kTime, kEveryone},
-                 {"recorded_at", kTime, kEveryone}});
+Columns order_journal() {
+    return texts(
+               "node line_item_id command_id creator_id program_id currency debit_account "
+               "credit_account reason") +
+           Columns{{"entry", kInteger, kEveryone},
+                   {"event_seq", kInteger, kEveryone},
+                   {"amount", kAmount, kEveryone},
+                   {"accounting_date", kTime, kEveryone},
+                   {"recorded_at", kTime, kEveryone}};
 }
 
-std::vector<Column> order_payouts() {
-    return with(texts("payout_id node state creator_id program_id currency"),
-                {{"amount", kAmount, kEveryone},
-                 {"closed_at", kTime, kEveryone},
-                 {"sent_at", kTime, kEveryone},
-                 {"ended_at", kTime, kEveryone},
-                 {"items", kObjects, kEveryone,
-                  with(texts("line_item_id kind"), {{"amount", kAmount, kEveryone}})}});
+Columns order_payouts() {
+    return texts("payout_id node state creator_id program_id currency") +
+           Columns{{"amount", kAmount, kEveryone},
+                   {"closed_at", kTime, kEveryone},
+                   {"sent_at", kTime, kEveryone},
+                   {"ended_at", kTime, kEveryone},
+                   {"items", kObjects, kEveryone,
+                    texts("line_item_id kind") + Columns{{"amount", kAmount, kEveryone}}}};
 }
 
-std::vector<Column> attribution() {
-    return with(texts("creator_id program_id explanation"),
-                {{"candidates", kObjects, kEveryone,
-                  with(texts("type source creator_id program_id link_id explanation"),
-                       {{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}})}});
+Columns attribution() {
+    return texts("creator_id program_id explanation") +
+           Columns{{"candidates", kObjects, kEveryone,
+                    texts("type source creator_id program_id link_id explanation") +
+                        Columns{{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}}}};
 }
 
 }  // namespace
 
-const std::vector<Column>& me_members() {
-    static const std::vector<Column> members{
+const Columns& me_members() {
+    static const Columns members{
         {"user", kText, kEveryone},
         {"token_id", kText, kEveryone},
         {"role", kText, kEveryone},
         {"scopes", kTexts, kEveryone},
         {"accounts", kObjects, kEveryone,
-         with(texts("account_id role"), {{"scopes", kTexts, kEveryone}})},
+         texts("account_id role") + Columns{{"scopes", kTexts, kEveryone}}},
         {"limit", kText, kEveryone}};
     return members;
 }
 
-const std::vector<Column>& today_members() {
-    static const std::vector<Column> members{
+const Columns& today_members() {
+    static const Columns members{
         {"account_id", kText, kEveryone},
         {"day", kText, kEveryone},
         {"currency", kText, kLedger},
         {"currencies", kObjects, kLedger},
         {"yesterday", kObject, kEveryone,
-         with(all(kInteger, kEveryone, "orders attributed clicks devices"),
-              all(kAmount, kLedger, "earned usual"))},
+         all(kInteger, kEveryone, "orders attributed clicks devices") +
+             all(kAmount, kLedger, "earned usual")},
         {"payable", kAmount, kLedger},
         {"pending", kAmount, kLedger},
         {"blocked", kAmount, kLedger},
@@ -110,15 +108,15 @@ const std::vector<Column>& today_members() {
         {"clearing", kObjects, kLedger},
         {"creators", kObjects, kLedger},
         {"unattributed", kObjects, kEveryone,
-         with(texts("order_id shop_id"),
-              {{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}})}};
+         texts("order_id shop_id") +
+             Columns{{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}}}};
     return members;
 }
 
-const std::vector<Column>& order_members() {
-    static const std::vector<Column> members{
+const Columns& order_members() {
+    static const Columns members{
         {"answer", kObject, kEveryone,
-         with(texts("status sentence next_step command"), all(kTime, kEveryone, "since next_at"))},
+         texts("status sentence next_step command") + all(kTime, kEveryone, "since next_at")},
         {"order_id", kText, kEveryone},
         {"shop_id", kText, kEveryone},
         {"account_id", kText, kEveryone},
@@ -138,42 +136,41 @@ const std::vector<Column>& order_members() {
         {"numbers", kTexts, kEveryone},
         {"blocked_by", kTexts, kEveryone},
         {"events", kObjects, kEveryone,
-         with(texts("node topic version decision trace explanation"),
-              {{"event_seq", kInteger, kEveryone},
-               {"received_at", kTime, kEveryone},
-               {"anomalies", kTexts, kEveryone},
-               {"source", kObject, kEveryone, texts("kind")}})},
+         texts("node topic version decision trace explanation") +
+             Columns{{"event_seq", kInteger, kEveryone},
+                     {"received_at", kTime, kEveryone},
+                     {"anomalies", kTexts, kEveryone},
+                     {"source", kObject, kEveryone, texts("kind")}}},
         {"refunds", kObjects, kEveryone,
-         with(texts("refund_line_item_id line_item_id version explanation"),
-              {{"amount", kAmount, kEveryone},
-               {"tax", kAmount, kEveryone},
-               {"quantity", kInteger, kEveryone},
-               {"counts", kFlag, kEveryone}})},
+         texts("refund_line_item_id line_item_id version explanation") +
+             Columns{{"amount", kAmount, kEveryone},
+                     {"tax", kAmount, kEveryone},
+                     {"quantity", kInteger, kEveryone},
+                     {"counts", kFlag, kEveryone}}},
         {"attribution", kObject, kEveryone, attribution()},
         {"lines", kObjects, kEveryone, order_lines()},
         {"journal", kObjects, kEveryone, order_journal()},
         {"accruals", kObjects, kEveryone,
-         with(texts("creator_id program_id currency explanation"),
-              all(kAmount, kEveryone, "accrued manual allocated"))},
-        {"payouts", kObjects, kEveryone, order_payouts()},
-        {"names", kObject, kEveryone}};
+         texts("creator_id program_id currency explanation") +
+             all(kAmount, kEveryone, "accrued manual allocated")},
+        {"payouts", kObjects, kEveryone, order_payouts()}};
     return members;
 }
 
-const std::vector<Column>& link_members() {
-    static const std::vector<Column> members =
-        with(lists::link_list().columns(),
-             {{"conversion", kRate, kEveryone},
-              {"days", kObjects, kEveryone,
-               with(texts("day"), all(kInteger, kEveryone, "clicks devices orders"))},
-              {"amounts", kObjects, kLedger,
-               with(texts("currency"), all(kAmount, kLedger, "earned adjusted"))},
-              {"newest_orders", kObjects, kEveryone, lists::order_list().columns()}});
+const Columns& link_members() {
+    static const Columns members =
+        lists::link_list().columns() +
+        Columns{{"conversion", kRate, kEveryone},
+                {"days", kObjects, kEveryone,
+                 texts("day") + all(kInteger, kEveryone, "clicks devices orders")},
+                {"amounts", kObjects, kLedger,
+                 texts("currency") + all(kAmount, kLedger, "earned adjusted")},
+                {"newest_orders", kObjects, kEveryone, lists::order_list().columns()}};
     return members;
 }
 
-const std::vector<Column>& creator_members() {
-    static const std::vector<Column> members{
+const Columns& creator_members() {
+    static const Columns members{
         {"creator_id", kText, kEveryone},
         {"account_id", kText, kEveryone},
         {"name", kText, kEveryone},
@@ -206,23 +203,23 @@ const std::vector<Column>& creator_members() {
         {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
         {"months", kObjects, kLedger},
         {"click_months", kObjects, kEveryone,
-         with(texts("month"), with(all(kInteger, kEveryone, "clicks devices orders"),
-                                   {{"conversion", kRate, kEveryone}}))},
+         texts("month") + all(kInteger, kEveryone, "clicks devices orders") +
+             Columns{{"conversion", kRate, kEveryone}}},
         {"links", kObjects, kEveryone, lists::link_list().columns()},
         {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
     return members;
 }
 
-const std::vector<Column>& creator_link_members() {
-    static const std::vector<Column> members{{"url", kText, kEveryone},
-                                             {"token", kText, kEveryone},
-                                             {"expires_at", kTime, kEveryone},
-                                             {"creator_id", kText, kEveryone}};
+const Columns& creator_link_members() {
+    static const Columns members{{"url", kText, kEveryone},
+                                 {"token", kText, kEveryone},
+                                 {"expires_at", kTime, kEveryone},
+                                 {"creator_id", kText, kEveryone}};
     return members;
 }
 
-const std::vector<Column>& approval_members() {
-    static const std::vector<Column> members{
+const Columns& approval_members() {
+    static const Columns members{
         {"id", kText, kLedger},          {"command", kText, kLedger},
         {"account_id", kText, kLedger},  {"state", kText, kLedger},
         {"actor", kText, kLedger},       {"reason", kText, kLedger},
@@ -234,8 +231,8 @@ const std::vector<Column>& approval_members() {
     return members;
 }
 
-const std::vector<Column>& changes_members() {
-    static const std::vector<Column> members{
+const Columns& changes_members() {
+    static const Columns members{
         {"changes", kObjects, kLedger}, {"next", kText, kLedger}, {"more", kFlag, kLedger}};
     return members;
 }

@@ -196,7 +196,7 @@ Json with_problems(Json answers) {
 
 Json answers_of(const Resource& resource) {
     Json content{{"application/json", {{"schema", body_schema(resource)}}}};
-    if (resource.has_csv || resource.path == "statement") {
+    if (resource.has(kCsv) || resource.path == "statement") {
         content["text/csv"] = {{"schema", {{"type", "string"}}}};
     }
     if (resource.path == "statement") {
@@ -218,7 +218,7 @@ std::string scope_words(const Resource& resource) {
     if (resource.scope == 0) {
         return "Needs any token or login.";
     }
-    if (resource.makes_link) {
+    if (resource.has(kMakesLink)) {
         return "Needs the scope `creator_pages`, and a server with --creators-config.";
     }
     const bool is_of_creators = (resource.scope & kReadCreators) != 0;

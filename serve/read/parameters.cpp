@@ -145,11 +145,11 @@ std::uint64_t Arguments::number(std::string_view name, std::uint64_t otherwise) 
 
 std::vector<Parameter> parameters_of(const Resource& resource) {
     std::vector<Parameter> all = resource.parameters;
-    if (resource.needs_account) {
+    if (!resource.has(kNoAccount)) {
         all.push_back({"account", ValueKind::kId,
                        "Account; required of a user who has several, a token implies its own"});
     }
-    if ((resource.is_list() || resource.is_feed()) && resource.is_paged) {
+    if ((resource.is_list() || resource.is_feed()) && !resource.has(kUnpaged)) {
         all.push_back({"limit", ValueKind::kLimit, "Rows of a page, 1 to 1000 (default: 100)"});
         all.push_back({"after", ValueKind::kCursor, "`next` of the page before"});
     }
@@ -157,7 +157,7 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
         all.push_back({"after", ValueKind::kCursor,
                        "`next` of a list in `cut`, which the answer had no room for"});
     }
-    if (resource.has_csv) {
+    if (resource.has(kCsv)) {
         all.push_back({"format",
                        ValueKind::kWord,
                        "Format of the answer (default: json)",

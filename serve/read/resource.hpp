@@ -119,7 +119,7 @@ struct Read {
     std::function<std::string(const std::string& key)> cursor_of;
     /// Most rows of the page, below the caller's limit if those would be too large.
     std::size_t rows_max = kRowsOfPageMax;
-    const PageLinks* links = nullptr;  ///< Set for a resource that makes_link.
+    const PageLinks* links = nullptr;  ///< Set for a resource of kMakesLink.
 
     [[nodiscard]] bool sees_ledger() const noexcept { return (grant.scopes & kReadLedger) != 0; }
     /// Returns whether the caller reads what belongs to creators.
@@ -154,25 +154,48 @@ struct Refusal {
     throw Refusal{problem(code, detail)};
 }
 
+/// Bits of Resource::options.
+enum ResourceOption : unsigned {
+    kPlain = 0,
+    kCsv = 1,
+    kNoAccount = 2,
+    kUnpaged = 4,    ///< Does not take `after`, nor a list `limit`.
+    kMakesLink = 8,  ///< Signs with the caller's secret: for tokens only; no answer may be stored.
+};
+
 struct Resource {
+    /// Returns a page of a list, an object, or an answer of another shape.
+    using Reading = std::variant<Page (*)(Read&), Json (*)(Read&), Answer (*)(Read&)>;
+
     std::string_view path;  ///< Below /v1/.
     std::uint16_t scope;    ///< Bits, of which a caller needs one, or 0 for every caller.
     std::string_view summary;
     std::vector<Parameter> parameters;
     std::vector<lists::Column> columns;  ///< Columns of a list, or members of an object.
-    /// Returns a page of a list, an object, or an answer of another shape.
-    std::variant<Page (*)(Read&), Json (*)(Read&), Answer (*)(Read&)> read;
-    bool has_csv = false;
-    bool needs_account = true;
-    bool is_paged = true;                 ///< Takes `after`, and a list `limit`.
-    std::vector<lists::Column> extras{};  ///< Page::extras. The read decides who sees them.
-    /// Signs with the caller's secret: for tokens only, and no answer of it may be stored.
-    bool makes_link = false;
+    Reading read;
+    unsigned options;
+    std::vector<lists::Column> extras;  ///< Page::extras. The read decides who sees them.
 
+    Resource(std::string_view of_path, std::uint16_t of_scope, std::string_view of_summary,
+             std::vector<Parameter> of_parameters, std::vector<lists::Column> of_columns,
+             Reading of_read, unsigned of_options = kPlain,
+             std::vector<lists::Column> of_extras = {})
+        : path(of_path),
+          scope(of_scope),
+          summary(of_summary),
+          parameters(std::move(of_parameters)),
+          columns(std::move(of_columns)),
+          read(of_read),
+          options(of_options),
+          extras(std::move(of_extras)) {}
+
+    [[nodiscard]] bool has(ResourceOption option) const noexcept { return (options & option) != 0; }
     [[nodiscard]] bool is_list() const noexcept { return read.index() == 0; }
     [[nodiscard]] bool is_feed() const noexcept { return path == "changes"; }
     /// Returns whether an answer may have the mark `cut`, and a cursor to the rest.
-    [[nodiscard]] bool is_cut() const noexcept { return !is_list() && !is_feed() && is_paged; }
+    [[nodiscard]] bool is_cut() const noexcept {
+        return !is_list() && !is_feed() && !has(kUnpaged);
+    }
 };
 
 /// Returns every resource, in the order of the document.
@@ -180,8 +203,6 @@ struct Resource {
 [[nodiscard]] const Resource* find_resource(std::string_view path);
 /// Returns the OpenAPI document as JSON.
 [[nodiscard]] const std::string& openapi_json();
-/// Returns the words of a text, which single spaces separate.
-[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 /// Returns the resource's parameters with those that all have: account, and for lists limit and
 /// after, and format.
 [[nodiscard]] std::vector<Parameter> parameters_of(const Resource& resource);
