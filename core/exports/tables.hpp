@@ -22,38 +22,18 @@ struct ExportTable {
     std::vector<Column> columns;
 };
 
-/// Index in export_tables().
-enum class ExportTableId : std::uint8_t {
-    kOrders,
-    kPositions,
-    kCommissions,
-    kJournal,
-    kJournalReferences,
-    kBalances,
-    kPayouts,
-    kPayoutItems,
-    kAnomalies,
-    kProducts,
-    kPeriods,
-    kPeriodSums,
-    kLinks,
-    kClickDays,
-    kLinkDays,
-    kChanges,
-};
+/// Returns all tables. The last one has changes.
 [[nodiscard]] const std::vector<ExportTable>& export_tables();
-[[nodiscard]] const ExportTable& export_table(ExportTableId id);
-
-/// Returns the tables that write_tables() fills: all but kChanges.
-[[nodiscard]] std::vector<ExportTableId> snapshot_tables();
+/// Returns the tables that write_tables() fills: all but those of changes alone.
+[[nodiscard]] std::vector<const ExportTable*> snapshot_tables();
 /// Returns the tables that write_changes() fills. Their first two columns name a row.
-[[nodiscard]] std::vector<ExportTableId> change_tables();
+[[nodiscard]] std::vector<const ExportTable*> change_tables();
 
 /// Takes the lines of an export.
 class ExportOutput : public Interface {
 public:
-    /// Returns false to end the export.
-    [[nodiscard]] virtual bool add(ExportTableId table, std::string_view line) = 0;
+    /// @param table  Of export_tables(). Returns false to end the export.
+    [[nodiscard]] virtual bool add(const ExportTable& table, std::string_view line) = 0;
 };
 
 /// Writes the rows of all tables, in bounded memory (balances: one row for each creator).

@@ -1,5 +1,6 @@
 // sluice export
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -33,16 +34,16 @@ struct ExportCommand {
 class ExportFiles final : public exports::ExportOutput {
 public:
     ExportFiles(OutputFolder& folder, const TableFilesOptions& options,
-                const std::vector<exports::ExportTableId>& tables) {
-        places_.resize(exports::export_tables().size());
-        for (const exports::ExportTableId table : tables) {
-            places_[static_cast<std::size_t>(table)] = tables_.size();
-            tables_.emplace_back(folder, options, exports::export_table(table));
+                const std::vector<const exports::ExportTable*>& tables) {
+        for (const exports::ExportTable* const table : tables) {
+            tables_.emplace_back(folder, options, *table);
         }
     }
 
-    bool add(exports::ExportTableId table, std::string_view line) override {
-        status_ = tables_[places_[static_cast<std::size_t>(table)]].add(line);
+    bool add(const exports::ExportTable& table, std::string_view line) override {
+        const auto files = std::ranges::find_if(
+            tables_, [&table](const TableFiles& one) { return &one.table() == &table; });
+        status_ = files->add(line);
         return status_.ok();
     }
     [[nodiscard]] Status finish() {
@@ -55,7 +56,6 @@ public:
 
 private:
     std::vector<TableFiles> tables_;
-    std::vector<std::size_t> places_;  ///< In tables_, by ExportTableId.
     Status status_ = Status::success();
 };
 

@@ -20,8 +20,8 @@ using TextRows = std::vector<std::string>;
 /// Takes the rows of every table of an export, as JSON objects.
 class ExportedRows final : public exports::ExportOutput {
 public:
-    bool add(exports::ExportTableId table, std::string_view line) override {
-        rows_[exports::export_table(table).name].push_back(json::parse(line));
+    bool add(const exports::ExportTable& table, std::string_view line) override {
+        rows_[table.name].push_back(json::parse(line));
         return true;
     }
     [[nodiscard]] const std::vector<json>& of(std::string_view table) { return rows_[table]; }
