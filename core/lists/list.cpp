@@ -16,12 +16,16 @@ std::vector<std::string_view> words_of(std::string_view text) {
     return words;
 }
 
+std::size_t column_place(const std::vector<Column>& columns, std::string_view name) {
+    const auto found = std::ranges::find(columns, name, &Column::name);
+    SLUICE_ASSERT(found != columns.end());
+    return static_cast<std::size_t>(found - columns.begin());
+}
+
 std::vector<std::size_t> column_places(const std::vector<Column>& columns, std::string_view names) {
     std::vector<std::size_t> places;
     for (const std::string_view name : words_of(names)) {
-        const auto found = std::ranges::find(columns, name, &Column::name);
-        SLUICE_ASSERT(found != columns.end());
-        places.push_back(static_cast<std::size_t>(found - columns.begin()));
+        places.push_back(column_place(columns, name));
     }
     return places;
 }

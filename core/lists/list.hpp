@@ -57,8 +57,9 @@ private:
     return text.empty() ? Value() : Value(text);
 }
 
-/// Returns the places of the columns of these names, which single spaces separate. Requires: there
-/// is a column of each name.
+/// Return the places of the columns of a name, or of several that single spaces separate. Require:
+/// there is a column of each name.
+[[nodiscard]] std::size_t column_place(const std::vector<Column>& columns, std::string_view name);
 [[nodiscard]] std::vector<std::size_t> column_places(const std::vector<Column>& columns,
                                                      std::string_view names);
 /// A whole number, which may be below 0.
@@ -122,6 +123,10 @@ public:
             row.push_back(json_of(get(of)));
         }
         return row;
+    }
+    /// Returns the cell of the column that has the name.
+    [[nodiscard]] const Json& cell(const Row& row, std::string_view name) const {
+        return row[column_place(columns_, name)];
     }
     /// Returns the row as an object with a member for each column.
     [[nodiscard]] Json object(const Of& of) const {

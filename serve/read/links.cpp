@@ -219,7 +219,6 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
 }  // namespace
 
 Page list_clicks(Read& read) {
-    constexpr std::size_t kPeriod = 0, kProgram = 1, kCreator = 2, kLink = 3, kCurrency = 8;
     lists::ClickListing listing{read.grant.account};
     const auto program = program_of(read);
     listing.program = program ? std::optional(program->program.id) : std::nullopt;
@@ -230,7 +229,8 @@ Page list_clicks(Read& read) {
     listing.by = by_of(read.arguments);
     listing.unmatched = read.arguments.flag("unmatched").value_or(false);
     listing.has_amounts = read.sees_ledger();
-    PageOfAll page(read, {kPeriod, kProgram, kCreator, kLink, kCurrency});
+    PageOfAll page(read, lists::click_list().columns(),
+                   "period program_id creator_id link_id currency");
     lists::write_clicks(read.ledger, listing, page);
     return std::move(page).take();
 }

@@ -112,8 +112,9 @@ class PageOfAll : public lists::RowOutput {
 public:
     /// @param parts  Texts of a key.
     PageOfAll(const Read& read, KeyOf key_of, std::size_t parts);
-    /// @param sorted_by  Cells of a key.
-    PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by);
+    /// @param sorted_by  Names of the columns of a key.
+    PageOfAll(const Read& read, const std::vector<lists::Column>& columns,
+              std::string_view sorted_by);
     void add(const lists::Row& row) override;
     /// Not called: no such list has raw rows.
     void add_raw(const std::vector<JsonMember>& /*row*/) override {}

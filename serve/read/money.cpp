@@ -115,8 +115,10 @@ Page list_balances(Read& read) {
                               after, read.limit() + 1);
     if (page.rows.size() > read.limit()) {
         page.rows.pop_back();
-        const Row& last = page.rows.back();
-        page.next_key = join_key({last[1].cell(), last[2].cell(), last[3].cell()});
+        const auto last = [&](std::string_view name) {
+            return lists::balance_list().cell(page.rows.back(), name).cell();
+        };
+        page.next_key = join_key({last("program_id"), last("creator_id"), last("currency")});
     }
     return page;
 }
@@ -282,7 +284,9 @@ Page list_payout_items(Read& read) {
 
 Page list_approvals(Read& read) {
     const KeyOf commands_first = [](const Row& row) {
-        return std::vector{std::string(row[1].cell() == "payout close" ? "2" : "1"), row[0].cell()};
+        const std::string command = lists::pending_list().cell(row, "command").cell();
+        return std::vector{std::string(command == "payout close" ? "2" : "1"),
+                           lists::pending_list().cell(row, "id").cell()};
     };
     PageOfAll page(read, commands_first, 2);
     lists::write_pending(read.ledger, read.grant.account, read.grant.account_id, page);
@@ -392,7 +396,8 @@ Json closing_checks(Read& read, Timestamp until) {
 /// The closed periods, then the open one, which has no end yet.
 Page list_periods(Read& read) {
     const KeyOf open_one_last = [](const Row& row) {
-        return std::vector{row[1].is_null() ? std::string("open") : row[1].cell()};
+        const Json& until = lists::period_list().cell(row, "until");
+        return std::vector{until.is_null() ? std::string("open") : until.cell()};
     };
     PageOfAll page(read, open_one_last, 1);
     lists::write_periods(read.ledger, read.grant.account, read.grant.account_id, page);
@@ -438,8 +443,12 @@ Page list_trial_balance(Read& read) {
     // The ledger accounts of a program and currency, in the order of the money's way.
     const KeyOf by_account = [](const Row& row) {
         constexpr std::array<std::string_view, 4> kOrder{"expense", "owed", "payout", "paid"};
-        const auto place = std::find(kOrder.begin(), kOrder.end(), row[4].cell()) - kOrder.begin();
-        return std::vector{row[2].cell(), row[3].cell(), std::to_string(place)};
+        const auto cell = [&row](std::string_view name) {
+            return lists::trial_balance_list().cell(row, name).cell();
+        };
+        const auto place =
+            std::find(kOrder.begin(), kOrder.end(), cell("ledger_account")) - kOrder.begin();
+        return std::vector{cell("program_id"), cell("currency"), std::to_string(place)};
     };
     PageOfAll page(read, by_account, 3);
     const std::string first = from.to_string().substr(0, 7);

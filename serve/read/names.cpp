@@ -121,17 +121,18 @@ PageOfAll::PageOfAll(const Read& read, KeyOf key_of, std::size_t parts)
     }
 }
 
-PageOfAll::PageOfAll(const Read& read, const std::vector<std::size_t>& sorted_by)
+PageOfAll::PageOfAll(const Read& read, const std::vector<lists::Column>& columns,
+                     std::string_view sorted_by)
     : PageOfAll(
           read,
-          [sorted_by](const lists::Row& row) {
+          [places = lists::column_places(columns, sorted_by)](const lists::Row& row) {
               std::vector<std::string> key;
-              for (const std::size_t cell : sorted_by) {
-                  key.push_back(row[cell].cell());
+              for (const std::size_t place : places) {
+                  key.push_back(row[place].cell());
               }
               return key;
           },
-          sorted_by.size()) {}
+          lists::words_of(sorted_by).size()) {}
 
 void PageOfAll::add(const lists::Row& row) {
     std::vector<std::string> key = key_of_(row);

@@ -51,25 +51,12 @@ struct OrderFilter {
     }
 };
 
-/// A page of orders, with the codes of each.
-struct OrderPage {
-    Page page;
-    Json codes = Json::array();
-
-    void add(reports::Row row, const OrderState& order) {
-        page.rows.push_back(std::move(row));
-        codes.push_back({{"codes", Json(order.codes)}});
-    }
-};
-
-/// Returns the page with the codes of its orders, and the names of their creators by id.
-Page with_names(Read& read, OrderPage found) {
-    constexpr std::size_t kCreator = 3;
-    Page& page = found.page;
+/// Adds the names of the creators of a page's orders, by id.
+void add_names(Read& read, Page& page) {
     std::set<std::string> shown;
     for (const lists::Row& row : page.rows) {
-        if (!row[kCreator].is_null()) {
-            shown.insert(row[kCreator].cell());
+        if (const Json& id = lists::order_list().cell(row, "creator_id"); !id.is_null()) {
+            shown.insert(id.cell());
         }
     }
     const lists::CreatorNames ids(read.ledger, read.grant.account);

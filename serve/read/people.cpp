@@ -29,8 +29,9 @@ Json grant_object(const Grant& grant) {
 }
 
 bool begins_with(const lists::Row& row, const std::string& prefix) {
-    constexpr std::size_t kName = 5;
-    return row[0].cell().starts_with(prefix) || row[kName].cell().starts_with(prefix);
+    const auto& list = lists::creator_list();
+    return list.cell(row, "creator_id").cell().starts_with(prefix) ||
+           list.cell(row, "name").cell().starts_with(prefix);
 }
 
 /// Keys of a list that is sorted by earnings. Between two pages a creator who earns more moves, and
@@ -100,8 +101,9 @@ Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
     });
     Json list = Json::array();
     for (const lists::Row& row : rows) {
-        const std::string creator = row[0].cell();
-        list.push_back(holds.contains({creator, ""}) || holds.contains({creator, row[1].cell()}));
+        const std::string creator = lists::creator_list().cell(row, "creator_id").cell();
+        const std::string program = lists::creator_list().cell(row, "program_id").cell();
+        list.push_back(holds.contains({creator, ""}) || holds.contains({creator, program}));
     }
     return list;
 }
@@ -110,8 +112,10 @@ Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
 Json balances_of_rows(Read& read, const std::vector<lists::Row>& rows) {
     const lists::CreatorNames names(read.ledger, read.grant.account);
     const auto key_of = [&](const lists::Row& row) {
-        return std::pair(ProgramId(row[1].cell()),
-                         names.first(read.grant.account, CreatorId(row[0].cell())));
+        const auto& list = lists::creator_list();
+        return std::pair(
+            ProgramId(list.cell(row, "program_id").cell()),
+            names.first(read.grant.account, CreatorId(list.cell(row, "creator_id").cell())));
     };
     std::map<std::pair<ProgramId, CreatorId>, Json> lists;  // sorted as balances are
     for (const lists::Row& row : rows) {
@@ -266,15 +270,15 @@ Json show_creator(Read& read) {
 }
 
 Page list_holds(Read& read) {
-    constexpr std::size_t kHeldCreator = 3;
-    PageOfAll page(read, {1, 2, 3, 4});  // creators first, since they have no shop
+    // Creators first, since they have no shop.
+    PageOfAll page(read, lists::hold_list().columns(), "shop_id order_id creator_id program_id");
     lists::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
                        page);
     return std::move(page).take();
 }
 
 Page list_programs(Read& read) {
-    PageOfAll page(read, {0});
+    PageOfAll page(read, lists::program_list().columns(), "program_id");
     for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
         page.add(lists::program_list().row(row));
     }
@@ -297,9 +301,9 @@ Json show_program(Read& read) {
 /// The newest first.
 Page list_program_versions(Read& read) {
     const auto current = program_of(read);
-    constexpr std::size_t kVersion = 15;
     const KeyOf newest_first = [](const lists::Row& row) {
-        const std::string left = std::to_string(0xFFFFFFFFU - key_number(row[kVersion].cell()));
+        const std::string left = std::to_string(
+            0xFFFFFFFFU - key_number(lists::program_list().cell(row, "version").cell()));
         return std::vector{std::string(10 - left.size(), '0') + left};
     };
     PageOfAll page(read, newest_first, 1);

@@ -139,7 +139,7 @@ const List<ShopOf>& shop_list() {
 
 Page list_shops(Read& read) {
     const Activity activity(read);
-    PageOfAll page(read, {0});
+    PageOfAll page(read, shop_list().columns(), "shop_id");
     const auto only = read.arguments.id<ShopId>("shop");
     bool found = false;
     for (const store::RegisteredShop& shop : registered_shops(read)) {
@@ -236,7 +236,7 @@ Page list_nodes(Read& read) {
         }
         return true;
     });
-    PageOfAll page(read, {0});
+    PageOfAll page(read, node_list().columns(), "node");
     for (const auto& [head, is_behind] : node_states(read)) {
         page.add(node_list().row({head, chains[head.node], is_behind,
                                   head.node == read.worker.node ? &read.worker : nullptr}));
