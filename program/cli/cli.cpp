@@ -271,6 +271,16 @@ std::string shown_type(const std::string& name, const std::string& type) {
 
 }  // namespace
 
+std::string joined_words(const std::vector<std::string_view>& words, std::string_view between,
+                         std::string_view last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += i == 0 ? "" : i + 1 == words.size() ? last : between;
+        text += words[i];
+    }
+    return text;
+}
+
 Status become_store_owner(const Frame& frame) {
     if (!leaves_root_for(frame.store)) {
         return Status::success();

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,31 @@ Option add_value(Subcommand app, const std::string& name, const std::string& typ
             return Status::success();
         },
         help);
+}
+
+/// The word at the command line for each value of an option.
+template <class Value>
+using Words = std::vector<std::pair<std::string_view, Value>>;
+/// Joins words: `a|b|c`, or with `last` as "a, b or c".
+[[nodiscard]] std::string joined_words(const std::vector<std::string_view>& words,
+                                       std::string_view between, std::string_view last);
+/// Adds an option that takes one of the words.
+template <class Value, class Target>
+Option add_word(Subcommand app, const std::string& name, Target& target, const Words<Value>& words,
+                const std::string& help) {
+    std::vector<std::string_view> known;
+    for (const auto& [word, value] : words) {
+        known.push_back(word);
+    }
+    const auto parse = [words, known](std::string_view text) -> Result<Value> {
+        for (const auto& [word, value] : words) {
+            if (word == text) {
+                return value;
+            }
+        }
+        return Error{ErrorCode::kInvalid, "expected " + joined_words(known, ", ", " or ")};
+    };
+    return add_value(app, name, joined_words(known, "|", "|"), target, parse, help);
 }
 
 /// Parses the line, runs the subcommand that it names, and prints errors.

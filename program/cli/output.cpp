@@ -20,21 +20,10 @@ std::size_t display_width(std::string_view text) {
 
 }  // namespace
 
-Result<Format> parse_format(std::string_view text) {
-    if (text == "table") {
-        return Format::kTable;
-    }
-    if (text == "json") {
-        return Format::kJson;
-    }
-    if (text == "csv") {
-        return Format::kCsv;
-    }
-    return Error{ErrorCode::kInvalid, "expected table, json or csv"};
-}
-
 Option add_format(Subcommand app, Format& target, const std::string& help) {
-    return add_value(app, "--format", "table|json|csv", target, parse_format, help);
+    return add_word<Format>(
+        app, "--format", target,
+        {{"table", Format::kTable}, {"json", Format::kJson}, {"csv", Format::kCsv}}, help);
 }
 
 void add_csv_line(std::string& text, const std::vector<std::string>& cells) {

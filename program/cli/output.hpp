@@ -24,7 +24,6 @@ using lists::object_of;
 using lists::Row;
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
-[[nodiscard]] Result<Format> parse_format(std::string_view text);
 /// Adds `--format table|json|csv`.
 Option add_format(Subcommand app, Format& target,
                   const std::string& help = "Output format (default: table)");

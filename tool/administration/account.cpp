@@ -94,10 +94,6 @@ Status set_shop(const Frame& frame, const SourceCommand& command) {
     });
 }
 
-Result<Platform> parse_platform_name(std::string_view text) {
-    return parsed<Platform>(parse_name<Platform>(text), "expected shopify, woocommerce or none");
-}
-
 Result<std::string> parse_domain(std::string_view text) {
     if (text.empty()) {
         return Error{ErrorCode::kInvalid, "expected a host, such as shop.example"};
@@ -120,8 +116,11 @@ void declare_set_shop(Subcommand group) {
         group, "set", "Set the platform whose webhooks a shop sends, and how they are read",
         set_shop);
     add_id(set, "ID", "ID", command.id, "Shop").required();
-    add_value(set, "--platform", "shopify|woocommerce|none", command.platform, parse_platform_name,
-              "Platform of the shop; none: it sends orders in our own format");
+    add_word<Platform>(set, "--platform", command.platform,
+                       {{"shopify", Platform::kShopify},
+                        {"woocommerce", Platform::kWooCommerce},
+                        {"none", Platform::kNone}},
+                       "Platform of the shop; none: it sends orders in our own format");
     add_value(set, "--domain", "HOST", command.domain, parse_domain,
               "Host as which the platform's webhooks name the shop");
     add_value(set, "--from", "TIME", command.from, parse_time,

@@ -135,19 +135,6 @@ std::string json_file(const PaymentMessage& message) {
 
 }  // namespace
 
-Result<PaymentForm> parse_payment_form(std::string_view text) {
-    if (text == "csv") {
-        return PaymentForm::kCsv;
-    }
-    if (text == "json") {
-        return PaymentForm::kJson;
-    }
-    if (text == "pain.001") {
-        return PaymentForm::kPain;
-    }
-    return Error{ErrorCode::kInvalid, "expected csv, json or pain.001"};
-}
-
 /// The batch file of Wise for payments to an e-mail address, and that of PayPal Payouts, which has
 /// no header. Both need a column `email` in the payees' file.
 Result<PaymentColumns> parse_payment_columns(std::string_view text) {

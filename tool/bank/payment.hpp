@@ -42,7 +42,6 @@ struct PaymentMessage {
 };
 
 enum class PaymentForm : std::uint8_t { kCsv, kJson, kPain };
-[[nodiscard]] Result<PaymentForm> parse_payment_form(std::string_view text);
 
 /// A column of a CSV file: a field of the payment, a column of the payees' file, or a fixed text.
 struct PaymentColumn {

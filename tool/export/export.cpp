@@ -227,16 +227,6 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     });
 }
 
-Result<exports::ExportFormat> parse_export_format(std::string_view text) {
-    if (text == "ndjson") {
-        return exports::ExportFormat::kNdjson;
-    }
-    if (text == "csv") {
-        return exports::ExportFormat::kCsv;
-    }
-    return Error{ErrorCode::kInvalid, "expected ndjson or csv"};
-}
-
 }  // namespace
 
 void declare_export_tables(Subcommand app) {
@@ -246,8 +236,10 @@ void declare_export_tables(Subcommand app) {
     add_file(exported, "FOLDER", "FOLDER", command.folder, FileUse::kOutputFolder,
              "Folder of the files; it must be new or empty");
     exported.require([&command] { return command.folder.empty() ? "FOLDER" : ""; });
-    add_value(exported, "--format", "ndjson|csv", command.files.format, parse_export_format,
-              "Format of the files (default: ndjson)");
+    add_word<exports::ExportFormat>(
+        exported, "--format", command.files.format,
+        {{"ndjson", exports::ExportFormat::kNdjson}, {"csv", exports::ExportFormat::kCsv}},
+        "Format of the files (default: ndjson)");
     add_flag(exported, "--zstd", command.files.zstd, "Compress the files with Zstandard");
     add_text(exported, "--since", "CURSOR", command.since,
              "Write one account's changes after a cursor: next_cursor of a manifest, or next of "

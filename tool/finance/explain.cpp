@@ -296,14 +296,6 @@ Status run_explain(const Frame& frame, const ExplainCommand& command) {
     });
 }
 
-Result<Format> parse_text_or_json(std::string_view text) {
-    auto format = parse_format(text);
-    if (!format.ok() || format.value() == Format::kCsv) {
-        return Error{ErrorCode::kInvalid, "expected table or json"};
-    }
-    return format;
-}
-
 }  // namespace
 
 void declare_explain(Subcommand app) {
@@ -316,8 +308,9 @@ void declare_explain(Subcommand app) {
     add_flag(explain, "--source", command.source,
              "Add the values of the shop's platform, and what each became");
     add_ledger(explain, command.ledger);
-    add_value(explain, "--format", "table|json", command.format, parse_text_or_json,
-              "Output format (default: table, which is text)");
+    add_word<Format>(explain, "--format", command.format,
+                     {{"table", Format::kTable}, {"json", Format::kJson}},
+                     "Output format (default: table, which is text)");
 }
 
 }  // namespace sluice::cli

@@ -41,8 +41,11 @@ void declare_export_journal(Subcommand group) {
     auto [journal, command] = add_command(
         group, "journal", "Write the journal's postings for the general ledger of a company",
         run_export_journal);
-    add_value(journal, "--form", "hledger|beancount|csv", command.journal.form, parse_journal_form,
-              "Form of the output")
+    add_word<JournalForm>(journal, "--form", command.journal.form,
+                          {{"hledger", JournalForm::kHledger},
+                           {"beancount", JournalForm::kBeancount},
+                           {"csv", JournalForm::kCsv}},
+                          "Form of the output")
         .required();
     add_id(journal, "--account", "A", command.journal.account,
            "Only postings of this account (default: every account)");
@@ -50,11 +53,14 @@ void declare_export_journal(Subcommand group) {
               "Start of the period by accounting date, inclusive (RFC 3339)");
     add_value(journal, "--until", "T", command.journal.to, parse_time,
               "End of the period by accounting date, exclusive (RFC 3339)");
-    const Option open =
-        add_value(journal, "--open", "once|never|always", command.journal.open, parse_declarations,
-                  "Declarations of accounts and currencies: those that no posting before --from "
-                  "has, none, or "
-                  "all of the period (default: once)");
+    const Option open = add_word<Declarations>(
+        journal, "--open", command.journal.open,
+        {{"once", Declarations::kOnce},
+         {"never", Declarations::kNever},
+         {"always", Declarations::kAlways}},
+        "Declarations of accounts and currencies: those that no posting before --from "
+        "has, none, or "
+        "all of the period (default: once)");
     add_file(journal, "--map", "FILE", command.map, FileUse::kInput,
              "Names in the general ledger: a CSV file with columns ledger_account (expense, owed, "
              "payout, paid) and code, optionally account_id, program_id and currency; a code may "

@@ -319,13 +319,6 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     return Status::success();
 }
 
-Result<bool> parse_yes_no(std::string_view text) {
-    if (text != "yes" && text != "no") {
-        return Error{ErrorCode::kInvalid, "expected yes or no"};
-    }
-    return text == "yes";
-}
-
 Result<std::string> parse_date(std::string_view text) {
     const std::string date(text);
     if (date.size() != kDateBytes || !Timestamp::parse(date + "T00:00:00Z")) {
@@ -347,9 +340,11 @@ void declare_export(Subcommand group) {
     add_value(
         app, "--currency", "CUR", command.currency, parse_currency,
         "Only the payouts in this currency of the payout runs (default: a file per currency)");
-    const Option form =
-        add_value(app, "--form", "csv|json|pain.001", command.form, parse_payment_form,
-                  "File format; pain.001 means pain.001.001.09");
+    const Option form = add_word<PaymentForm>(app, "--form", command.form,
+                                              {{"csv", PaymentForm::kCsv},
+                                               {"json", PaymentForm::kJson},
+                                               {"pain.001", PaymentForm::kPain}},
+                                              "File format; pain.001 means pain.001.001.09");
     add_file(
         app, "--payees", "FILE", command.payees, FileUse::kInput,
         "Payout destinations: a CSV file with columns payee,name, optionally iban,bic (pain.001 "
@@ -367,9 +362,10 @@ void declare_export(Subcommand group) {
     add_value(
         app, "--execution-date", "DATE", command.execution_date, parse_date,
         "Day on which the bank is to pay, YYYY-MM-DD, in pain.001 (default: the day of export)");
-    add_value(app, "--batch-booking", "yes|no", command.batch_booking, parse_yes_no,
-              "Whether the bank is to post the payments of pain.001 as one sum (default: as agreed "
-              "with the bank)");
+    add_word<bool>(
+        app, "--batch-booking", command.batch_booking, {{"yes", true}, {"no", false}},
+        "Whether the bank is to post the payments of pain.001 as one sum (default: as agreed "
+        "with the bank)");
     add_text(app, "--remittance", "TEXT", command.remittance,
              "Text for the payee's statement; {month}, {payout}, {short} and {creator} are "
              "replaced (default: {payout}; {short}, such as 00017KQ4M9, where Wise takes less). "

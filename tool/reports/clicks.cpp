@@ -72,22 +72,6 @@ Result<Timestamp> parse_day(std::string_view text) {
     return at;
 }
 
-Result<ClicksBy> parse_by(std::string_view text) {
-    if (text == "day") {
-        return ClicksBy::kDay;
-    }
-    if (text == "month") {
-        return ClicksBy::kMonth;
-    }
-    if (text == "link") {
-        return ClicksBy::kLink;
-    }
-    if (text == "creator") {
-        return ClicksBy::kCreator;
-    }
-    return Error{ErrorCode::kInvalid, "expected day, month, link or creator"};
-}
-
 }  // namespace
 
 void declare_click_report(Subcommand group) {
@@ -102,8 +86,12 @@ void declare_click_report(Subcommand group) {
               "First instant of the first UTC day (RFC 3339; default: all)");
     add_value(clicks, "--until", "T", filter.to, parse_day,
               "First instant of the UTC day after the last (RFC 3339; default: all)");
-    const Option by = add_value(clicks, "--by", "day|month|link|creator", command.by, parse_by,
-                                "What the rows are grouped by (default: day)");
+    const Option by = add_word<ClicksBy>(clicks, "--by", command.by,
+                                         {{"day", ClicksBy::kDay},
+                                          {"month", ClicksBy::kMonth},
+                                          {"link", ClicksBy::kLink},
+                                          {"creator", ClicksBy::kCreator}},
+                                         "What the rows are grouped by (default: day)");
     add_flag(clicks, "--unmatched", command.unmatched,
              "List programs and creators of clicks that do not count, because the account lacks "
              "the program, or the program the creator")

@@ -301,32 +301,6 @@ void JournalExporter::add_posting(const JournalGroup& group, std::size_t index,
 
 }  // namespace
 
-Result<JournalForm> parse_journal_form(std::string_view text) {
-    if (text == "hledger") {
-        return JournalForm::kHledger;
-    }
-    if (text == "beancount") {
-        return JournalForm::kBeancount;
-    }
-    if (text == "csv") {
-        return JournalForm::kCsv;
-    }
-    return Error{ErrorCode::kInvalid, "expected hledger, beancount or csv"};
-}
-
-Result<Declarations> parse_declarations(std::string_view text) {
-    if (text == "once") {
-        return Declarations::kOnce;
-    }
-    if (text == "never") {
-        return Declarations::kNever;
-    }
-    if (text == "always") {
-        return Declarations::kAlways;
-    }
-    return Error{ErrorCode::kInvalid, "expected once, never or always"};
-}
-
 AccountMap::AccountMap() {
     const std::string place = ":{account}:{program}:{creator}";
     rows_ = {{LedgerAccount::kExpense, "Expenses:Commission" + place, {}, {}, {}},

@@ -16,12 +16,10 @@
 namespace sluice::cli {
 
 enum class JournalForm : std::uint8_t { kHledger, kBeancount, kCsv };
-[[nodiscard]] Result<JournalForm> parse_journal_form(std::string_view text);
 
 /// Which names of accounts and currencies an export declares: those that no posting before its
 /// period has, none, or all that it has. Ledgers that open a name twice are refused by beancount.
 enum class Declarations : std::uint8_t { kOnce, kNever, kAlways };
-[[nodiscard]] Result<Declarations> parse_declarations(std::string_view text);
 
 /// Names of the ledger accounts in the general ledger, such as `1740` or
 /// `Liabilities:Commission:{program}:{creator}`.

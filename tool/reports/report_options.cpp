@@ -88,13 +88,6 @@ Result<PayoutState> parse_state(std::string_view text) {
                   "expected CLOSED, APPROVED, SENT, PAID, VOID, FAILED or RETURNED");
 }
 
-Result<bool> parse_date_kind(std::string_view text) {
-    if (text != "accounting" && text != "receipt") {
-        return Error{ErrorCode::kInvalid, "expected accounting or receipt"};
-    }
-    return text == "receipt";
-}
-
 /// Adds `--account`, which may be required, because equal ids in two accounts are two creators.
 void add_scope(Subcommand app, ReportCommand& command, bool required) {
     const Option account =
@@ -128,8 +121,8 @@ void add_filters(Subcommand app, ReportCommand& command) {
                   "End of the period, exclusive (RFC 3339)");
     }
     if ((options & lists::kByDate) != 0) {
-        add_value(app, "--by", "accounting|receipt", filter.by_receipt, parse_date_kind,
-                  "Date that --from and --until refer to (default: accounting)");
+        add_word<bool>(app, "--by", filter.by_receipt, {{"accounting", false}, {"receipt", true}},
+                       "Date that --from and --to refer to (default: accounting)");
     }
     if ((options & lists::kAsOf) != 0) {
         add_value(

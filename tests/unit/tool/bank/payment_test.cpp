@@ -210,10 +210,5 @@ TEST(PaymentFile, PainHasTheCharactersThatBanksTake) {
               std::string::npos);
 }
 
-TEST(PaymentFile, FormsHaveNames) {
-    EXPECT_TRUE(parse_payment_form("pain.001").ok());
-    EXPECT_FALSE(parse_payment_form("xml").ok());
-}
-
 }  // namespace
 }  // namespace sluice::cli
