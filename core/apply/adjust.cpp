@@ -17,7 +17,7 @@ Decimal posted_by(const MoneyCommand& adjust, const OrderState& state, LedgerTxn
     for (const JournalGroup& group : txn.order_journal(state)) {
         if (group.command_id == adjust.command_id) {
             for (const JournalEntry& entry : group.entries) {
-                sum += into(entry, LedgerAccount::kOwed);
+                sum += change_in(entry, LedgerAccount::kOwed);
             }
         }
     }

@@ -39,7 +39,7 @@ void visit_owed(const JournalGroup& group, const Visit& visit) {
         if (is_memo(entry.reason) || !group.payout_id.empty()) {
             continue;
         }
-        visit(entry, into(entry, LedgerAccount::kOwed));
+        visit(entry, change_in(entry, LedgerAccount::kOwed));
     }
 }
 

@@ -132,8 +132,8 @@ Result<Reply> try_command(const Command& command, CommandContext context, Ledger
     if (row.outcome == CommandOutcome::kRefused) {
         return Error{ErrorCode::kInvalid, row.result};
     }
-    finish_work(programs, after, trial.goes_on);
-    trial.look(after, before);
+    finish_work(programs, after, trial.continues);
+    trial.compare(after, before);
     return Reply{row.outcome, row.result};
 }
 

@@ -24,9 +24,9 @@ namespace sluice {
 struct Trial {
     /// Asked after ever more of the work that the command leaves, whether the rest is tried as
     /// well.
-    std::function<bool(Overlay& after)> goes_on;
-    /// Looks at the ledger with the command's changes, and at the one without them.
-    std::function<void(Overlay& after, LedgerReader& before)> look;
+    std::function<bool(Overlay& after)> continues;
+    /// Compares the ledger with the command's changes to the one without them.
+    std::function<void(Overlay& after, LedgerReader& before)> compare;
 };
 /// Runs the command with the work that it leaves, over the reader and changes in memory, as if
 /// another actor had approved it. Work of earlier inputs is finished first. Returns the result that

@@ -93,7 +93,7 @@ private:
         } else if (const std::string credit = credit_of(group); !credit.empty()) {
             CreditEntries& entries = facts_.credits[credit];
             for (const JournalEntry& entry : group.entries) {
-                const Decimal owed = into(entry, LedgerAccount::kOwed);
+                const Decimal owed = change_in(entry, LedgerAccount::kOwed);
                 entries.accrued += owed;
                 entries.posted += is_credit(entry.reason) ? owed : Decimal();
             }
@@ -105,7 +105,7 @@ private:
     void note_payout(const JournalGroup& group) {
         PayoutEntries& payout = facts_.payouts[group.payout_id];
         for (const JournalEntry& entry : group.entries) {
-            payout.left += into(entry, LedgerAccount::kPayout);
+            payout.left += change_in(entry, LedgerAccount::kPayout);
             payout.reasons |= bit_of(entry.reason);
             if (entry.reason == JournalReason::kPayout) {
                 payout.posted[group.program] += entry.amount;

@@ -156,7 +156,7 @@ private:
             for (const JournalEntry& entry : group.entries) {
                 if (!is_memo(entry.reason)) {
                     add_to(posted[{group.program, group.creator}], entry.line, entry.currency,
-                           into(entry, LedgerAccount::kOwed));
+                           change_in(entry, LedgerAccount::kOwed));
                 }
             }
         }

@@ -320,7 +320,7 @@ CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
             const JournalGroup& group = *at.first;
             const JournalEntry& entry = group.entries[at.second];
             check(group.account, group.creator);
-            const Decimal owed = into(entry, LedgerAccount::kOwed);
+            const Decimal owed = change_in(entry, LedgerAccount::kOwed);
             if (!owed.is_zero()) {  // the bank's settlement moves nothing that she is owed
                 shown.entries.push_back(
                     {day_of_creator(group.accounting_date),

@@ -207,7 +207,7 @@ std::string ledger_account_name(LedgerAccount account, std::string_view payout_i
     return {};
 }
 
-Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept {
+Decimal change_in(const JournalEntry& entry, LedgerAccount account) noexcept {
     const DebitCredit accounts = debit_credit_of(entry.reason);
     if (accounts.credit == account) {
         return entry.amount;
@@ -250,14 +250,14 @@ void add_posting(DailySum& sum, const JournalGroup& group, const JournalEntry& e
 }
 
 AccountSums change_by(const JournalEntry& entry) noexcept {
-    return {into(entry, LedgerAccount::kOwed), into(entry, LedgerAccount::kPayout),
-            into(entry, LedgerAccount::kPaid)};
+    return {change_in(entry, LedgerAccount::kOwed), change_in(entry, LedgerAccount::kPayout),
+            change_in(entry, LedgerAccount::kPaid)};
 }
 
 StatementAmounts statement_amounts(const JournalEntry& entry) noexcept {
-    const Decimal owed = into(entry, LedgerAccount::kOwed);
+    const Decimal owed = change_in(entry, LedgerAccount::kOwed);
     const Decimal zero(0, owed.scale());  // all of one scale, because such sums are fast
-    StatementAmounts amounts{zero, zero, zero, into(entry, LedgerAccount::kPaid)};
+    StatementAmounts amounts{zero, zero, zero, change_in(entry, LedgerAccount::kPaid)};
     switch (entry.reason) {
         case JournalReason::kAccrual:
         case JournalReason::kAttribution:

@@ -25,7 +25,7 @@ struct DebitCredit {
 /// expense, owed, payout:ID, paid; empty for kNone.
 [[nodiscard]] std::string ledger_account_name(LedgerAccount account, std::string_view payout_id);
 /// Returns the entry's change of one ledger account: its amount, minus its amount, or 0.
-[[nodiscard]] Decimal into(const JournalEntry& entry, LedgerAccount account) noexcept;
+[[nodiscard]] Decimal change_in(const JournalEntry& entry, LedgerAccount account) noexcept;
 /// Returns the entry's change of each of the creator's ledger accounts; 0 for a memo entry.
 [[nodiscard]] AccountSums change_by(const JournalEntry& entry) noexcept;
 /// Returns the entry's amount under the name that statements give it (S3): ACCRUAL and ATTRIBUTION

@@ -154,13 +154,13 @@ Row StatementPage::named(Row row, Row sums) const {
 /// Adds a posting with the amount that it adds to `owed`, or to `paid` if it leaves `owed` as is.
 void StatementPage::add(const JournalGroup& group, std::size_t index) {
     const JournalEntry& entry = group.entries[index];
-    const Decimal owed = into(entry, LedgerAccount::kOwed);
+    const Decimal owed = change_in(entry, LedgerAccount::kOwed);
     const bool moves_owed = !owed.is_zero();
     const auto shop = shops_.find(group.shop.value);
     StatementRowOf row;
     row.accounting_date = group.accounting_date;
     row.program = group.program.view();
-    row.money = {entry.currency, moves_owed ? owed : into(entry, LedgerAccount::kPaid)};
+    row.money = {entry.currency, moves_owed ? owed : change_in(entry, LedgerAccount::kPaid)};
     row.ledger_account = moves_owed ? "owed" : "paid";
     row.reason = to_string(entry.reason);
     row.shop = shop == shops_.end() ? std::string_view() : std::string_view(shop->second);

@@ -13,7 +13,8 @@
 namespace sluice {
 namespace {
 
-bool came_before(const OrderState& state, Topic topic, const EventDigest& digest, LedgerTxn& txn) {
+bool is_known_event(const OrderState& state, Topic topic, const EventDigest& digest,
+                    LedgerTxn& txn) {
     return is_duplicate(state, topic, digest) ||
            (state.events_count > state.events.size() && txn.has_event(state.key, topic, digest));
 }
@@ -152,7 +153,7 @@ OrderApplier::Before OrderApplier::before_event(LedgerTxn& txn) {
 bool OrderApplier::is_duplicate_event(const OrderArrival& arrival, LedgerTxn& txn) {
     const Topic topic = arrival.event.topic;
     const EventDigest& digest = arrival.arrival.digest;
-    if (!came_before(state_, topic, digest, txn) ||
+    if (!is_known_event(state_, topic, digest, txn) ||
         (arrival.source && !stands(state_, topic, digest, txn))) {
         return false;
     }

@@ -194,7 +194,7 @@ Decimal PayoutPlan::accrued_before(const MoneyCommand& credit, Timestamp until) 
                 (group.command_id == credit.command_id ||
                  (is_reversed && group.command_id == credit.reversed_by))) {
                 for (const JournalEntry& entry : group.entries) {
-                    accrued += into(entry, LedgerAccount::kOwed);
+                    accrued += change_in(entry, LedgerAccount::kOwed);
                 }
                 --left;
             }
@@ -216,11 +216,11 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
     }
     const Position& position = state_.positions[*index];
     if (position.last_posted < request_.close.until) {
-        return take_of(position, row.currency, nullptr);
+        return payable_by_line(position, row.currency, nullptr);
     }
     const LineAmounts then =
         accrued_as_of(ledger_.order_journal(state_), position, row.currency, request_.close.until);
-    return take_of(position, row.currency, &then);
+    return payable_by_line(position, row.currency, &then);
 }
 
 std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {

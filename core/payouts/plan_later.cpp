@@ -22,7 +22,7 @@ void PayoutPlan::find_posted_later() {
         request_.account, request_.close.until, kEndOfTime, [&](const JournalGroup& group) {
             if (!wants(group.creator) || program_of(group.program) == nullptr ||
                 group.entries.empty() ||
-                into(group.entries.front(), LedgerAccount::kExpense).is_zero()) {
+                change_in(group.entries.front(), LedgerAccount::kExpense).is_zero()) {
                 return;
             }
             const JournalReason reason = group.entries.front().reason;
@@ -95,7 +95,7 @@ void PayoutPlan::add_later_order(const LaterOrder& order) {
             continue;  // the index has it
         }
         const LineAmounts then = accrued_as_of(journal, position, currency, request_.close.until);
-        const Decimal take = sum_of(take_of(position, currency, &then), currency);
+        const Decimal take = sum_of(payable_by_line(position, currency, &then), currency);
         if (!take.is_zero()) {
             OpenAmount row = open_row(state_, position, currency, take);
             std::string key = cleared_key(row, shop_id_of(shop).view());

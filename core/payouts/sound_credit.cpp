@@ -15,7 +15,7 @@ DamagedRow damaged(const MoneyCommand& row, const std::string& what) {
 Decimal owed_by(const JournalGroup& group) {
     Decimal sum;
     for (const JournalEntry& entry : group.entries) {
-        sum += into(entry, LedgerAccount::kOwed);
+        sum += change_in(entry, LedgerAccount::kOwed);
     }
     return sum;
 }

@@ -179,7 +179,8 @@ Decimal sum_of(const LineAmounts& amounts, Currency currency) {
     return sum;
 }
 
-LineAmounts take_of(const Position& position, Currency currency, const LineAmounts* before) {
+LineAmounts payable_by_line(const Position& position, Currency currency,
+                            const LineAmounts* before) {
     LineAmounts now;
     for (const LineAccrual& accrual : position.accruals) {
         if (accrual.currency == currency) {
@@ -212,7 +213,7 @@ LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal, const Positi
         for (const JournalEntry& entry : group.entries) {
             if (!is_memo(entry.reason) && entry.currency == currency) {
                 accrued.try_emplace(entry.line, zero_amount(currency)).first->second +=
-                    into(entry, LedgerAccount::kOwed);
+                    change_in(entry, LedgerAccount::kOwed);
             }
         }
     }

@@ -61,8 +61,8 @@ using LineAmounts = std::map<LineItemId, Decimal>;
 /// Returns the amounts that a close until T pays of a position, by line: min(accrued before T,
 /// accrued now) - allocated, from the side with the smaller sum (P1). Empty if the sum is 0.
 /// @param before  Accrued before T; nullptr means the same as now.
-[[nodiscard]] LineAmounts take_of(const Position& position, Currency currency,
-                                  const LineAmounts* before);
+[[nodiscard]] LineAmounts payable_by_line(const Position& position, Currency currency,
+                                          const LineAmounts* before);
 /// Returns the amounts that the position had accrued before `until`, by line and accounting date
 /// (K8).
 [[nodiscard]] LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal,

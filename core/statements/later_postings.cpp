@@ -38,7 +38,7 @@ const std::vector<OpenAmount>& LaterPostings::open_then(const ProgramId& program
 
 void LaterPostings::add_accrued(Change& change, const JournalEntry& entry) {
     change.accrued.try_emplace(entry.currency, zero_amount(entry.currency)).first->second +=
-        into(entry, LedgerAccount::kOwed);
+        change_in(entry, LedgerAccount::kOwed);
 }
 
 void LaterPostings::add(const JournalGroup& group) {

@@ -80,7 +80,7 @@ void add(ProgramMonth& month, const DailySum& day, bool in_month) {
 }  // namespace
 
 void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month) {
-    const Decimal owed = into(entry, LedgerAccount::kOwed);
+    const Decimal owed = change_in(entry, LedgerAccount::kOwed);
     sums.closing += owed;
     if (!in_month) {
         sums.opening += owed;

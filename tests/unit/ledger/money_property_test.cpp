@@ -305,10 +305,10 @@ AccountMonth month_one_by_one(LedgerReader& reader, AccountNumber account, Times
                 continue;
             }
             ProgramMonth& month = months[{group.program, entry.currency}];
-            add_posting_to(month.expense, into(entry, LedgerAccount::kExpense), in_month);
-            add_posting_to(month.owed, into(entry, LedgerAccount::kOwed), in_month);
-            add_posting_to(month.in_payout, into(entry, LedgerAccount::kPayout), in_month);
-            add_posting_to(month.paid, into(entry, LedgerAccount::kPaid), in_month);
+            add_posting_to(month.expense, change_in(entry, LedgerAccount::kExpense), in_month);
+            add_posting_to(month.owed, change_in(entry, LedgerAccount::kOwed), in_month);
+            add_posting_to(month.in_payout, change_in(entry, LedgerAccount::kPayout), in_month);
+            add_posting_to(month.paid, change_in(entry, LedgerAccount::kPaid), in_month);
             add_to(month.sums, entry, in_month);
             month.postings += in_month ? 1U : 0U;
             month.late_postings += in_month && group.recorded_at < group.accounting_date ? 1U : 0U;
