@@ -14,6 +14,7 @@
 #include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/interface.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
@@ -28,6 +29,17 @@ enum Scope : std::uint8_t {
     kWriteClicks = 64,
     kCreatorPages = 128,
 };
+template <>
+inline constexpr NameTable<Scope, 8> kNamesOf<Scope>{{
+    {kWriteOrders, "write_orders"},
+    {kWriteProducts, "write_products"},
+    {kReadOrders, "read_orders"},
+    {kReadLedger, "read_ledger"},
+    {kShopifyWebhooks, "shopify_webhooks"},
+    {kWooCommerceWebhooks, "woocommerce_webhooks"},
+    {kWriteClicks, "write_clicks"},
+    {kCreatorPages, "creator_pages"},
+}};
 /// Tokens with one of these sign webhooks of a platform, and nothing else.
 inline constexpr std::uint8_t kWebhookScopes = kShopifyWebhooks | kWooCommerceWebhooks;
 /// Tokens with one of these have a signing key.

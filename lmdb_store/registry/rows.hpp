@@ -13,6 +13,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/shops/source.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice::store {
@@ -49,6 +50,14 @@ struct TokenRow {
 };
 
 enum class Role : std::uint8_t { kViewer = 1, kManager = 2, kSupport = 3 };
+inline constexpr NameTable<Role, 3> kRoleNames{{
+    {Role::kViewer, "viewer"},
+    {Role::kManager, "manager"},
+    {Role::kSupport, "support"},
+}};
+[[nodiscard]] inline std::string_view to_string(Role role) noexcept {
+    return name_in(kRoleNames, role, "viewer");
+}
 
 /// A person who may read an account's ledger. One person may have several accounts.
 struct UserRow {

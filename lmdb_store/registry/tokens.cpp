@@ -21,16 +21,6 @@ namespace {
 
 constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
-constexpr std::array<std::pair<Scope, const char*>, 8> kScopes{{
-    {kWriteOrders, "write_orders"},
-    {kWriteProducts, "write_products"},
-    {kReadOrders, "read_orders"},
-    {kReadLedger, "read_ledger"},
-    {kShopifyWebhooks, "shopify_webhooks"},
-    {kWooCommerceWebhooks, "woocommerce_webhooks"},
-    {kWriteClicks, "write_clicks"},
-    {kCreatorPages, "creator_pages"},
-}};
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger |
                                     kWriteClicks | kWebhookScopes | kCreatorPages;
 /// Time before an expired token is retired, in case a clock was wrong.
@@ -38,7 +28,7 @@ constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
 
 std::string scopes_text(std::uint8_t scopes) {
     std::string text;
-    for (const auto& [scope, name] : kScopes) {
+    for (const auto& [scope, name] : kNamesOf<Scope>) {
         if ((scopes & scope) != 0) {
             text += (text.empty() ? "" : ",") + std::string(name);
         }
@@ -119,13 +109,13 @@ void check_token_count(const RegistryAccess& access, const WriteTxn& txn,
                        const RegisteredAccount& account, const TokenRequest& request,
                        Timestamp now) {
     const std::vector<StoredToken> tokens = access.open_tokens(txn, account.number);
-    for (const auto& [scope, name] : kScopes) {
+    for (const auto& [scope, name] : kNamesOf<Scope>) {
         const std::size_t count = count_active(tokens, scope, request.shop_id, now);
         if ((request.scopes & scope) != 0 && count >= kActiveTokensMax) {
-            throw StoreFailure({ErrorCode::kLimit, "account \"" + account.account_id.str() +
-                                                       "\" has " + std::to_string(count) +
-                                                       " active tokens with the scope " + name +
-                                                       " already: revoke one first"});
+            throw StoreFailure(
+                {ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
+                                        std::to_string(count) + " active tokens with the scope " +
+                                        std::string(name) + " already: revoke one first"});
         }
     }
     for (const StoredToken& token : tokens) {

@@ -42,8 +42,8 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
     if (!name) {
         return name.error();
     }
-    const std::string what = "user add " + *name + " of " + account.str() + ": " +
-                             (role == Role::kManager ? "manager" : "viewer");
+    const std::string what =
+        "user add " + *name + " of " + account.str() + ": " + std::string(to_string(role));
     return access_->write_own(what, [&](WriteTxn& txn) {
         const RegisteredAccount owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);

@@ -22,17 +22,6 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
 
-constexpr std::array<std::pair<Scope, std::string_view>, 8> kScopes{{
-    {kWriteOrders, "write_orders"},
-    {kWriteProducts, "write_products"},
-    {kReadOrders, "read_orders"},
-    {kReadLedger, "read_ledger"},
-    {kShopifyWebhooks, "shopify_webhooks"},
-    {kWooCommerceWebhooks, "woocommerce_webhooks"},
-    {kWriteClicks, "write_clicks"},
-    {kCreatorPages, "creator_pages"},
-}};
-
 Error invalid(std::string message) {
     return {ErrorCode::kInvalid, std::move(message)};
 }
@@ -140,14 +129,13 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
     unsigned scopes = 0;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const auto* const scope = std::ranges::find(kScopes, text.substr(begin, comma - begin),
-                                                    &decltype(kScopes)::value_type::second);
-        if (scope == kScopes.end()) {
+        const auto scope = parse_name<Scope>(text.substr(begin, comma - begin));
+        if (!scope) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
                 "read_ledger, write_clicks, shopify_webhooks, woocommerce_webhooks, creator_pages");
         }
-        scopes |= scope->first;
+        scopes |= *scope;
         begin = comma + 1;
     }
     return static_cast<std::uint8_t>(scopes);
@@ -155,7 +143,7 @@ Result<std::uint8_t> parse_scopes(std::string_view text) {
 
 std::vector<std::string> scope_names(unsigned scopes) {
     std::vector<std::string> names;
-    for (const auto& [scope, name] : kScopes) {
+    for (const auto& [scope, name] : kNamesOf<Scope>) {
         if ((scopes & scope) != 0) {
             names.emplace_back(name);
         }
@@ -164,22 +152,7 @@ std::vector<std::string> scope_names(unsigned scopes) {
 }
 
 Result<store::Role> parse_role(std::string_view text) {
-    if (text == "viewer") {
-        return store::Role::kViewer;
-    }
-    if (text == "manager") {
-        return store::Role::kManager;
-    }
-    if (text == "support") {
-        return store::Role::kSupport;
-    }
-    return invalid("expected viewer, support or manager");
-}
-
-std::string_view role_name(store::Role role) noexcept {
-    return role == store::Role::kManager   ? "manager"
-           : role == store::Role::kSupport ? "support"
-                                           : "viewer";
+    return parsed(value_in(store::kRoleNames, text), "expected viewer, support or manager");
 }
 
 Result<Currency> parse_currency(std::string_view text) {

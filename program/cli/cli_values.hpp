@@ -47,7 +47,6 @@ template <class Value>
 [[nodiscard]] std::vector<std::string> scope_names(unsigned scopes);
 /// viewer or manager.
 [[nodiscard]] Result<store::Role> parse_role(std::string_view text);
-[[nodiscard]] std::string_view role_name(store::Role role) noexcept;
 /// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
 /// An ISO 4217 code.

@@ -24,7 +24,7 @@ namespace {
 
 Json grant_object(const Grant& grant) {
     return {{"account_id", grant.account_id.str()},
-            {"role", cli::role_name(grant.role)},
+            {"role", to_string(grant.role)},
             {"scopes", cli::scope_names(grant.scopes)}};
 }
 
@@ -218,7 +218,7 @@ Json show_me(Read& read) {
     const bool is_one = read.caller.grants.size() == 1;
     return {{"user", read.caller.is_user ? Json(read.caller.name) : Json()},
             {"token_id", read.caller.is_user ? Json() : Json(read.caller.name)},
-            {"role", is_one ? Json(cli::role_name(read.caller.grants.front().role)) : Json()},
+            {"role", is_one ? Json(to_string(read.caller.grants.front().role)) : Json()},
             {"scopes", is_one ? Json(cli::scope_names(read.caller.grants.front().scopes)) : Json()},
             {"accounts", std::move(accounts)},
             {"limit", read.worker.rate_limit}};

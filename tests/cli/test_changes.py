@@ -27,6 +27,7 @@ def test_k13_each_change_of_the_registry_has_an_actor_and_a_reason(sluice):
     eve("shop", "create", "shop-1", "--account", "acme")
     token = eve.json("token", "create", "--account", "acme", "--scope", "write_orders", "--reason", "ticket 41")["token_id"]
     eve("user", "add", "Ann@example.org", "--account", "acme", "--role", "viewer")
+    eve("user", "add", "carl@example.org", "--account", "acme", "--role", "support")
     eve("user", "remove", "ann@example.org", "--account", "acme")
     eve("shop", "set", "shop-1", "--platform", "shopify", "--domain", "HTTPS://Mugs.example/", "--from",
         "2026-01-01T00:00:00Z", "--reason", "ticket 42")
@@ -41,6 +42,7 @@ def test_k13_each_change_of_the_registry_has_an_actor_and_a_reason(sluice):
         (EVE, "shop create shop-1 of acme", None),
         (EVE, f"token create {token} of acme: write_orders", "ticket 41"),
         (EVE, "user add ann@example.org of acme: viewer", None),
+        (EVE, "user add carl@example.org of acme: support", None),
         (EVE, "user remove ann@example.org of acme", None),
         (EVE, "shop set shop-1: platform shopify, domain mugs.example, from 2026-01-01T00:00:00Z", "ticket 42"),
         (EVE, "shop set shop-1: platform-shop 548380009, money presentment", None),

@@ -47,7 +47,7 @@ struct PlatformName {
 
 struct RoleName {
     Result<store::Role> operator()(std::string_view name) const { return parse_role(name); }
-    static std::string_view text(store::Role role) { return role_name(role); }
+    static std::string_view text(store::Role role) { return to_string(role); }
 };
 
 void expect(bool sound) {

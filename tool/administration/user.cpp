@@ -24,7 +24,7 @@ std::string named(const UserCommand& command) {
 
 Status add_user(const Frame& frame, const UserCommand& command) {
     return change_registry(
-        frame, "user " + named(command) + " is " + std::string(role_name(command.role)),
+        frame, "user " + named(command) + " is " + std::string(to_string(command.role)),
         [&](Registry& registry) {
             return registry.add_user(command.name, command.account, command.role, now_ms());
         });
@@ -41,7 +41,7 @@ Status list_users(const Frame& frame, const RegistryListOptions& command) {
         frame, command.format, {{"user"}, {"account_id"}, {"role"}, {"created_at"}},
         [&](Registry& registry) { return registry.users(command.account); },
         [](const store::UserRow& row) -> Row {
-            return {row.name, row.account_id.str(), role_name(row.role),
+            return {row.name, row.account_id.str(), to_string(row.role),
                     row.created_at.to_string()};
         });
 }
