@@ -415,7 +415,8 @@ Status Drain::Loop::run(const std::atomic<bool>& stop, const Goal& goal) {
         }
         if (goal.is_reached(*did, applying_.head().applied_seq, applying_.work().pieces != 0)) {
             // Events in lanes that were answered before this command began count as well.
-            const Result<bool> moved = goal.until_empty ? keeper_.move_lanes() : false;
+            const Result<bool> moved =
+                goal.until_empty ? keeper_.move_lanes(applying_.head().applied_seq) : false;
             if (moved && *moved) {
                 continue;
             }

@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/commands/seal.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
@@ -272,10 +273,16 @@ std::optional<Status> Housekeeping::recover_lanes() {
     return look_at_lanes_.due() ? std::optional(queue_.recover_lanes()) : std::nullopt;
 }
 
-Result<bool> Housekeeping::move_lanes() {
+Result<bool> Housekeeping::move_lanes(SequenceNumber applied) {
     const auto fill = queue_.fill_with_lanes();
-    if (!fill || fill->lanes.records == 0) {
-        return fill ? Result<bool>(false) : fill.error();
+    if (!fill) {
+        return fill.error();
+    }
+    if (fill->lanes.records == 0) {
+        // nginx may have moved them since the worker read the queue and found nothing. It looks
+        // once more, and not for ever for records that were lost.
+        const SequenceNumber before = std::exchange(moved_by_nginx_, fill->last_seq);
+        return fill->last_seq > applied && fill->last_seq != before;
     }
     const Status moved = queue_.empty_lanes();
     return moved ? Result<bool>(true) : moved.error();

@@ -65,8 +65,10 @@ public:
 
     /// Moves lanes whose owner is gone, once a second. Returns nothing if that is not due.
     [[nodiscard]] std::optional<Status> recover_lanes();
-    /// Moves everything in lanes to the queue. @return true if there was anything.
-    [[nodiscard]] Result<bool> move_lanes();
+    /// Moves everything in lanes to the queue.
+    /// @param applied  The last input that was applied.
+    /// @return true if the queue then has inputs that the caller may not have read.
+    [[nodiscard]] Result<bool> move_lanes(SequenceNumber applied);
 
     /// Checks once a second; returns false if the store's path leads to other files.
     [[nodiscard]] bool store_in_place(Ledger& ledger);
@@ -96,7 +98,8 @@ private:
     store::ControlWords& words_;
     SequenceNumber published_;
     SequenceNumber trimmed_;
-    SequenceNumber noted_;  ///< Last number of the queue at ControlWords::queue_noted_ms.
+    SequenceNumber moved_by_nginx_;  ///< Last number of the queue that move_lanes() found.
+    SequenceNumber noted_;           ///< Last number of the queue at ControlWords::queue_noted_ms.
     std::deque<BulkFile> bulk_;
     std::uint64_t dead_counted_ = 0;
     TokenDays token_days_;

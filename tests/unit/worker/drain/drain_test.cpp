@@ -9,6 +9,7 @@
 
 #include "lmdb_store/archive/archive.hpp"
 #include "unit/worker/drain/fixture.hpp"
+#include "worker/drain/housekeeping.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -304,6 +305,19 @@ TEST(Drain, AMissingArchiveFolderKeepsTheQueueAndAppliesAllTheSame) {
     std::filesystem::create_directory(store.paths().archive);
     store.drain_all();
     EXPECT_EQ(store.queue().fill()->rows, 0U);
+}
+
+/// nginx moves an event from its lane after the worker found nothing in the queue and before it
+/// looks at the lanes: `--until-empty` ended without an event that was answered.
+TEST(Drain, AnEventMovedByNginxMeanwhileIsNotMissed) {
+    DrainStore store;
+    const SequenceNumber seq = store.order("a", 1);
+    Housekeeping keeper(store.paths(), store.queue());
+    const auto waits = [&](SequenceNumber applied) { return *keeper.move_lanes(applied); };
+    EXPECT_TRUE(waits({seq.value - 1}));
+    EXPECT_FALSE(waits({seq.value - 1})) << "records that were lost are not looked for for ever";
+    EXPECT_TRUE(waits({store.order("b", 1).value - 1}));
+    EXPECT_FALSE(waits(*store.queue().last_seq()));
 }
 
 }  // namespace
