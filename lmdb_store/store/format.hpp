@@ -33,7 +33,7 @@ struct StorePaths {
     std::filesystem::path snapshots;  ///< Made by the first `sluice ledger snapshot`.
     std::filesystem::path lanes, lane_cells;
     std::filesystem::path links;        ///< The links that nginx serves.
-    std::filesystem::path worker_lock;  ///< Locked (flock) with `root` by the process that drains.
+    std::filesystem::path worker_lock;  ///< Locked (flock) with `archive` by who drains.
 };
 
 /// Reads the format file. Returns kNotFound, kPermission, kCorrupt or kUnsupported, with a message

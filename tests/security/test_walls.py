@@ -13,6 +13,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 
 import pytest
@@ -133,6 +134,31 @@ def test_neither_queue_nor_registry_can_be_rearranged(walled):
     for folder in (store / "queue" / "lanes", store / "queue" / "bulk"):
         assert walled.intrude((folder / "new").touch) is None, folder
         assert (folder / "new").stat().st_gid == folder.stat().st_gid
+
+
+LOCK_ALL = """
+import fcntl, os, pathlib, sys
+held = []
+for path in [pathlib.Path(sys.argv[1]), *pathlib.Path(sys.argv[1]).rglob("*")]:
+    try:
+        held.append(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        pass
+print(len(held), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_nginx_keeps_no_worker_out(walled):
+    """It locks every file and folder of the store that it can open."""
+    group = pwd.getpwnam(intruder.INTRUDER).pw_gid
+    with subprocess.Popen([sys.executable, "-c", LOCK_ALL, walled.store], user=intruder.INTRUDER, group=group,
+                          extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert int(holder.stdout.readline()) > 5
+        run = walled.look("worker", "--until-empty")
+        assert run.returncode == 0, run.stderr
+        holder.stdin.close()
 
 
 def test_every_command_of_root_works_as_the_owner_of_the_store(walled):

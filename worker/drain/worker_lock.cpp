@@ -24,24 +24,26 @@ std::string holder_of(int file) {
     return pid.empty() ? "unknown" : pid;
 }
 
+/// Returns no descriptor if the folder is missing: a worker applies without its archive.
 Result<Fd> open_folder(const store::StorePaths& paths) {
-    Fd folder(open_retrying(paths.root.c_str(), O_RDONLY | O_DIRECTORY));
-    return folder.ok() ? Result<Fd>(std::move(folder)) : system_error(errno, "open", paths.root);
+    Fd folder(open_retrying(paths.archive.c_str(), O_RDONLY | O_DIRECTORY));
+    return folder.ok() || errno == ENOENT ? Result<Fd>(std::move(folder))
+                                          : system_error(errno, "open", paths.archive);
 }
 
-/// Locks an open file or folder, and never waits. Returns whether the lock is held now.
+/// Locks an open file or folder, and never waits. Returns whether no other process holds it.
 Result<bool> locked(const Fd& file, int how, const std::filesystem::path& path) {
-    if (::flock(file.get(), how | LOCK_NB) == 0) {
+    if (!file.ok() || ::flock(file.get(), how | LOCK_NB) == 0) {
         return true;
     }
     return errno == EWOULDBLOCK ? Result<bool>(false) : system_error(errno, "lock", path);
 }
 
-/// Requires the lock of the folder, which says that no worker runs: a worker whose file was removed
-/// still holds the folder.
-Result<Fd> open_or_remake(const std::filesystem::path& path) {
+/// Makes a missing file again if the folder is locked, which says that no worker runs: one whose
+/// file was removed still holds the folder.
+Result<Fd> open_or_remake(const std::filesystem::path& path, const Fd& folder) {
     Result<Fd> opened = open_plain(path, O_RDWR);
-    if (opened || opened.error().code != ErrorCode::kNotFound) {
+    if (opened || opened.error().code != ErrorCode::kNotFound || !folder.ok()) {
         return opened;
     }
     Fd made(open_retrying(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
@@ -63,7 +65,8 @@ std::string pid_in(const std::filesystem::path& path) {
 
 Result<std::optional<std::uint64_t>> WorkerLock::holder(const store::StorePaths& paths) {
     const auto folder = open_folder(paths);
-    const auto free = folder ? locked(*folder, LOCK_SH, paths.root) : Result<bool>(folder.error());
+    const auto free =
+        folder ? locked(*folder, LOCK_SH, paths.archive) : Result<bool>(folder.error());
     if (!free) {
         return free.error();
     }
@@ -100,10 +103,10 @@ Result<WorkerLock> WorkerLock::take(const store::StorePaths& paths) {
     if (!folder) {
         return folder.error();
     }
-    if (const auto held = locked(*folder, LOCK_EX, paths.root); !held || !*held) {
+    if (const auto held = locked(*folder, LOCK_EX, paths.archive); !held || !*held) {
         return held ? is_running(pid_in(path)) : held.error();
     }
-    Result<Fd> opened = open_or_remake(path);
+    Result<Fd> opened = open_or_remake(path, *folder);
     if (!opened) {
         return opened.error();
     }

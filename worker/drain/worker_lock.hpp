@@ -1,6 +1,6 @@
-// Worker lock: one process drains a queue at a time. The process holds the store's folder, which
+// Worker lock: one process drains a queue at a time. The process holds the folder archive/, which
 // stays if the file is removed, and the file worker.lock, which has the holder's pid. The holder of
-// the folder makes a missing file again.
+// the folder makes a missing file again. nginx can open neither, so it can keep no worker out.
 #pragma once
 
 #include <cstdint>
