@@ -14,7 +14,8 @@ constexpr std::int64_t kClearReadersEveryNs = 1'000'000'000;
 constexpr std::int64_t kRetryFullMs = 20;
 constexpr std::int64_t kStaleMs = 3000;
 /// A file that ends this close to the mark may have less room behind its end than a record takes,
-/// and much more in its free pages. A body of this size has a file of its own.
+/// and much more in its free pages. A body of this size has a file of its own. Where the free pages
+/// are few, a count of a moment ago would let records in beyond the mark.
 constexpr std::uint64_t kNearTheMark = 1U << 20;
 
 struct FileUse {
@@ -52,14 +53,15 @@ std::uint64_t Admission::measure(Environment& env) noexcept {
     bool half_full = file.bytes_to_last_page >= limit / 2;
     if (half_full) {  // unless the file has free pages
         const std::lock_guard lock(mutex_);
-        const bool at_the_mark = room < kNearTheMark;
+        const bool at_the_mark = room == 0;
         if (at_the_mark && !counted_at_the_mark_) {
             counted_at_ns_ = 0;  // at the mark, a count of some time ago lets too many records in
         }
         counted_at_the_mark_ = at_the_mark;
         const std::uint64_t counted = counted_room(env, limit);
         half_full = counted <= limit / 2;
-        room = at_the_mark ? std::max(room, counted) : room;
+        const bool is_mostly_free = room < kNearTheMark && counted > 2 * kNearTheMark;
+        room = at_the_mark || is_mostly_free ? counted : room;
     }
     half_full_.store(half_full);
     if (room == 0) {

@@ -72,7 +72,7 @@ private:
     std::int64_t counted_at_ns_ = 0;
     std::int64_t count_took_ns_ = 0;
     std::int64_t cleared_at_ns_ = 0;
-    bool counted_at_the_mark_ = false;  ///< The file ended near the mark.
+    bool counted_at_the_mark_ = false;  ///< The file had no room but its free pages.
     std::uint64_t room_counted_ = 0;
 
     std::atomic<bool> half_full_{false};
