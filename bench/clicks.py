@@ -192,7 +192,7 @@ def report(figures, options):
     def reported(sluice, month):
         def once():
             begun = time.perf_counter()
-            rows = sluice("report", "clicks", "--account", "acme", "--from", month[0], "--until", month[1], "--by", "link")
+            rows = sluice("report", "clicks", "--account", "acme", "--from", month[0], "--to", month[1], "--by", "link")
             took = time.perf_counter() - begun
             assert rows.count("\n") >= LINKS, rows[:500]
             return took * 1000

@@ -299,9 +299,8 @@ bool TableWriter::write_changes(const ChangesSince& since) {
         lists::Changes read =
             lists::changes_after(ledger_, since.account, place, kAtOnce, kBytesAtOnce);
         if (read.diverged || (read.more && read.changes.empty())) {
-            throw LedgerFailure({ErrorCode::kCorrupt,
-                                 "ledger: a journal group of the account's chain is missing; see "
-                                 "sluice doctor"});
+            throw LedgerFailure(
+                {ErrorCode::kCorrupt, "ledger: a journal group of the account's chain is missing"});
         }
         for (const lists::Change& change : read.changes) {
             if (!wants_more_) {

@@ -111,7 +111,7 @@ Page list_journal(Read& read) {
     filter.shop = read.arguments.id<ShopId>("shop");
     filter.creator = creator_of(read);
     filter.from = read.arguments.time("from");
-    filter.to = read.arguments.time("until");
+    filter.to = read.arguments.time("to");
     filter.by_receipt = read.arguments.is("by", "receipt");
     if (filter.shop) {
         (void)shops_of(read);

@@ -198,7 +198,8 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
     for (std::size_t seen = 0; list.items().size() < kLinkOrdersListed;
          seen += kCreatorOrdersAtOnce) {
         const auto places = lists::order_places(read.ledger, listing, kCreatorOrdersAtOnce);
-        if (places.empty()) {
+        is_cut = !places.empty() && seen >= kOrdersOfCreatorMax;
+        if (places.empty() || is_cut) {
             break;
         }
         lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
@@ -225,7 +226,7 @@ Page list_clicks(Read& read) {
     listing.creator = creator_of(read);
     listing.link = read.arguments.id<LinkId>("link");
     listing.from = read.arguments.time("from");
-    listing.to = read.arguments.time("until");
+    listing.to = read.arguments.time("to");
     listing.by = by_of(read.arguments);
     listing.unmatched = read.arguments.flag("unmatched").value_or(false);
     listing.has_amounts = read.sees_ledger();

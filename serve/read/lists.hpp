@@ -23,9 +23,9 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// that the parameter `shop` names. A shop that the account does not have is not_found.
 [[nodiscard]] std::vector<ShopRow> shops_of(Read& read);
 /// Returns the names of creators, by id. An id without a name is left out.
-[[nodiscard]] reports::Json names_of(Read& read, const std::set<std::string>& ids);
+[[nodiscard]] Json names_of(Read& read, const std::set<std::string>& ids);
 /// Returns the names of the creators whose ids the value has as `creator_id` or `creator`.
-[[nodiscard]] reports::Json names_in(Read& read, reports::Json& value);
+[[nodiscard]] Json names_in(Read& read, Json& value);
 /// Returns the first id of the creator that the parameter `creator` names, or nothing without one.
 /// A creator that the account does not have is not_found.
 [[nodiscard]] std::optional<CreatorId> creator_of(Read& read);

@@ -153,7 +153,8 @@ const Columns& order_members() {
         {"accruals", kObjects, kEveryone,
          texts("creator_id program_id currency explanation") +
              all(kAmount, kEveryone, "accrued manual allocated")},
-        {"payouts", kObjects, kEveryone, order_payouts()}};
+        {"payouts", kObjects, kEveryone, order_payouts()},
+        {"names", kObject, kEveryone}};
     return members;
 }
 
@@ -165,7 +166,9 @@ const Columns& link_members() {
                  texts("day") + all(kInteger, kEveryone, "clicks devices orders")},
                 {"amounts", kObjects, kLedger,
                  texts("currency") + all(kAmount, kLedger, "earned adjusted")},
-                {"newest_orders", kObjects, kEveryone, lists::order_list().columns()}};
+                {"newest_orders", kObjects, kEveryone, lists::order_list().columns()},
+                {"newest_orders_cut", kFlag, kEveryone},
+                {"names", kObject, kEveryone}};
     return members;
 }
 

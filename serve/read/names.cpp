@@ -1,5 +1,5 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
-#include "core/reports/names.hpp"
+#include "core/lists/names.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -43,27 +43,26 @@ std::vector<ShopRow> shops_of(Read& read) {
     return shops;
 }
 
-reports::Json names_of(Read& read, const std::set<std::string>& ids) {
-    const reports::CreatorNames first(read.ledger, read.grant.account);
+Json names_of(Read& read, const std::set<std::string>& ids) {
+    const lists::CreatorNames first(read.ledger, read.grant.account);
     std::vector<CreatorRow> profiles;
     for (const std::string& id : ids) {
         profiles.push_back(
             {read.grant.account, first.first(read.grant.account, CreatorId(id)), {}, {}, {}});
     }
     load_all(read.ledger, profiles);
-    reports::Json names = reports::Json::object();
+    Json names = Json::object();
     for (const CreatorRow& profile : profiles) {
         if (!profile.name.empty()) {
-            names[first.shown(read.grant.account, profile.creator).str()] =
-                reports::Json(profile.name);
+            names[first.shown(read.grant.account, profile.creator).str()] = Json(profile.name);
         }
     }
     return names;
 }
 
-reports::Json names_in(Read& read, reports::Json& value) {
+Json names_in(Read& read, Json& value) {
     std::set<std::string> ids;
-    value.change_members([&ids](std::string_view name, const reports::Json& one) {
+    value.change_members([&ids](std::string_view name, const Json& one) {
         if ((name == "creator_id" || name == "creator") && !one.is_null()) {
             ids.insert(one.cell());
         }

@@ -51,28 +51,29 @@ struct OrderFilter {
     }
 };
 
-/// Adds the names of the creators of a page's orders, by id.
-void add_names(Read& read, Page& page) {
+/// A page of orders, with the codes of each.
+struct OrderPage {
+    Page page;
+    Json codes = Json::array();
+
+    void add(lists::Row row, const OrderState& order) {
+        page.rows.push_back(std::move(row));
+        codes.push_back({{"codes", Json(order.codes)}});
+    }
+};
+
+/// Returns the page with the codes of its orders, and the names of their creators by id.
+Page with_names(Read& read, OrderPage found) {
+    Page& page = found.page;
     std::set<std::string> shown;
     for (const lists::Row& row : page.rows) {
         if (const Json& id = lists::order_list().cell(row, "creator_id"); !id.is_null()) {
             shown.insert(id.cell());
         }
     }
-    const lists::CreatorNames ids(read.ledger, read.grant.account);
-    std::vector<CreatorRow> profiles;
-    for (const std::string& id : shown) {
-        profiles.push_back(
-            {read.grant.account, ids.first(read.grant.account, CreatorId(id)), {}, {}, {}});
-    }
-    load_all(read.ledger, profiles);
-    Json names = Json::object();
-    for (const CreatorRow& profile : profiles) {
-        if (!profile.name.empty()) {
-            names[ids.shown(read.grant.account, profile.creator).str()] = Json(profile.name);
-        }
-    }
-    page.extras.emplace_back("names", std::move(names));
+    page.extras.emplace_back("names", names_of(read, shown));
+    page.extras.emplace_back("codes", std::move(found.codes));
+    return std::move(page);
 }
 
 OrderFilter order_filter(Read& read) {
@@ -85,7 +86,7 @@ OrderFilter order_filter(Read& read) {
     filter.status = read.arguments.text("status");
     filter.attributed = read.arguments.flag("attributed");
     filter.from = read.arguments.time("from");
-    filter.to = read.arguments.time("until");
+    filter.to = read.arguments.time("to");
     filter.is_blocked_itself = read.arguments.flag("blocked").value_or(false);
     return filter;
 }

@@ -200,6 +200,7 @@ Arguments check_parameters(const std::vector<Parameter>& known,
         !arguments.is("run", arguments.required("payout_run"))) {
         fault("payout_run", "contradicts `run`, which is the same parameter");
     }
+    check_interval(arguments, "from", "to", errors);
     check_interval(arguments, "from", "until", errors);
     return arguments;
 }

@@ -274,7 +274,13 @@ Page list_holds(Read& read) {
     PageOfAll page(read, lists::hold_list().columns(), "shop_id order_id creator_id program_id");
     lists::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
                        page);
-    return std::move(page).take();
+    Page holds = std::move(page).take();
+    std::set<std::string> creators;
+    for (const lists::Row& row : holds.rows) {
+        creators.insert(lists::hold_list().cell(row, "creator_id").cell());
+    }
+    holds.extras.emplace_back("names", names_of(read, creators));
+    return holds;
 }
 
 Page list_programs(Read& read) {

@@ -116,7 +116,7 @@ def test_report_orders(sold):
     assert (rows[1]["creator_id"], rows[1]["commission_amount"]) == (None, "0.00")
     assert [r["order_id"] for r in sold.json("report", "orders", "--creator", "ann")] == ["o1"]
     assert [r["order_id"] for r in sold.json("report", "orders", "--from", "2024-05-01T00:00:00Z")] == ["o2"]
-    assert [r["order_id"] for r in sold.json("report", "orders", "--until", "2024-05-01T00:00:00Z")] == ["o1"]
+    assert [r["order_id"] for r in sold.json("report", "orders", "--to", "2024-05-01T00:00:00Z")] == ["o1"]
     assert "there is no shop shop-2" in sold.run("report", "orders", "--shop", "shop-2", status=1).err
     as_csv = list(csv.DictReader(io.StringIO(sold.run("report", "orders", "--format", "csv").out)))
     assert [row["commission_amount"] for row in as_csv] == ["8.00", "0.00"]

@@ -58,7 +58,7 @@ def test_K8_an_entry_at_the_boundary_belongs_to_the_next_interval(sold):
     (paid,) = sold.json("payout", "preview", *ACME, "--until", last)["payouts"]
     assert paid["creator_id"] == "ann"
     journal = ("report", "journal", *ACME)
-    assert sold.json(*journal, "--until", last) == [row for row in entries if instant(row["accounting_date"]) < instant(last)]
+    assert sold.json(*journal, "--to", last) == [row for row in entries if instant(row["accounting_date"]) < instant(last)]
     assert sold.json(*journal, "--from", last) == [row for row in entries if instant(row["accounting_date"]) >= instant(last)]
     assert sold.json(*journal, "--from", last, "--by", "receipt") == [r for r in entries if instant(r["recorded_at"]) >= instant(last)]
     assert "expected accounting or receipt" in sold.run(*journal, "--by", "x", status=2).err
@@ -69,7 +69,7 @@ def test_K8_statement_balances_and_journal_are_one_number(sold):
     sold.run("adjust", "--shop", "shop-1", "--order", "o1", "--amount", "-3.00", *WHY)
     (sums,) = sold.json("report", "statement", *ACME, "--creator", "ann", "--month", MONTH)["sums"]
     (balance,) = sold.json("report", "balances", *ACME, "--creator", "ann")
-    journal = sold.json("report", "journal", *ACME, "--creator", "ann", "--from", f"{MONTH}-01T00:00:00Z", "--until", tomorrow)
+    journal = sold.json("report", "journal", *ACME, "--creator", "ann", "--from", f"{MONTH}-01T00:00:00Z", "--to", tomorrow)
     assert sums["closing"] == balance["total"] == "5.00"
     assert sum(float(row["amount"]) for row in journal if row["amount"]) == 5.0
 

@@ -93,7 +93,7 @@ def test_names_that_match_nothing_are_said(sold):
 
 def test_a_time_without_an_offset_is_said(sold):
     """H: it was taken as UTC without a word."""
-    said = sold.run("report", "orders", "--from", "2024-05-01T00:00:00", "--until", "2024-06-01T00:00:00").err
+    said = sold.run("report", "orders", "--from", "2024-05-01T00:00:00", "--to", "2024-06-01T00:00:00").err
     assert said == "sluice: note: 2024-05-01T00:00:00 has no offset, so it is taken as UTC\n"
     assert sold.run("report", "orders", "--from", "2024-05-01T00:00:00Z").err == ""
 

@@ -53,9 +53,9 @@ def test_orders_from_and_to_are_about_ordered_at(three):
         return ids(three.sluice.report("orders", "--shop", three.shop, *arguments))
 
     assert report("--from", "2024-02-01T00:00:00Z") == ["a", "c"]
-    assert report("--until", "2024-02-01T00:00:00Z") == ["b"]
-    assert report("--from", "2024-01-01T00:00:00.000000001Z", "--until", "2024-03-01T00:00:00Z") == ["a"]
-    assert report("--from", "2024-02-01T02:00:00+02:00", "--until", "2024-02-01T00:00:01Z") == ["a"]
+    assert report("--to", "2024-02-01T00:00:00Z") == ["b"]
+    assert report("--from", "2024-01-01T00:00:00.000000001Z", "--to", "2024-03-01T00:00:00Z") == ["a"]
+    assert report("--from", "2024-02-01T02:00:00+02:00", "--to", "2024-02-01T00:00:01Z") == ["a"]
 
 
 def test_reports_by_creator(three):
@@ -69,7 +69,7 @@ def test_journal_from_and_to_are_about_recorded_at(three):
     rows = three.sluice.report("journal", "--shop", three.shop)
     second = rows[1]["recorded_at"]
     later = three.sluice.report("journal", "--shop", three.shop, "--from", second)
-    earlier = three.sluice.report("journal", "--shop", three.shop, "--until", second)
+    earlier = three.sluice.report("journal", "--shop", three.shop, "--to", second)
     assert [r for r in rows if instant(r["recorded_at"]) >= instant(second)] == later
     assert [r for r in rows if instant(r["recorded_at"]) < instant(second)] == earlier
 

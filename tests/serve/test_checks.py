@@ -33,7 +33,7 @@ def test_each_wrong_parameter_is_named(acme):
     assert errors(acme.get("orders", limit=0)) == {"limit"}
     assert errors(acme.get("orders", limit=1001)) == {"limit"}
     assert errors(acme.get("orders", colour="red")) == {"#1"}
-    assert errors(acme.get("orders", **{"from": "2024-02-01T00:00:00Z", "until": "2024-01-01T00:00:00Z"})) == {"from"}
+    assert errors(acme.get("orders", **{"from": "2024-02-01T00:00:00Z", "to": "2024-01-01T00:00:00Z"})) == {"from"}
     assert errors(acme.get("payouts", state="OPEN")) == {"state"}
     assert "expected one of CLOSED, APPROVED, " in acme.get("payouts", state="OPEN").json()["errors"][0]["message"]
     assert errors(acme.get("statement", creator="ann", month="2026-13")) == {"month"}

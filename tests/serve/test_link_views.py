@@ -17,7 +17,7 @@ from serve.test_page import SIZES, axe  # noqa: F401
 from serve.test_page_views import GINA, rows_of, visit  # noqa: F401
 
 MINE = ("--account", "acme")
-MARCH = {"from": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z"}
+MARCH = {"from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z"}
 TO = "https://shop.example/"
 
 

@@ -104,7 +104,7 @@ def test_chromium_logs_in_by_oidc(acme, tmp_path):
             Browser(tmp_path) as browser, browser.page() as page:
         stand_in.proxy.redirect_url = f"{site.url}oauth2/callback"  # its option --redirect-url
         page.expected = ["favicon.ico"]  # the provider's
-        linked = "?view=orders&attributed=false&from=2024-01-01&until=2024-02-01&status=waiting"
+        linked = "?view=orders&attributed=false&from=2024-01-01&to=2024-02-01&status=waiting"
         page.goto(f"{site.url}ui/{linked}")
         page.wait("document.querySelector('#email') !== null", "the provider's form")
         page.run("document.querySelector('#email').value = " + repr(GINA))

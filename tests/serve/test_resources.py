@@ -240,7 +240,7 @@ def test_filters_select_rows_by_their_members(served):
     assert reader.rows("orders", attributed="false") == [row for row in rows if row["creator_id"] is None]
     assert [row["order_id"] for row in reader.rows("orders", code="anna15")] == ["a/b"]
     assert reader.rows("orders", **{"from": "2024-03-02T00:00:00Z"}) == []
-    assert reader.rows("orders", until="2024-03-02T00:00:00Z") == rows
+    assert reader.rows("orders", to="2024-03-02T00:00:00Z") == rows
     assert [row["order_id"] for row in reader.rows("orders", code="save", sort="id")] == [
         row["order_id"] for row in rows if row["order_id"] not in ("a/b", "o2", "o3") and row["shop_id"] == "shop-1"]
     anomalies = reader.rows("anomalies")
@@ -258,8 +258,8 @@ def test_filters_select_rows_by_their_members(served):
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 @pytest.mark.parametrize("filters", [{}, {"creator": "ann"}, {"code": "SAVE"}, {"creator": "bob", "code": "bob"},
                                      {"shop": "shop-1-late"}, {"status": "waiting"}, {"attributed": "false"},
-                                     {"from": "2024-03-01T00:00:00Z", "until": "2024-03-02T00:00:00Z"},
-                                     {"from": "2024-03-02T00:00:00Z"}, {"until": "2024-03-01T00:00:00Z"}])
+                                     {"from": "2024-03-01T00:00:00Z", "to": "2024-03-02T00:00:00Z"},
+                                     {"from": "2024-03-02T00:00:00Z"}, {"to": "2024-03-01T00:00:00Z"}])
 def test_orders_by_time_are_the_same_rows_whatever_the_page(served, filters, limit):
     """The index of all orders, of a creator and of a code. Shops and orders break ties."""
     reader = served.as_("acme")

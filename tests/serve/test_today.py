@@ -175,7 +175,7 @@ def test_a_shop_without_device_ids_waits_if_visitors_clicked_yesterday(clocked):
     assert shown["devices"] == {"orders": 1, "with_device": 0, "sentence": "shop-1: no order of the last 7 days carries a device id."}
     clock.set("2026-03-03T09:00:00Z")
     today = live.reader.object("today")
-    day, = live.reader.rows("clicks", by="day", **{"from": "2026-03-02T00:00:00Z", "until": "2026-03-03T00:00:00Z"})
+    day, = live.reader.rows("clicks", by="day", **{"from": "2026-03-02T00:00:00Z", "to": "2026-03-03T00:00:00Z"})
     assert (today["yesterday"]["clicks"], today["yesterday"]["devices"]) == (3, 2) == (day["clicks"], day["devices"])
     assert waiting_lines(live.reader)["shops_without_devices"] == (1, [])
     waits, = (row for row in today["waiting"] if row["kind"] == "shops_without_devices")

@@ -46,7 +46,7 @@ int main() {
     while (std::getline(std::cin, line)) {
         const auto fields = fields_of(line);
         sluice::SourceRequest request;
-        request.platform = *sluice::parse_name<Platform>(fields[kPlatform]);
+        request.platform = *sluice::parse_name<sluice::Platform>(fields[kPlatform]);
         request.topic = fields[kTopic];
         request.body = fields[kBody];
         request.anon_field = "svc_anon_id";

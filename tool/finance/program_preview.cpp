@@ -25,7 +25,7 @@ struct PreviewCommand {
     std::string file;
     AccountId account;
     std::vector<std::string> archives;
-    std::optional<Timestamp> ordered_from, ordered_until;
+    std::optional<Timestamp> ordered_from, ordered_to;
     Format format = Format::kTable;
 };
 
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Ledger>> replay(const PreviewCommand& command,
 
 bool covers(const PreviewCommand& command, const OrderState& order) {
     return (!command.ordered_from || *command.ordered_from <= order.ordered_at) &&
-           (!command.ordered_until || order.ordered_at < *command.ordered_until);
+           (!command.ordered_to || order.ordered_at < *command.ordered_to);
 }
 
 /// Compares the orders of both ledgers, which are the same orders because the inputs are.
@@ -212,7 +212,7 @@ void declare_program_preview(Subcommand group) {
         .required();
     add_value(app, "--ordered-from", "T", command.ordered_from, parse_time,
               "Only orders placed from this time on (RFC 3339)");
-    add_value(app, "--ordered-until", "T", command.ordered_until, parse_time,
+    add_value(app, "--ordered-to", "T", command.ordered_to, parse_time,
               "Only orders placed before this time (RFC 3339)");
     add_format(app, command.format);
 }

@@ -84,7 +84,7 @@ void declare_click_report(Subcommand group) {
     add_value(clicks, "--link", "L", command.link, parse_link_id, "Only clicks of this link");
     add_value(clicks, "--from", "T", filter.from, parse_day,
               "First instant of the first UTC day (RFC 3339; default: all)");
-    add_value(clicks, "--until", "T", filter.to, parse_day,
+    add_value(clicks, "--to", "T", filter.to, parse_day,
               "First instant of the UTC day after the last (RFC 3339; default: all)");
     const Option by = add_word<ClicksBy>(clicks, "--by", command.by,
                                          {{"day", ClicksBy::kDay},

@@ -117,7 +117,7 @@ void add_filters(Subcommand app, ReportCommand& command) {
     if ((options & lists::kByTime) != 0) {
         add_value(app, "--from", "T", filter.from, parse_time,
                   "Start of the period, inclusive (RFC 3339)");
-        add_value(app, "--until", "T", filter.to, parse_time,
+        add_value(app, "--to", "T", filter.to, parse_time,
                   "End of the period, exclusive (RFC 3339)");
     }
     if ((options & lists::kByDate) != 0) {

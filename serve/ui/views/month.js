@@ -139,7 +139,7 @@ async function lateEntries(month) {
   const rows = [];
   let after, pages = 0;
   do {
-    const page = await get("journal", { ...rangeOf(month), limit: 1000, after });
+    const page = await get("journal", { from: rangeOf(month).from, to: rangeOf(month).until, limit: 1000, after });
     rows.push(...page.items.filter((row) => row.refers_to !== null));
     after = page.next;
   } while (after && ++pages < LATE_PAGES);

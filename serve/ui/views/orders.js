@@ -4,7 +4,7 @@ import { idOf, namedCreator, orderLink } from "../links.js";
 import { empty, filtered, filters, growing, head, pageSize, sumsOf } from "../parts.js";
 
 export const STATUSES = ["waiting", "pending", "blocked", "payable", "in_payout", "paid", "cancelled", "rejected", "detached"];
-const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "blocked", "from", "until"];
+const FILTERS = ["shop", "creator", "program", "code", "status", "attributed", "blocked", "from", "to"];
 
 export const orderColumns = [
   { name: "Order", cell: orderLink },
@@ -37,7 +37,7 @@ function instant(text, days) {
 function queryOf(parameters) {
   const query = Object.fromEntries(FILTERS.map((name) => [name, parameters[name]]));
   query.from = instant(query.from, 0);
-  query.until = instant(query.until, 1);
+  query.to = instant(query.to, 1);
   return { ...query, sort: "-ordered_at" };
 }
 
@@ -46,7 +46,7 @@ const said = {
   code: (value) => "with code " + value, status: (value) => value.replaceAll("_", " "),
   attributed: (value) => (value === "true" ? "with a creator" : "without a creator"),
   blocked: (value) => (value === "true" ? "blocked by a hold or anomaly of their own" : "not blocked"),
-  from: (value) => "from " + value, until: (value) => "until " + value,
+  from: (value) => "from " + value, to: (value) => "to " + value,
 };
 
 export default {
@@ -60,7 +60,7 @@ export default {
       { name: "attributed", label: "Creator known", options: [["true", "yes"], ["false", "no"]] },
       { name: "creator", label: "Creator" }, { name: "code", label: "Code" }, { name: "shop", label: "Shop" },
       { name: "program", label: "Program" }, { name: "from", label: "From day", type: "date" },
-      { name: "until", label: "Until day", type: "date" },
+      { name: "to", label: "To day", type: "date" },
     ];
     const list = growing({ path: "orders", parameters: queryOf(parameters), what: "order", caption: "Orders",
       columns: codeColumns, read: withNames, sums, first, none: first.refused ? empty(first.refused) : empty(chosen.length ? "No order matches. Remove a filter, or search for its id above."
