@@ -1,9 +1,9 @@
 // Open rows: the stored open amounts of orders, as the orders' changes make them.
 //
-// The open amount of an old order lies on a page that no other event of its batch changes. Its
-// columns beside the key follow from the order, so the row stays as it is if the order's row does
-// (order_changes.hpp), and a reader takes the columns from the order. Rows appear and disappear
-// where they are, so that a scan finds all of them. Internal to lmdb_store.
+// The open amount of an old order lies on a page that no other event of its batch changes. The
+// order determines every column but the key. If the order has a change (order_changes.hpp), a
+// reader takes the columns from the order, and the stored ones are out of date. Rows appear and
+// disappear in the table, where a scan finds all of them. Internal to lmdb_store.
 #pragma once
 
 #include <optional>

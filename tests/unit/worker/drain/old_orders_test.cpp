@@ -66,7 +66,7 @@ protected:
         EXPECT_TRUE(ledger->verify(store_.queue().uuid(), 5).empty());
     }
 
-    /// What is open in the end: orders of 100.00, of which the old ones were refunded 30.00.
+    /// The sum of all open amounts: 30.00 of each old order were refunded.
     const Decimal all_open_ = Decimal(kBetween * 1000 + kOld * 700, 2);
     DrainStore store_;
     std::vector<store::RawRows::Row> before_;
@@ -80,7 +80,7 @@ TEST_F(OldOrdersTest, ARefundWritesNoRowOfAnOldOrderAndIsReadEverywhere) {
     expect_equal_rebuild();
 }
 
-TEST_F(OldOrdersTest, APayoutTakesWhatTheRefundLeftAndGivesItBack) {
+TEST_F(OldOrdersTest, APayoutTakesTheRestAndGivesItBack) {
     refund_old_orders();
     PayoutClose close{kReceived.plus_days(200)};
     close.ignore_minimum = true;
