@@ -61,12 +61,13 @@ void remove_each(const std::vector<fs::path>& leftovers) {
 
 void remove_unfinished_snapshot(const fs::path& snapshots) {
     const fs::path unfinished = snapshots / kUnfinishedSnapshot;
-    if (::access(unfinished.c_str(), F_OK) != 0) {
+    const fs::path begun = unfinished.string() + ".new";  // as a new ledger is called at first
+    if (::access(unfinished.c_str(), F_OK) != 0 && ::access(begun.c_str(), F_OK) != 0) {
         return;
     }
     const Fd folder(open_retrying(snapshots.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     if (folder.ok() && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) {
-        remove_each({unfinished});
+        remove_each({unfinished, begun});
     }
 }
 

@@ -139,7 +139,7 @@ def works(sluice):
     """The next command that writes."""
     sluice.token("acme", "read_orders")
     assert verifies(sluice)
-    assert not leftovers(sluice.store)
+    assert not leftovers(sluice.store), leftovers(sluice.store)
     assert not stray_keys(sluice.store)
 
 
@@ -246,7 +246,7 @@ def token_revoke(kills, scene):
         assert revoked is not verifies(sluice)
         sluice.run("token", "revoke", scene.token)
         assert [row["revoked_at"] is not None for row in sluice.json("token", "list")] == [True]
-        assert not leftovers(sluice.store)
+        assert not leftovers(sluice.store), leftovers(sluice.store)
 
 
 def registry_import(kills, scene):

@@ -109,7 +109,6 @@ def test_disk_full(small_disk, site, drained):
     filler.unlink()
     paths.wait_until(lambda: here.acked() > acked + 5, "service to resume", 30)
     resumed = since(start)
-    paths.wait_until(lambda: advice not in here.sluice.run("doctor").stdout, "doctor to see the room")
     if not drained:
         here.start_sluice_worker()
     stop = refused(here) - before
@@ -144,6 +143,7 @@ def test_queue_full(site, stalled):
     start, acked = time.monotonic(), here.acked()
     paths.wait_until(lambda: here.acked() > acked + 20, "service to resume", 60)
     resumed = since(start)
+    paths.wait_until(lambda: advice not in here.sluice.run("doctor").stdout, "doctor to see the room")
     stop = refused(here) - before
     verdict = here.finish()
     print(f"queue full: 503 began at {used:.3f} of the mark, {stop} requests got one, resumed after {resumed} s")
