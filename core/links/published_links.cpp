@@ -22,7 +22,7 @@ static_assert(PublishedLinks::kHeadBytes == kMagic.size() + kUuidBytes + 8 + 8 +
 template <class Number>
 void append(std::string& to, Number value) {
     for (std::size_t i = 0; i < sizeof(Number); ++i) {
-        to += static_cast<char>(value >> (8 * i) & 0xffU);
+        to += static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
     }
 }
 

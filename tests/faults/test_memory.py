@@ -14,6 +14,7 @@ from crash.site import SEED
 from faults.scenario import Scenario
 from faults.shim import NGINX, SLUICE
 from harness import paths
+from harness.cli import as_user
 from model.books.signatures import Key
 
 pytestmark = [
@@ -113,6 +114,7 @@ def test_command(here, command):
 
 def test_a_signed_approval(here):
     """K5: without memory nothing is said about a signature. The approval waits, or counts once."""
+    here.sluice.prefix = as_user("games")  # who asks has logged in, who approves has a key
     key, file = Key("gina"), here.edge.folder / "approvals.toml"
     file.write_text(f"[[policy]]\naccount = 'acme'\napprove_adjust_above = []\napprovers = ['gina {key.public}']\n")
     program = here.sluice.json("program", "list")[0]["program_id"]
