@@ -13,11 +13,6 @@
 namespace sluice {
 namespace {
 
-bool same_row(const OpenAmount& a, const OpenAmount& b) noexcept {
-    return a.cleared == b.cleared && a.sold_at == b.sold_at && a.currency == b.currency &&
-           a.program == b.program && a.creator == b.creator;
-}
-
 bool same_sum(const OpenAmount& a, const OpenAmount& b) noexcept {
     return a.amount == b.amount && a.blocks == b.blocks;
 }
@@ -181,8 +176,9 @@ IndexedBefore indexed(const OrderState& state) {
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                   const std::vector<OpenAmount>& after) {
     for (const OpenAmount& old : before) {
-        const bool stays = std::any_of(after.begin(), after.end(),
-                                       [&](const OpenAmount& row) { return same_row(row, old); });
+        const bool stays = std::any_of(after.begin(), after.end(), [&](const OpenAmount& row) {
+            return is_same_row(row, old);
+        });
         if (!stays) {
             txn.erase(old);
             change_open_sums(txn, old, -1);
@@ -190,7 +186,7 @@ void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
     }
     for (const OpenAmount& row : after) {
         const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
-            return same_row(row, other);
+            return is_same_row(row, other);
         });
         const bool is_new = old == before.end();
         if (is_new || !same_value(row, *old)) {

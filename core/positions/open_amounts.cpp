@@ -81,6 +81,11 @@ std::optional<Money> open_after_deduction(const OrderState& state) {
     return std::nullopt;
 }
 
+bool is_same_row(const OpenAmount& a, const OpenAmount& b) noexcept {
+    return a.cleared == b.cleared && a.sold_at == b.sold_at && a.currency == b.currency &&
+           a.program == b.program && a.creator == b.creator;
+}
+
 OpenAmount open_row(const OrderState& state, const Position& position, Currency currency,
                     const Decimal& amount) {
     return {state.key.account,

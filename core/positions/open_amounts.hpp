@@ -34,6 +34,9 @@ namespace sluice {
 /// amount of it in that currency, or nullopt.
 [[nodiscard]] std::optional<Money> open_after_deduction(const OrderState& state);
 
+/// Returns whether two rows of one order or credit have the same key.
+[[nodiscard]] bool is_same_row(const OpenAmount& a, const OpenAmount& b) noexcept;
+
 /// Returns the index row of an amount that a position has open, as of now.
 [[nodiscard]] OpenAmount open_row(const OrderState& state, const Position& position,
                                   Currency currency, const Decimal& amount);

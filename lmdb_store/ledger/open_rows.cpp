@@ -7,27 +7,19 @@
 #include "lmdb_store/rows/row_keys.hpp"
 
 namespace sluice::store {
-namespace {
-
-bool is_same_row(const OpenAmount& a, const OpenAmount& b) {
-    return a.cleared == b.cleared && a.sold_at == b.sold_at && a.currency == b.currency &&
-           a.program == b.program && a.creator == b.creator;
-}
-
-}  // namespace
 
 bool OpenRows::follow(const RowAccess& rows, OpenAmount& row) {
-    if (row.shop.value == 0 || rows.count(Table::kChangedOrders) == 0) {
+    if (row.shop.value == 0) {
         return false;
     }
     const OrderKey order{row.account, row.shop, row.order_id};
     const LedgerKey key = order_key(order);
-    if (!order_rows_.change_of(rows, key.view(), order)) {
+    const auto value = order_rows_.changed(rows, key.view(), order);
+    if (!value) {
         return false;
     }
-    const auto value = order_rows_.get(rows, key.view(), order);
     order_.key = order;
-    rows.check(value && order_value_.decode(key.view(), *value, order_), Table::kOrders, order);
+    rows.check(order_value_.decode(key.view(), *value, order_), Table::kOrders, order);
     const std::vector<OpenAmount> open = open_amounts(order_);
     const auto found = std::find_if(open.begin(), open.end(), [&row](const OpenAmount& other) {
         return is_same_row(row, other);

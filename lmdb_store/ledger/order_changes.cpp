@@ -57,10 +57,24 @@ std::optional<std::string_view> OrderRows::get(const RowAccess& rows, std::strin
 std::string_view OrderRows::current(const RowAccess& rows, std::string_view key,
                                     std::string_view stored, const std::optional<OrderKey>& order) {
     const auto number = change_of(rows, key, order);
+    return number ? with_change(rows, key, stored, *number, order) : stored;
+}
+
+std::optional<std::string_view> OrderRows::changed(const RowAccess& rows, std::string_view key,
+                                                   const OrderKey& order) {
+    const auto number = change_of(rows, key, order);
     if (!number) {
-        return stored;
+        return std::nullopt;
     }
-    const ChangeKey place = change_key(*number);
+    const auto stored = rows.get(Table::kOrders, key);
+    rows.check(stored.has_value(), Table::kOrders, order);
+    return with_change(rows, key, *stored, *number, order);
+}
+
+std::string_view OrderRows::with_change(const RowAccess& rows, std::string_view key,
+                                        std::string_view stored, std::uint64_t number,
+                                        const std::optional<OrderKey>& order) {
+    const ChangeKey place = change_key(number);
     const auto value = rows.get(Table::kOrderChanges, view_of(place));
     auto change = value ? change_at(view_of(place), *value) : std::nullopt;
     const bool is_made = change && read_delta(change->delta, stored, value_);

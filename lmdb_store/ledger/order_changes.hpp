@@ -36,12 +36,20 @@ public:
     [[nodiscard]] std::string_view current(const RowAccess& rows, std::string_view key,
                                            std::string_view stored,
                                            const std::optional<OrderKey>& order = std::nullopt);
+    /// Returns the present value of an order that has a change. Throws DamagedRow.
+    [[nodiscard]] std::optional<std::string_view> changed(const RowAccess& rows,
+                                                          std::string_view key,
+                                                          const OrderKey& order);
     /// Returns the number of the order's change. Throws DamagedRow.
     [[nodiscard]] std::optional<std::uint64_t> change_of(const RowAccess& rows,
                                                          std::string_view key,
                                                          const std::optional<OrderKey>& order);
 
 private:
+    [[nodiscard]] std::string_view with_change(const RowAccess& rows, std::string_view key,
+                                               std::string_view stored, std::uint64_t number,
+                                               const std::optional<OrderKey>& order);
+
     std::string value_;
 };
 
