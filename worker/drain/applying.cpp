@@ -107,9 +107,18 @@ bool Applying::is_full() const noexcept {
     return bytes >= options_.read_bytes_max;
 }
 
+/// Lets threads help while many inputs wait, until fewer do than are applied at once.
+void Applying::seek_help() {
+    const auto last = is_full() ? queue_.last_seq() : Result<SequenceNumber>(SequenceNumber{});
+    const std::uint64_t waiting =
+        last && *last > head_.applied_seq ? last->value - head_.applied_seq.value : 0;
+    is_helped_ = options_.threads != 0 && waiting >= (is_helped_ ? 1 : options_.help_from);
+    limits_.is_helped = is_helped_;
+}
+
 /// Begins to read the inputs after these, unless memory is short.
 void Applying::read_further() {
-    if (options_.threads == 0 || further_ || limits_.records_max != options_.batch.records_max ||
+    if (!is_helped_ || further_ || limits_.records_max != options_.batch.records_max ||
         inputs_->empty() || !is_full()) {
         return;
     }
@@ -150,6 +159,7 @@ Result<Applying::Step> Applying::apply_batch() {
         return missing;
     }
     batch_began_ = steady_now();
+    seek_help();
     read_further();
     auto outcome = applier_.apply(*ledger_, queue_.uuid(), inputs, next_, limits_);
     if (outcome && outcome->search) {

@@ -34,7 +34,8 @@ public:
         std::size_t read_bytes_max = 0;  ///< Bytes of the queue that are copied at once.
         SealCheck* seals = nullptr;      ///< As Applier has them.
         SenderCheck* senders = nullptr;
-        unsigned threads = 0;  ///< DrainOptions::threads
+        unsigned threads = 0;         ///< DrainOptions::threads
+        std::uint64_t help_from = 0;  ///< DrainOptions::help_from
     };
     /// Result of one step.
     struct Step {
@@ -64,6 +65,8 @@ public:
     [[nodiscard]] const WorkLeft& work() const noexcept { return work_; }
     /// Returns the start of the last batch.
     [[nodiscard]] Clock::time_point batch_began() const noexcept { return batch_began_; }
+    /// Returns whether so many inputs wait that other threads help.
+    [[nodiscard]] bool is_helped() const noexcept { return is_helped_; }
     /// Returns true if more inputs are known to wait, or work is left.
     [[nodiscard]] bool has_backlog() const noexcept;
     [[nodiscard]] bool has_ledger() const noexcept { return ledger_ != nullptr; }
@@ -81,6 +84,7 @@ private:
     [[nodiscard]] Status read_ahead();
     [[nodiscard]] Result<std::vector<OwnedInput>> read_now();
     [[nodiscard]] bool is_full() const noexcept;
+    void seek_help();
     void read_further();
     [[nodiscard]] std::vector<OwnedInput> take_further();
     void hold(std::vector<OwnedInput> inputs);
@@ -95,6 +99,7 @@ private:
     Searcher searcher_;
     std::unique_ptr<Ledger> ledger_;
     BatchApplier applier_;
+    bool is_helped_ = false;
     BatchLimits limits_;  ///< Smaller than the options' while memory is short.
 
     LedgerHead head_;

@@ -61,7 +61,7 @@ void ArchiveFollower::archive_batch(const std::vector<OwnedInput>& inputs, std::
 
 void ArchiveFollower::add(const std::shared_ptr<const std::vector<OwnedInput>>& inputs,
                           std::size_t first, std::size_t count,
-                          const std::optional<AppliedBatch>& batch) {
+                          const std::optional<AppliedBatch>& batch, bool aside) {
     settle();
     if (!archiver_) {
         return;
@@ -69,7 +69,7 @@ void ArchiveFollower::add(const std::shared_ptr<const std::vector<OwnedInput>>& 
     const auto archive = [this, inputs, first, count, batch, now = now_ms()] {
         archive_batch(*inputs, first, count, batch, now);
     };
-    if (archiver_->needs_ledger(*inputs, first, count)) {
+    if (!aside || archiver_->needs_ledger(*inputs, first, count)) {
         archive();
         settle();
         return;

@@ -1,9 +1,10 @@
 // Archive follower: reopens an Archiver after a failure, and reports up to where the archive is
 // durable.
 //
-// Inputs that were just committed are archived on a thread of its own, while the next batch is
-// applied; one batch at a time, so that memory is bounded. Everything else, and everything that
-// reads the ledger, happens on the caller's thread after that thread has finished. Not thread-safe.
+// While many inputs wait, those that were just committed are archived on a thread of its own, while
+// the next batch is applied; one batch at a time, so that memory is bounded. Everything else, and
+// everything that reads the ledger, happens on the caller's thread after that thread has finished.
+// Not thread-safe.
 #pragma once
 
 #include <exception>
@@ -31,8 +32,9 @@ public:
     /// Archives inputs [first, first + count), which the ledger holds by now and which do not
     /// change any more. After a failure the archive reads them from the queue again.
     /// @param batch  Their place among the batches of all nodes, if it is known.
+    /// @param aside  On the other thread, if it can be.
     void add(const std::shared_ptr<const std::vector<OwnedInput>>& inputs, std::size_t first,
-             std::size_t count, const std::optional<AppliedBatch>& batch);
+             std::size_t count, const std::optional<AppliedBatch>& batch, bool aside);
     /// Makes turn() read the order of batches from the ledger, because a commit may have succeeded
     /// without an answer.
     void reread_order();

@@ -64,7 +64,8 @@ public:
           seals_(paths.command_key),
           senders_(paths),
           applying_(paths, queue, std::move(opener),
-                    {options.batch, options.read_bytes_max, &seals_, &senders_, options.threads},
+                    {options.batch, options.read_bytes_max, &seals_, &senders_, options.threads,
+                     options.help_from},
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
@@ -182,7 +183,8 @@ Result<bool> Drain::Loop::step() {
             failed_for && events_.recovered) {
             events_.recovered(*failed_for);
         }
-        archive_.add(applying_.shared_inputs(), step->first, done.inputs_done, done.batch);
+        archive_.add(applying_.shared_inputs(), step->first, done.inputs_done, done.batch,
+                     applying_.is_helped());
         try {
             keeper_.applied_bulk(applying_.inputs(), step->first, done.inputs_done);
         } catch (const std::bad_alloc&) {

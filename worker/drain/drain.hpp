@@ -37,6 +37,9 @@ struct DrainOptions {
     /// Threads that prepare inputs before they are applied. 0 means that nothing is read ahead
     /// either.
     unsigned threads = preparing_threads();
+    /// Threads help from so many waiting inputs on. With fewer the worker keeps up alone, and leaves
+    /// the processors to nginx.
+    std::uint64_t help_from = 50'000;
 };
 
 /// Callbacks of the loop, called on its thread. Each may be empty.

@@ -80,7 +80,8 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
     std::vector<Input> views;  // of inputs[viewed] and its successors
     std::size_t viewed = first;
     std::size_t expected = first;
-    const PreparedScope scope(ahead_, std::span(inputs).subspan(first, last - first));
+    const PreparedScope scope(
+        ahead_, std::span(inputs).subspan(first, limits.is_helped ? last - first : 0));
     for (std::size_t at = first; at < last; ++at) {
         if (at == expected) {
             // Apply all rows that were read ahead, because reading them again costs more.

@@ -30,6 +30,7 @@ struct BatchLimits {
     /// Updates of old orders share pages only with each other: a larger batch writes fewer of them.
     std::size_t records_max = 10'000;
     std::chrono::milliseconds time_max{200};  ///< Then the transaction is committed.
+    bool is_helped = true;                    ///< Threads prepare inputs ahead, if there are any.
 };
 
 struct BatchOutcome {

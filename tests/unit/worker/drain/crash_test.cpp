@@ -130,6 +130,7 @@ void fill(DrainStore& store) {
 DrainOptions small_batches(std::size_t records_max) {
     DrainOptions options;
     options.threads = 1;
+    options.help_from = 0;
     options.batch.records_max = records_max;
     options.archive->block_bytes = 4096;
     options.archive->segment_bytes_max = 16'384;

@@ -130,6 +130,7 @@ TEST(PreparedAhead, AnyNumberOfThreadsGivesTheSameLedgerAndArchive) {
         DrainOptions options;
         options.batch.records_max = 100;
         options.threads = threads;
+        options.help_from = 0;
         store.drain_all(options);
         const std::string node = store.queue().uuid();
         EXPECT_EQ(store.head().totals.dead, 1U);
