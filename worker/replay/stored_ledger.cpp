@@ -1,12 +1,14 @@
 #include "worker/replay/stored_ledger.hpp"
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <utility>
 
 #include "lmdb_store/ledger/fill.hpp"
 #include "pg_store/ledger/fill.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "worker/drain/side_thread.hpp"
 
 namespace sluice::worker {
 namespace {
@@ -27,6 +29,17 @@ void walk_tables(const std::vector<ComparedTable>& tables, store::LedgerRows& st
 }
 
 // ---- A folder: both ledgers are the same kind of rows -------------------------------------------
+
+/// Reads both ledgers at once.
+std::vector<ComparedTable> both_digests(store::LedgerRows& stored, store::LedgerRows& right) {
+    std::packaged_task<std::vector<store::TableDigest>()> of_right(
+        [&right] { return table_digests(right); });
+    SideThread thread;  // ends before the task
+    thread.start([&of_right] { of_right(); });
+    std::vector<store::TableDigest> of_stored = table_digests(stored);
+    thread.wait();
+    return side_by_side(std::move(of_stored), of_right.get_future().get());
+}
 
 class StoredFolder final : public StoredLedger {
 public:
@@ -51,14 +64,14 @@ public:
                    const store::DifferenceVisitor& visit) override {
         const auto right_rows = right.rows({});
         const bool is_fast = restart_without_changes(*rows_, *right_rows);
-        tables = side_by_side(table_digests(*rows_), table_digests(*right_rows));
+        tables = both_digests(*rows_, *right_rows);
         const bool are_equal =
             std::all_of(tables.begin(), tables.end(),
                         [](const ComparedTable& table) { return table.is_equal(); });
         if (is_fast && !are_equal) {
             rows_->restart(false);
             right_rows->restart(false);
-            tables = side_by_side(table_digests(*rows_), table_digests(*right_rows));
+            tables = both_digests(*rows_, *right_rows);
         }
         walk_tables(tables, *rows_, *right_rows, {}, visit);
         return {};
