@@ -103,8 +103,12 @@ private:
 /// The fields that all entries share are written once.
 class Canonical {
 public:
-    explicit Canonical(const JournalGroup& group) : group_(group), buffer_(room_for(group), '\0') {
-        Bytes front(buffer_.data() + sizeof(Digest256));
+    explicit Canonical(const JournalGroup& group) : group_(group), room_(room_for(group)) {
+        if (room_ > few_.size()) {
+            many_.resize(room_);
+            buffer_ = many_.data();
+        }
+        Bytes front(buffer_ + sizeof(Digest256));
         front.raw(kMagic);
         number_ = front.at();
         front.number<8>(group.first_entry);
@@ -119,11 +123,11 @@ public:
 
     /// Valid until the next call.
     [[nodiscard]] std::string_view hashed(const Digest256& before, std::size_t index) {
-        std::copy_n(reinterpret_cast<const char*>(before.data()), before.size(), buffer_.data());
-        return {buffer_.data(), write(index)};
+        std::copy_n(reinterpret_cast<const char*>(before.data()), before.size(), buffer_);
+        return {buffer_, write(index)};
     }
     [[nodiscard]] std::string_view bytes(std::size_t index) {
-        return std::string_view(buffer_.data(), write(index)).substr(sizeof(Digest256));
+        return std::string_view(buffer_, write(index)).substr(sizeof(Digest256));
     }
 
 private:
@@ -162,13 +166,16 @@ private:
         rest.number<8>(entry.refers_to);
         rest.text(group_.note);
         rest.text(group_.actor);
-        const auto end = static_cast<std::size_t>(rest.at() - buffer_.data());
-        SLUICE_ASSERT(end <= buffer_.size());
+        const auto end = static_cast<std::size_t>(rest.at() - buffer_);
+        SLUICE_ASSERT(end <= room_);
         return end;
     }
 
     const JournalGroup& group_;
-    std::string buffer_;
+    const std::size_t room_;
+    std::array<char, 1024> few_;  ///< Written before it is read, like `many_`.
+    std::string many_;            ///< If an entry may need more.
+    char* buffer_ = few_.data();
     char* number_ = nullptr;
     char* line_ = nullptr;
 };

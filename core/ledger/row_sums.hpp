@@ -4,6 +4,7 @@
 // Threads: not safe. Memory: one row for each key.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,8 +29,11 @@ private:
         using is_transparent = void;
     };
 
-    /// By the number of the table and the sort key.
-    std::unordered_map<std::string, AnyRow, Hash, std::equal_to<>> sums_;
+    using Sums = std::unordered_map<std::string, AnyRow, Hash, std::equal_to<>>;
+
+    Sums sums_;  ///< By the number of the table and the sort key.
+    /// The row of each table that was changed last, which is often changed again.
+    std::array<Sums::pointer, kDescribedTables> last_{};
     std::string key_;  ///< The last row's; keeps its buffer.
 };
 

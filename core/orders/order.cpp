@@ -54,6 +54,23 @@ Source source_of(const OrderArrival& arrival) {
     return {arrival.arrival.seq, arrival.event.topic, arrival.arrival.received_at, {}, {}, {}};
 }
 
+/// Makes it the state of an order of which nothing is known, and keeps its lists' buffers.
+void begin_order(OrderState& state, const OrderKey& key) {
+    OrderState order;
+    const auto keep = [](auto& list, auto& buffer) {
+        buffer.clear();
+        list.swap(buffer);
+    };
+    keep(order.codes, state.codes);
+    keep(order.numbers, state.numbers);
+    keep(order.lines, state.lines);
+    keep(order.refunds, state.refunds);
+    keep(order.positions, state.positions);
+    keep(order.events, state.events);
+    state = std::move(order);
+    state.key = key;
+}
+
 JournalEntry attributed_memo(const OrderState& state) {
     return memo_of(JournalReason::kMemoAttributed, type_names(state.position()->attribution.types));
 }
@@ -166,8 +183,7 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
     const OrderKey key{arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
     const bool created = !load_sound_order(txn, key, state_);
     if (created) {
-        state_ = OrderState{};
-        state_.key = key;
+        begin_order(state_, key);
     } else if (is_duplicate_event(arrival, txn)) {
         return InputClass::kDuplicate;
     }

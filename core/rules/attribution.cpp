@@ -229,7 +229,17 @@ std::string folded_code(std::string_view code) {
 }
 
 Digest256 code_digest(std::string_view code) {
-    return sha256(folded_code(code));
+    // An order's code is looked up and listed: both ask for its digest.
+    struct Last {
+        std::string code;
+        Digest256 digest = sha256({});
+    };
+    thread_local Last last;
+    if (last.code != code) {
+        last.digest = sha256(folded_code(code));
+        last.code = code;
+    }
+    return last.digest;
 }
 
 bool carries_code(const OrderState& state, const Digest256& code) {
@@ -311,13 +321,19 @@ std::optional<Attribution> choose(const std::vector<Covering>& programs,
     attribution.program = winner->program;
     attribution.creator = winner->creator;
     attribution.types = types_of_winner(candidates, *winner);
+    std::vector<CandidateVerdict> verdicts;
     for (const Candidate& candidate : candidates) {
-        Candidate judged = candidate;
-        judged.verdict = verdict_of(candidate, *winner, program_winners);
-        attribution.candidates.push_back(std::move(judged));
+        verdicts.push_back(verdict_of(candidate, *winner, program_winners));
     }
-    std::stable_sort(attribution.candidates.begin(), attribution.candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.verdict < b.verdict; });
+    attribution.candidates = std::move(candidates);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        attribution.candidates[i].verdict = verdicts[i];
+    }
+    if (verdicts.size() > 1) {
+        std::stable_sort(
+            attribution.candidates.begin(), attribution.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.verdict < b.verdict; });
+    }
     if (attribution.candidates.size() > kCandidatesMax) {
         attribution.candidates.resize(kCandidatesMax);
     }

@@ -51,17 +51,15 @@ void apply_cancellation(OrderStep& step, OrderState& state, const OrderEvent& ev
 
 // ---- The payload replaces the order (O1) ------------------------------------------------------
 
-OrderLine line_of(const LineItem& item) {
-    OrderLine line;
-    line.id = LineItemId(item.line_item_id);
-    line.sku = Sku(item.sku);
+void fill_line(OrderLine& line, const LineItem& item) {
+    line.id.assign(item.line_item_id);
+    line.sku.assign(item.sku);
     if (item.variant_sku) {
-        line.variant_sku = VariantSku(*item.variant_sku);
+        line.variant_sku.emplace(*item.variant_sku);
     }
     line.amount = item.amount.value;
     line.tax = item.tax.value;
     line.quantity = item.quantity;
-    return line;
 }
 
 std::unordered_set<std::string_view> priced_lines(const OrderState& state) {
@@ -77,13 +75,15 @@ std::unordered_set<std::string_view> priced_lines(const OrderState& state) {
 /// Keeps lines that the payload dropped, behind the others, if they were ever priced: they may
 /// return.
 void replace_lines(OrderState& state, const OrderEvent& event) {
-    std::vector<OrderLine> stored = std::move(state.lines);
+    std::vector<OrderLine> stored;
+    if (!state.lines.empty()) {
+        stored.swap(state.lines);
+    }
     ByLine<OrderLine, &OrderLine::id> finder(stored);
     std::vector<OrderLine*> kept;
-    state.lines.clear();
     state.lines.reserve(event.line_items.size());
     for (std::size_t i = 0; i < event.line_items.size(); ++i) {
-        state.lines.push_back(line_of(event.line_items[i]));
+        fill_line(state.lines.emplace_back(), event.line_items[i]);
         OrderLine* old = stored.empty() ? nullptr : finder.find(state.lines.back().id.view(), i);
         if (old != nullptr) {
             kept.push_back(old);

@@ -223,6 +223,9 @@ bool RateBook::is_tier_between(Currency currency, const Decimal& before,
 void RateBook::set_rate(FrozenRate& frozen, const Rate& rate, const OrderLine& line,
                         const CatalogRecord* product, const RateQuestion& question) const {
     frozen.rate = rate;
+    if (multipliers_.empty()) {
+        return;
+    }
     for (const RuleMatch level : kLevels) {
         const bool is_shared = rate.kind == RateKind::kPerOrder && level != RuleMatch::kNoItem;
         const auto best =

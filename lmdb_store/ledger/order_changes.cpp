@@ -51,7 +51,19 @@ ChangeKey change_key(std::uint64_t number) noexcept {
 std::optional<std::string_view> OrderRows::get(const RowAccess& rows, std::string_view key,
                                                const OrderKey& order) {
     const auto stored = rows.get(Table::kOrders, key);
-    return stored ? std::optional(current(rows, key, *stored, order)) : std::nullopt;
+    if (!stored) {
+        return std::nullopt;
+    }
+    const auto number = change_of(rows, key, order);
+    last_key_.assign(key);
+    last_change_ = number;
+    return number ? with_change(rows, key, *stored, *number, order) : *stored;
+}
+
+std::optional<std::uint64_t> OrderRows::change_when_read(const RowAccess& rows,
+                                                         std::string_view key,
+                                                         const OrderKey& order) {
+    return last_key_ == key ? last_change_ : change_of(rows, key, order);
 }
 
 std::string_view OrderRows::current(const RowAccess& rows, std::string_view key,

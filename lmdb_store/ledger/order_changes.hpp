@@ -44,6 +44,12 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> change_of(const RowAccess& rows,
                                                          std::string_view key,
                                                          const std::optional<OrderKey>& order);
+    /// The same. The order that get() returned last is not looked up again. Requires: forget_read()
+    /// was called since its change was written or erased.
+    [[nodiscard]] std::optional<std::uint64_t> change_when_read(const RowAccess& rows,
+                                                                std::string_view key,
+                                                                const OrderKey& order);
+    void forget_read() noexcept { last_key_.clear(); }
 
 private:
     [[nodiscard]] std::string_view with_change(const RowAccess& rows, std::string_view key,
@@ -51,6 +57,8 @@ private:
                                                const std::optional<OrderKey>& order);
 
     std::string value_;
+    std::string last_key_;  ///< Of the order that get() returned last. Empty: of none.
+    std::optional<std::uint64_t> last_change_;
 };
 
 /// Makes the rows of the two tables. Reusable; keeps its buffers.

@@ -229,7 +229,7 @@ void EmbeddedTxn::write_open(const OrderState& state) {
 
 void EmbeddedTxn::put_order(const OrderState& state) {
     const LedgerKey key = order_key(state.key);
-    erase_change(key.view(), order_rows_.change_of(rows_, key.view(), state.key), state);
+    erase_change(key.view(), order_rows_.change_when_read(rows_, key.view(), state.key), state);
     write_held();
     write(Table::kOrders, key, order_value_.encode(key.view(), state));
 }
@@ -238,7 +238,7 @@ void EmbeddedTxn::put_updated(const OrderState& state) {
     const LedgerKey key = order_key(state.key);
     const std::string_view value = order_value_.encode(key.view(), state);
     if (state.events_count > 1) {
-        const auto change = order_rows_.change_of(rows_, key.view(), state.key);
+        const auto change = order_rows_.change_when_read(rows_, key.view(), state.key);
         if (put_change(key.view(), change, value, state)) {
             leave_held(state.key);
             return;
@@ -311,6 +311,7 @@ bool EmbeddedTxn::put_change(std::string_view key, std::optional<std::uint64_t> 
     }
     write(Table::kOrderChanges, view_of(place), change);
     if (!known) {
+        order_rows_.forget_read();
         write(Table::kChangedOrders, view_of(changed), change_value_.encode_place(changed, number));
     }
     return true;
@@ -320,6 +321,7 @@ bool EmbeddedTxn::put_change(std::string_view key, std::optional<std::uint64_t> 
 void EmbeddedTxn::erase_change(std::string_view key, std::optional<std::uint64_t> number,
                                const OrderState& state) {
     if (number) {
+        order_rows_.forget_read();
         write_open(state);
         remove(Table::kOrderChanges, view_of(change_key(*number)));
         remove(Table::kChangedOrders, view_of(changed_key(key)));
