@@ -2,7 +2,7 @@
 //
 // It is given the times of real commits, one after the other. Requests come at a steady rate; all
 // that are there when a commit ends go into the next one at once and are answered when that one
-// ends. What a real server needs beyond this is its own; what this one needs is the disk's.
+// ends. So this latency is the disk's, and what a real server adds to it is the server's own.
 #pragma once
 
 #include <algorithm>

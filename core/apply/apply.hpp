@@ -40,7 +40,7 @@ class Applier {
 public:
     /// @param seals  Judges the seals of commands, and outlives this object. nullptr judges none,
     /// for a replay whose inputs a worker has judged.
-    /// @param senders  Likewise, the shops and times of events.
+    /// @param senders  Judges the shops and times of events, under the same conditions.
     explicit Applier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr)
         : seals_(seals), senders_(senders) {}
 
@@ -64,7 +64,7 @@ private:
     struct KnownShop {
         ShopRow row;
         std::int64_t last_minute = -1;  ///< Noted by note_minute() for its last event; -1 before.
-        std::uint32_t last_node = 0;    ///< Node of that row: a rebuild applies several queues.
+        std::uint32_t last_node = 0;    ///< Node of that event: a rebuild applies several queues.
     };
     /// An input whose record could be read.
     struct Decoded {
@@ -92,7 +92,7 @@ private:
     /// @param at  The receipt of the command that does so.
     bool replay(DeadLetter letter, Timestamp at, LedgerTxn& txn);
     [[nodiscard]] bool is_from_future(const Decoded& decoded) const;
-    /// Finds the shop of an event, and notes the minute of its receipt. Likewise.
+    /// Calls find_shop(), and notes the minute of the event's receipt.
     std::optional<std::string> find_event_shop(const Decoded& decoded, LedgerTxn& txn);
     /// Finds the shop, and stores its names if the ledger does not know it yet. Returns why the
     /// event is not this shop's, or nothing.

@@ -103,9 +103,9 @@ CommandRow row_of(const CommandContext& context) {
     return row;
 }
 
-/// Whether a FORGET whose key was used by another FORGET says the same. R, which each command
-/// draws, is a part of the content, and is erased with the person's ids once the first one is done.
-/// Then they are the same if there is nothing left to forget.
+/// Returns whether a FORGET has the content of an earlier one with its key. The content includes R,
+/// which each command draws, and is erased with the person's ids once the first FORGET is done.
+/// From then on the contents count as equal if there is nothing left to forget.
 bool is_same_forget(const Request& request, const CommandKey& key, const CommandContext& context,
                     LedgerTxn& txn) {
     const auto* forget = std::get_if<Forget>(&request.command);

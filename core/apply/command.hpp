@@ -22,13 +22,12 @@ namespace sluice {
 // ---- Guards (K13) -------------------------------------------------------------------------------
 
 enum class GuardKind : std::uint8_t {
-    kJudged = 1,  ///< By what it would change.
-    kByPayout =
-        2,         ///< Payouts wait one by one (core/payouts/plan), and move as they were approved.
-    kAnswer = 3,   ///< Ends what waits; approvals have rules of their own (core/approvals).
-    kByInput = 4,  ///< Applies inputs again, and each is guarded by itself.
-    kOwn = 5,      ///< Gives up inputs whose effect is not known. The verb asks for itself.
-    kFree = 6,     ///< Moves no money and no right to it: whose link it is never changes.
+    kJudged = 1,    ///< Waits if its changes need an approval.
+    kByPayout = 2,  ///< Each payout waits for its own approval (core/payouts/plan).
+    kAnswer = 3,    ///< Answers a pending command or payout, by the rules of core/approvals.
+    kByInput = 4,   ///< Applies inputs again; the guard judges each of them.
+    kOwn = 5,       ///< Gives up inputs of unknown effect, so the verb itself asks for approvals.
+    kFree = 6,      ///< Moves no money and no right to it: the owner of a link never changes.
 };
 
 template <class Type, class... Types>

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t kStepsAtOnce = 1024;
 
-/// Asks twice as rarely each time, because an answer looks at all that was done.
+/// Doubles the steps between two questions, because each answer reads everything done so far.
 void finish_work(ProgramCache& programs, Overlay& txn,
-                 const std::function<bool(Overlay&)>& goes_on) {
+                 const std::function<bool(Overlay&)>& continues) {
     OrderApplier orders(programs);
     std::size_t steps = kStepsAtOnce;
-    while (goes_on(txn) && do_work(orders, txn, steps)) {
+    while (continues(txn) && do_work(orders, txn, steps)) {
         steps *= 2;
     }
 }

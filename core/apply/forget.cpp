@@ -47,7 +47,7 @@ std::vector<Payout> payouts_of(AccountNumber account, const CreatorId& creator,
     return payouts;
 }
 
-/// Whether the body of a command sets the profile of one of the creators.
+/// Returns whether the body of a command sets the profile of one of the creators.
 bool sets_profile(const PendingApproval& row, const std::set<CreatorId>& names) {
     if (row.topic != Topic::kCreatorSet && row.topic != Topic::kCreatorImport) {
         return false;

@@ -27,7 +27,8 @@ struct Judged {
 };
 using JudgedAccounts = std::map<AccountNumber, Judged>;
 
-/// Whether the policy can stop such a command. A file of programs may change the policy itself.
+/// Returns whether the policy can stop the command. A file of programs may change the policy
+/// itself.
 bool can_stop(const Command& command, const Policy& policy) {
     return std::holds_alternative<ProgramApply>(command)
                ? policy.has_approvals()
@@ -88,8 +89,8 @@ std::vector<std::string> reasons(AccountNumber account, const Judged& judged,
     return why;
 }
 
-/// Whether the commission that was moved so far is no reason yet to ask another actor. Work is not
-/// tried at all for policies without a limit of it.
+/// Returns whether the commission that was moved so far needs no approval. Policies without a limit
+/// of moved commission need no trial of the work.
 bool may_move_more(Overlay& after, JudgedAccounts& accounts, LedgerReader& before) {
     const bool has_limit = std::any_of(accounts.begin(), accounts.end(), [](const auto& one) {
         return one.second.settings.policy.approve_attribution_above.has_value();

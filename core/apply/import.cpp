@@ -85,7 +85,7 @@ class Removed {
 public:
     Removed(const CreatorImport& command, LedgerTxn& txn) : command_(command), txn_(txn) {}
 
-    /// Rows come in the order of the file. One with dates brings its creator back for the others.
+    /// Call it in the order of the file: a row with dates brings its creator back for later rows.
     bool stays(const CreatorImport::Row& row, const Program& program, const CreatorId& creator) {
         if (row.valid_from || row.valid_until || command_.effective_from) {
             rejoins_.emplace(program.id, creator);

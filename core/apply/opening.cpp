@@ -108,8 +108,8 @@ struct EarlyOrders {
     std::string first;
 };
 
-/// Whether the position earns, or did and has not lost all of it. A paid position counts, because
-/// an update or a returned payment makes it owed again.
+/// Returns whether the position earns, or has earned and not lost all of it. A paid position
+/// counts, because an update or a returned payment makes it owed again.
 bool has_earned(const OrderState& state, const Position& position) {
     return &position == state.position() ||
            std::any_of(position.accruals.begin(), position.accruals.end(),

@@ -21,9 +21,9 @@ public:
     static constexpr std::uint64_t kDelayPart = 4;
     /// Reading and checking a request takes about twice as long as writing its answer.
     static constexpr std::uint64_t kGatherFactor = 3;
-    /// Delays end after this many in a row that gathered no requests,
+    /// After this many delays in a row that gathered no requests, commits are not delayed.
     static constexpr unsigned kTrust = 8;
-    /// and are tried again after this many commits.
+    /// Commits after which a delay is tried again.
     static constexpr unsigned kTryEvery = 64;
 
     /// Records a commit that took `us`. An outlier counts as twice the average, because another

@@ -89,7 +89,7 @@ struct IntakeScratch {
                                      const Sender& sender, CheckedBody& body, RateGate& gate,
                                      Timestamp now, IntakeScratch& scratch);
 
-/// Clicks, step 2: likewise. The shop only names the account.
+/// Clicks, step 2: answers as accept_event() does. The shop only names the account.
 [[nodiscard]] Accepting accept_clicks(const RequestHead& head, const HeaderNames& names,
                                       const Sender& sender, CheckedBody& body, RateGate& gate,
                                       Timestamp now, IntakeScratch& scratch);

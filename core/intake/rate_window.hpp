@@ -54,7 +54,7 @@ struct RateUse {
 };
 [[nodiscard]] RateUse rate_use(std::uint64_t word, std::int64_t now_second) noexcept;
 
-/// As above, on shared memory: exact, lock-free, without allocation.
+/// Performs a step on a word in shared memory: exact, lock-free, without allocation.
 [[nodiscard]] RateVerdict count_request(std::atomic<std::uint64_t>& word, RateLimit limit,
                                         std::int64_t now_second) noexcept;
 

@@ -73,7 +73,7 @@ struct TokenView {
     [[nodiscard]] bool may_sign(Scope scope, Timestamp now) const noexcept {
         return (scopes & scope) != 0 && active(now);
     }
-    /// Likewise, webhooks of a shop's platform.
+    /// Returns true if the token may sign webhooks of the shop's platform.
     [[nodiscard]] bool may_sign_webhooks(Platform platform, const ShopId& shop,
                                          Timestamp now) const noexcept {
         return (scopes & signing_scope(platform)) != 0 && active(now) &&

@@ -140,7 +140,7 @@ Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& fo
     const std::uint64_t count = (*bytes + kRowBytes - 1) / kRowBytes;
     for (std::uint64_t row = 0; row < count; ++row) {
         bool is_sound = false;
-        for (int look = 0; look < 2 && !is_sound; ++look) {  // it may be being written
+        for (int attempt = 0; attempt < 2 && !is_sound; ++attempt) {  // it may be being written
             const auto text = rows->file.read_at(row * kRowBytes, kRowBytes);
             if (!text) {
                 return text.error();

@@ -21,17 +21,17 @@ namespace sluice::store {
 /// Returns the file of a queue.
 [[nodiscard]] std::filesystem::path order_path(const std::filesystem::path& folder,
                                                std::string_view queue_uuid);
-/// Returns the UUIDs of the queues that have such a file in a folder, sorted.
+/// Returns the UUIDs of the queues that have a batch order in a folder, sorted.
 [[nodiscard]] Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder);
 /// Returns the bytes of a queue's file up to its last row that concerns inputs up to `last`.
 [[nodiscard]] Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
                                                       std::string_view queue_uuid,
                                                       SequenceNumber last);
 /// Returns the number, from 1, of the first row of a queue's file that is damaged or incomplete, or
-/// nothing. A worker that starts writes such a row again, and those after it.
+/// nothing. A worker that starts writes such a row and all later rows again.
 [[nodiscard]] Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& folder,
                                                                std::string_view queue_uuid);
-/// Returns a sentence for each file of an archive's folder that has such a row.
+/// Returns a sentence for each batch order of a folder that has a damaged or incomplete row.
 [[nodiscard]] Result<std::vector<std::string>> order_faults(const std::filesystem::path& folder);
 /// Returns the last row of a queue's file, or nothing.
 [[nodiscard]] Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
@@ -44,7 +44,7 @@ public:
     /// after it. Reads up to 640 KB.
     [[nodiscard]] static Result<OrderWriter> open(const std::filesystem::path& folder,
                                                   const std::string& queue_uuid);
-    /// Makes a file without rows next to the queue's file. publish() puts it in that one's place.
+    /// Makes a file without rows next to the queue's file, which publish() replaces.
     [[nodiscard]] static Result<OrderWriter> begin_anew(const std::filesystem::path& folder,
                                                         const std::string& queue_uuid);
     /// Returns the last row, or nothing.

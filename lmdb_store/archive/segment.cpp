@@ -16,9 +16,9 @@ namespace sluice::store {
 namespace {
 
 constexpr std::string_view kSuffix = ".sla";
-/// The name of replace_file()'s temporary file contains it, before the process id.
+/// Part of the names of replace_file()'s temporary files of segments, before the process id.
 constexpr std::string_view kUnfinished = ".sla.new";
-/// The same of a batch order.
+/// Beginning of the names of batch orders.
 constexpr std::string_view kOrder = "order.";
 constexpr std::string_view kNew = ".new.";
 constexpr std::size_t kOrdinalDigits = 12;

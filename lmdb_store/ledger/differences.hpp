@@ -42,7 +42,7 @@ public:
 struct RowDifference {
     std::string table, key, column;
     std::optional<std::string> stored;  ///< No value if the column or the row is absent.
-    std::optional<std::string> right;   ///< Likewise, in the ledger that is known to be right.
+    std::optional<std::string> right;   ///< In the ledger that is known to be right.
 };
 /// Returns false to end the comparison.
 using DifferenceVisitor = std::function<bool(const RowDifference&)>;

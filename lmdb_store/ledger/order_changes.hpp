@@ -44,8 +44,8 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> change_of(const RowAccess& rows,
                                                          std::string_view key,
                                                          const std::optional<OrderKey>& order);
-    /// The same. The order that get() returned last is not looked up again. Requires: forget_read()
-    /// was called since its change was written or erased.
+    /// As change_of(), but does not look up the order that get() returned last. Requires:
+    /// forget_read() was called since that order's change was written or erased.
     [[nodiscard]] std::optional<std::uint64_t> change_when_read(const RowAccess& rows,
                                                                 std::string_view key,
                                                                 const OrderKey& order);
@@ -57,7 +57,7 @@ private:
                                                const std::optional<OrderKey>& order);
 
     std::string value_;
-    std::string last_key_;  ///< Of the order that get() returned last. Empty: of none.
+    std::string last_key_;  ///< Key of the order that get() returned last, or empty.
     std::optional<std::uint64_t> last_change_;
 };
 

@@ -160,8 +160,8 @@ public:
     [[nodiscard]] virtual Result<SequenceNumber> last_seq() = 0;
     /// Returns the first numbers after `after` that were assigned and have no record, or nothing.
     [[nodiscard]] virtual Result<std::optional<SequenceRange>> first_gap(SequenceNumber after) = 0;
-    /// Stores a record in place of those numbers, at the first of them. kConflict if they are not
-    /// the first gap after `after`.
+    /// Stores a record at the first number of a gap, in place of all its numbers. Returns kConflict
+    /// if `gap` is not the first one after `after`.
     [[nodiscard]] virtual Status fill_gap(SequenceNumber after, const SequenceRange& gap,
                                           std::string_view record) = 0;
     [[nodiscard]] virtual Result<QueueFill> fill() = 0;
@@ -198,7 +198,7 @@ public:
     /// Finds the ends of the lanes without an owner, and moves their records. Costs little if all
     /// are empty.
     [[nodiscard]] virtual Status recover_lanes() = 0;
-    /// Does so after waiting for other processes that move, so that each lane is read once.
+    /// As recover_lanes(), but waits for other processes that move, so that each lane is read once.
     [[nodiscard]] virtual Status recover_lanes_in_turn() = 0;
     /// Copies about `bytes_max` bytes of records, lane by lane, without moving them.
     [[nodiscard]] virtual Result<std::vector<LaneRecord>> read_lanes(std::size_t bytes_max) = 0;

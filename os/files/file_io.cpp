@@ -45,8 +45,8 @@ const char* kind_of(mode_t mode) noexcept {
     }
 }
 
-/// Returns where a person moves what is no regular file: above its folder if both have one owner.
-/// `sluice doctor` would find it again in some folders of a store, and in none that holds them.
+/// Returns the path to which a person moves a file that is not a regular one: above its folder if
+/// both have one owner, because `sluice doctor` may report it again in a folder of a store.
 std::filesystem::path place_aside(const std::filesystem::path& path) {
     const std::filesystem::path folder = path.parent_path();
     const std::filesystem::path above = folder.parent_path();

@@ -58,8 +58,8 @@ private:
 /// @param error  Unless it is nullptr, gets the errno of a failed open(), or 0.
 [[nodiscard]] Result<Fd> open_plain(const std::filesystem::path& path, int flags,
                                     int* error = nullptr);
-/// Checks the same of a file that another library opens by its name, and that it belongs to the
-/// owner of its folder. Requires a folder where only its owner may rename files.
+/// Checks a file that another library opens by its name, as open_plain() does, and that it belongs
+/// to the owner of its folder. Requires a folder where only its owner may rename files.
 [[nodiscard]] Status check_plain(const std::filesystem::path& path);
 /// Writes all of `bytes`, again after EINTR and partial writes. Returns 0 or an errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes) noexcept;
@@ -100,7 +100,7 @@ private:
 /// Returns the contents of a file. kInvalid if it is no regular file or longer than `bytes_max`.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t bytes_max);
-/// The same, by open_plain().
+/// As read_file(), but opens the file by open_plain().
 [[nodiscard]] Result<std::string> read_plain_file(const std::filesystem::path& path,
                                                   std::size_t bytes_max);
 /// Returns up to 4 KB of a file of /proc, whose length is unknown before it is read.

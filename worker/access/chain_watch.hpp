@@ -1,6 +1,6 @@
-// Chain watch: notices that a ledger has new changes, for all that wait for them.
+// Chain watch: notices that a ledger has new changes, for the requests that wait for them.
 //
-// A thread of its own, because a read of PostgreSQL may take long. Idle while none waits.
+// A thread of its own, because a read of PostgreSQL may take long. Idle while no request waits.
 #pragma once
 
 #include <chrono>

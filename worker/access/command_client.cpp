@@ -186,8 +186,8 @@ public:
             if (lock.error().code != ErrorCode::kBusy) {
                 return unfinished(lock.error().message);
             }
-            if (Status looked = look(); !looked && !looks_again_after(looked.error())) {
-                return unfinished(looked.error().message);
+            if (Status read = read_result(); !read && !retries_after(read.error())) {
+                return unfinished(read.error().message);
             }
             if (is_finished()) {
                 return std::move(*applied_);
@@ -214,7 +214,7 @@ private:
     [[nodiscard]] bool is_finished() const {
         return applied_ && (applied_->work_left == 0 || options_.leaves_work);
     }
-    Status look() {
+    Status read_result() {
         try {
             if (!reading_) {
                 auto opened = options_.open_for_reading();
@@ -239,7 +239,7 @@ private:
         return Status::success();
     }
     /// Retries, because the command is in the queue and a failover of the primary passes.
-    bool looks_again_after(const Error& error) {
+    bool retries_after(const Error& error) {
         reading_.reset();
         if (unreadable_since_ == Clock::time_point{}) {
             unreadable_since_ = steady_now();

@@ -58,9 +58,9 @@ struct CommandOptions {
                                                 const CommandOptions& options,
                                                 const std::atomic<bool>& stop);
 
-/// Puts the command into the place of the inputs that it accepts as lost, and waits likewise.
-/// Returns kConflict if they are not the first that the queue lacks after `applied`, the ledger's
-/// checkpoint.
+/// Puts the command into the place of the inputs that it accepts as lost, and waits as
+/// run_command() does. Returns kConflict if these inputs are not the first that the queue lacks
+/// after `applied`, the ledger's checkpoint.
 /// @param request  An AcceptGap, with a reason.
 [[nodiscard]] Result<CommandResult> accept_gap(const store::StorePaths& paths, store::Queue& queue,
                                                SequenceNumber applied, const Request& request,

@@ -97,7 +97,7 @@ template <class Read>
     return with_snapshot(frame, ledger_url, ReadFrom::kAnyServer, std::forward<Read>(read));
 }
 
-/// Likewise, for an account of the store: kNotFound if it is unknown.
+/// Calls `read` also with the number of the account. Returns kNotFound if the store lacks it.
 template <class Read>
 [[nodiscard]] auto with_account(const Frame& frame, const AccountId& account,
                                 const std::string& ledger_url, ReadFrom from, Read&& read)

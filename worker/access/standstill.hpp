@@ -1,4 +1,4 @@
-// Standstill: tells who reads a report that the worker does not apply what arrives.
+// Standstill: tells the reader of a report that the worker does not apply new inputs.
 #pragma once
 
 #include "program/cli/cli.hpp"

@@ -37,7 +37,7 @@ void add_no_wait(Subcommand app, bool& target);
 /// Returns kPending if the command waits for another actor's approval; the text names its id.
 [[nodiscard]] Status submit(const Frame& frame, const Command& command,
                             const SubmitOptions& options);
-/// Does the same without printing.
+/// As submit(), but prints nothing.
 [[nodiscard]] Result<worker::CommandResult> submit_quietly(const Frame& frame,
                                                            const Command& command,
                                                            const SubmitOptions& options);
@@ -75,7 +75,7 @@ Status run_written(const Frame& frame, const Written<What>& written) {
     return submit(frame, written.command, written.submit);
 }
 
-/// Likewise, for a command whose account is that of its id.
+/// Runs a command whose account is that of its id.
 template <class What>
 Status run_by_id(const Frame& frame, const Written<What>& written) {
     const auto options = with_account_of(frame, written.command.id, written.submit);
@@ -93,7 +93,7 @@ Status run_tried(const Frame& frame, const Tried<What>& tried) {
     return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
 }
 
-/// Likewise, for a command whose account is that of its id.
+/// Runs or tries a command whose account is that of its id.
 template <class What>
 Status run_tried_by_id(const Frame& frame, const Tried<What>& tried) {
     const auto options = with_account_of(frame, tried.command.id, tried.submit);

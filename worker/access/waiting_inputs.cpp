@@ -15,9 +15,9 @@
 namespace sluice::cli {
 namespace {
 
-/// How long a read waits for a lock of the queue that another process has: it can do without.
+/// How long a read waits for a lock of the queue. It gives up then, because the count is optional.
 constexpr std::chrono::milliseconds kLockWait{100};
-/// Records of the queue that are looked at.
+/// Records of the queue that are read.
 constexpr std::size_t kRecordsMax = 100'000;
 
 /// Returns nullptr if this store's queue is not the one that the ledger's snapshot is of, or cannot
@@ -40,7 +40,7 @@ std::uint64_t count_waiting(
         return 0;
     }
     std::set<std::string> found;  // by time of receipt and request
-    const auto look = [&](std::string_view bytes) {
+    const auto count = [&](std::string_view bytes) {
         const auto record = decode_record(bytes);
         if (!record.ok() || !is_of_order(record->meta.topic)) {
             return;
@@ -58,13 +58,13 @@ std::uint64_t count_waiting(
     // The lanes first, so that a record that moves meanwhile is not missed. It is found twice then.
     if (auto lanes = queue->read_lanes(kReadLanesBytes); lanes.ok()) {
         for (const store::LaneRecord& record : *lanes) {
-            look(record.bytes);
+            count(record.bytes);
         }
     }
     const SequenceNumber next{ledger.head().applied_seq.value + 1};
     std::size_t seen = 0;
     static_cast<void>(visit_queue(*queue, next, [&](store::QueuedRecord& record) {
-        look(record.bytes);
+        count(record.bytes);
         return ++seen < kRecordsMax;
     }));
     return found.size();

@@ -1,4 +1,4 @@
-// Waiting inputs: what the queue and the lanes of this store hold that the ledger has not applied,
+// Waiting inputs: inputs in queue and lanes of this store that the ledger has not applied,
 // so that a command does not say that something is missing which waits.
 #pragma once
 

@@ -42,8 +42,8 @@ struct CopyOptions {
     std::optional<store::StorePaths> writer;
     /// Receives the number of rows written so far. May be empty.
     std::function<void(std::uint64_t)> progress;
-    /// The copy is compared with, and no worker opens it: workers of the source run meanwhile, and
-    /// a folder takes the ledger of a fleet.
+    /// No worker will open the copy. So workers of the source may run meanwhile, and a folder may
+    /// take the ledger of a fleet.
     bool is_snapshot = false;
 };
 
@@ -57,7 +57,7 @@ struct ComparedTable {
     }
 };
 
-/// Returns the digests of the same tables as pairs.
+/// Pairs the digests of each table.
 [[nodiscard]] std::vector<ComparedTable> side_by_side(
     const std::vector<store::TableDigest>& source, const std::vector<store::TableDigest>& target);
 

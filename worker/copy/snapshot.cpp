@@ -164,7 +164,7 @@ Result<std::optional<fs::path>> newest_snapshot(const fs::path& snapshots) {
     return newest ? std::optional(snapshots / newest->second) : std::optional<fs::path>();
 }
 
-Status restore_snapshot(const fs::path& snapshot, const CommandKeys& keys, const fs::path& into) {
+Status restore_snapshot(const fs::path& snapshot, const CommandKeys& keys, const fs::path& folder) {
     const auto file = read_plain_file(snapshot / kSealedFile, kSealedBytesMax);
     if (!file) {
         return file.error();
@@ -183,18 +183,18 @@ Status restore_snapshot(const fs::path& snapshot, const CommandKeys& keys, const
             "was sealed before it, and --command-key names the key of another store");
     }
     std::error_code failure;
-    fs::create_directory(into, failure);
+    fs::create_directory(folder, failure);
     // A new ledger has the lock file that every program asks for.
-    if (Status created = store::EmbeddedLedger::create(into); !created) {
+    if (Status created = store::EmbeddedLedger::create(folder); !created) {
         return created;
     }
-    fs::copy_file(snapshot / "data.mdb", into / "data.mdb", fs::copy_options::overwrite_existing,
+    fs::copy_file(snapshot / "data.mdb", folder / "data.mdb", fs::copy_options::overwrite_existing,
                   failure);
     if (failure) {
         return system_error(failure.value(), "copy", snapshot / "data.mdb");
     }
     try {
-        const auto text = text_of(into, snapshot.filename().string());
+        const auto text = text_of(folder, snapshot.filename().string());
         if (!text) {
             return text.error();
         }
@@ -202,7 +202,7 @@ Status restore_snapshot(const fs::path& snapshot, const CommandKeys& keys, const
             return {};
         }
     } catch (const LedgerFailure&) {
-        // A row that cannot be read is none that was sealed.
+        // A row that cannot be read differs from the sealed one.
     }
     return not_sealed(snapshot, "has other rows than those that were sealed");
 }

@@ -3,7 +3,7 @@
 //
 // A snapshot is a folder `<store>/snapshots/<time>` with the ledger's rows (`data.mdb`) and a file
 // `snapshot`: the position of each node, rows and SHA-256 of each table, and a seal by the store's
-// command key over all of them. Who can edit the ledger cannot seal what was edited.
+// command key over all of them. The seal needs a key that an editor of the ledger lacks.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,9 @@ struct SnapshotMade {
 [[nodiscard]] Result<std::optional<std::filesystem::path>> newest_snapshot(
     const std::filesystem::path& snapshots);
 
-/// Copies a snapshot's rows into `into`, a new folder, and checks that they are those that were
-/// sealed. kConflict if they are not, or if none of the keys made the seal; kUnsupported if it has
-/// another format.
+/// Copies a snapshot's rows into a new folder, and checks them against the seal. Returns kConflict
+/// if they differ or none of the keys made the seal, and kUnsupported for another format.
 [[nodiscard]] Status restore_snapshot(const std::filesystem::path& snapshot,
-                                      const CommandKeys& keys, const std::filesystem::path& into);
+                                      const CommandKeys& keys, const std::filesystem::path& folder);
 
 }  // namespace sluice::worker

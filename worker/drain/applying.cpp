@@ -67,7 +67,7 @@ Result<Applying::Step> Applying::step() {
     }
 }
 
-/// Makes these the inputs to apply next. The archive may still hold those before them.
+/// Makes these the inputs to apply next. The archiving thread may still use the earlier ones.
 void Applying::hold(std::vector<OwnedInput> inputs) {
     inputs_ = std::make_shared<std::vector<OwnedInput>>(std::move(inputs));
     next_ = 0;
@@ -205,8 +205,8 @@ Status Applying::search(const ForgetNotSearched& wanted) {
     return Status::success();
 }
 
-/// Retries with smaller batches. An input that lacks memory repeatedly, to read it or to apply it,
-/// although it is alone in its batch becomes a dead letter.
+/// Retries with smaller batches. An input that is alone in its batch, and repeatedly lacks memory
+/// to be read or applied, becomes a dead letter.
 Error Applying::no_memory() {
     if (limits_.records_max == 1 && ++no_memory_count_ >= kNoMemoryMax) {
         no_memory_count_ = 0;

@@ -65,7 +65,7 @@ public:
     [[nodiscard]] const WorkLeft& work() const noexcept { return work_; }
     /// Returns the start of the last batch.
     [[nodiscard]] Clock::time_point batch_began() const noexcept { return batch_began_; }
-    /// Returns whether so many inputs wait that other threads help.
+    /// Returns whether other threads help, because many inputs wait.
     [[nodiscard]] bool is_helped() const noexcept { return is_helped_; }
     /// Returns true if more inputs are known to wait, or work is left.
     [[nodiscard]] bool has_backlog() const noexcept;
@@ -75,7 +75,7 @@ public:
 
 private:
     [[nodiscard]] Status open_ledger();
-    /// Inputs that were read while those before them were applied.
+    /// Inputs that were read while earlier inputs were applied.
     struct FurtherInputs {
         SequenceNumber from;
         std::vector<OwnedInput> inputs;  ///< None if there are none, or if they cannot be read.

@@ -32,15 +32,15 @@ public:
     /// Archives inputs [first, first + count), which the ledger holds by now and which do not
     /// change any more. After a failure the archive reads them from the queue again.
     /// @param batch  Their place among the batches of all nodes, if it is known.
-    /// @param aside  On the other thread, if it can be.
+    /// @param aside  Archive on the other thread, if possible.
     void add(const std::shared_ptr<const std::vector<OwnedInput>>& inputs, std::size_t first,
              std::size_t count, const std::optional<AppliedBatch>& batch, bool aside);
     /// Makes turn() read the order of batches from the ledger, because a commit may have succeeded
     /// without an answer.
     void reread_order();
-    /// Opens the archive if it is due, lets it catch up with the ledger, and makes it durable if
-    /// that is due or `flush_now`. Does nothing of that while inputs are being archived, unless
-    /// `flush_now`.
+    /// Opens the archive if that is due, lets it catch up with the ledger, and makes it durable if
+    /// that is due or `flush_now`. While inputs are being archived it does none of this, or with
+    /// `flush_now` waits for them first.
     /// @return the last input that is known to be durable, at most `applied`, or nothing after a
     /// failure.
     [[nodiscard]] std::optional<SequenceNumber> turn(SequenceNumber applied, bool flush_now);

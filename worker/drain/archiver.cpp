@@ -298,8 +298,8 @@ Result<bool> Archiver::catch_up(SequenceNumber applied, Timestamp now) {
     return behind_;
 }
 
-/// Proves what the queue has of the inputs that the archive lacks. Where it lacks some as well, the
-/// archive was off while they were applied: it begins again where this drain began, because the
+/// Proves the inputs of the queue that the archive lacks. If the queue lacks some of them as well,
+/// the archive was off while they were applied. It then begins where this drain began, because the
 /// chain is known there.
 Status Archiver::begin_tail() {
     const SequenceNumber last = writer_->last_seq();

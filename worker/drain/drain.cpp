@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 /// Longest delay after a lost wake-up.
 constexpr std::uint32_t kPollMs = 50;
-constexpr milliseconds kStopLook{50};  ///< Interval of checks for a stop during a pause.
+constexpr milliseconds kStopCheckEvery{50};  ///< Interval of checks for a stop during a pause.
 
 /// Interval between the beginnings of two batches while many events arrive. Each batch costs two
 /// syncs of the disk, for which appending processes wait as well, and a large batch writes fewer
@@ -96,11 +96,11 @@ private:
     [[nodiscard]] Result<bool> guarded_turn(bool idle);
     void finish_forgets();
     void finish_links();
-    void look_at_links();
+    void check_links();
     void links_failed(const Error& error) const;
     [[nodiscard]] Status finish(bool trims);
     void archive_failed(const Error& error) const;
-    void look_at_lanes();
+    void check_lanes();
     void warn(const std::string& text) const {
         if (events_.warning) {
             events_.warning(text);
@@ -134,7 +134,7 @@ private:
     Retry retry_;
     bool runs_on_ = false;  ///< Until it is stopped.
     Clock::time_point last_heartbeat_{};
-    std::string lanes_told_;  ///< The last warning about lanes.
+    std::string last_lanes_warning_;  ///< The last warning about lanes.
 };
 
 Status Drain::Loop::open() {
@@ -215,11 +215,11 @@ Status Drain::Loop::pause_after(const Error& error, const std::atomic<bool>& sto
     if (decision.is_failure) {
         keeper_.state(store::WorkerState::kRetrying, &error);
     }
-    if (decision.is_told && events_.retrying) {
+    if (decision.is_logged && events_.retrying) {
         events_.retrying(error);
     }
     for (const Clock::time_point end = now + decision.pause; steady_now() < end && !stop;) {
-        std::this_thread::sleep_for(std::min<Clock::duration>(kStopLook, end - steady_now()));
+        std::this_thread::sleep_for(std::min<Clock::duration>(kStopCheckEvery, end - steady_now()));
         keeper_.heartbeat();
         heartbeat();
     }
@@ -242,7 +242,7 @@ void Drain::Loop::archive_failed(const Error& error) const {
 }
 
 /// Moves lanes whose owner is gone. Warns once about a problem or a latch.
-void Drain::Loop::look_at_lanes() {
+void Drain::Loop::check_lanes() {
     const std::optional<Status> recovered = keeper_.recover_lanes();
     if (!recovered) {
         return;
@@ -252,14 +252,14 @@ void Drain::Loop::look_at_lanes() {
         problem = "nginx accepts no request, because " + queue_.latch_text() + "; " +
                   store::latch_remedy(*latch);
     }
-    if (!problem.empty() && problem != lanes_told_) {
+    if (!problem.empty() && problem != last_lanes_warning_) {
         warn(problem + " (the queue is still applied)");
     }
-    lanes_told_ = std::move(problem);
+    last_lanes_warning_ = std::move(problem);
 }
 
-/// A command publishes when it ends.
-void Drain::Loop::look_at_links() {
+/// Publishes changed links, unless a command drains: it publishes when it ends.
+void Drain::Loop::check_links() {
     if (!runs_on_) {
         return;
     }
@@ -293,10 +293,10 @@ Result<bool> Drain::Loop::turn(bool idle) {
                          "\" are not the ones that were opened, or LMDB failed to write to them: "
                          "start the worker again on the store that is meant"};
     }
-    look_at_lanes();
+    check_lanes();
     follow_and_publish(false);
     keeper_.periodic(applying_.ledger(), queue_.uuid(), archive_);
-    look_at_links();
+    check_links();
     if (applying_.work().pieces == 0) {
         if (Status done = forgets_.turn(applying_.ledger(), applying_.head().applied_seq, idle);
             !done) {
@@ -331,8 +331,8 @@ Result<bool> Drain::Loop::guarded_turn(bool idle) {
     return false;
 }
 
-/// Leaves to the next worker whatever cannot be done now, so that an unreachable database does not
-/// prevent stopping.
+/// Publishes the links. Only warns about an error, so that an unreachable database does not prevent
+/// stopping; the next worker publishes them.
 void Drain::Loop::finish_links() {
     if (!applying_.has_ledger()) {
         return;
@@ -348,7 +348,7 @@ void Drain::Loop::finish_links() {
     }
 }
 
-/// Likewise.
+/// Performs due forgets. Only warns about an error, for the same reason as finish_links().
 void Drain::Loop::finish_forgets() {
     if (!applying_.has_ledger() || applying_.work().pieces != 0) {
         return;
@@ -392,7 +392,7 @@ Status Drain::Loop::finish(bool trims) {
 }
 
 /// Opens the archive before the first batch, so that no input is read from the queue again for it.
-/// An error is reported by the turn after that batch, if it is still there.
+/// Ignores an error: the first turn() tries again and reports it.
 void Drain::Loop::begin_archive() {
     try {
         static_cast<void>(archive_.turn(applying_.head().applied_seq, false));

@@ -3,9 +3,12 @@
 // Effects and checkpoint are one transaction of the ledger. Publishing the checkpoint, trimming,
 // unlinking and archiving follow, and can be repeated. After a crash at any instant, the next drain
 // resumes after the checkpoint. While a batch is applied, other threads read and prepare the next
-// inputs, and archive those of the batch before: one thread alone applies, in the order of the
+// inputs, and archive the batch before; the thread of run() alone applies them, in the order of the
 // queue. Used by `sluice worker`, and by commands that apply their own record when no worker runs.
-// Not thread-safe.
+//
+// Blocking: that thread waits for the ledger (its disk, or the database and other nodes), for the
+// threads that help, for LMDB's writer lock when it trims or moves lanes, and up to 5 s after an
+// error. Not thread-safe.
 #pragma once
 
 #include <atomic>
@@ -37,8 +40,8 @@ struct DrainOptions {
     /// Threads that prepare inputs before they are applied. 0 means that nothing is read ahead
     /// either.
     unsigned threads = preparing_threads();
-    /// Threads help from so many waiting inputs on. With fewer the worker keeps up alone, and leaves
-    /// the processors to nginx.
+    /// Waiting inputs from which on threads help. With fewer inputs the worker keeps up alone, and
+    /// leaves the processors to nginx.
     std::uint64_t help_from = 50'000;
 };
 

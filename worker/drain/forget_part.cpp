@@ -12,7 +12,7 @@
 namespace sluice::worker {
 namespace {
 
-constexpr std::chrono::seconds kLookEvery{1};
+constexpr std::chrono::seconds kCheckEvery{1};
 }  // namespace
 
 Result<ForgetFound> ForgetParts::search(const ForgetNotSearched& wanted, Ledger& ledger) {
@@ -58,10 +58,10 @@ bool ForgetParts::is_due(const ForgetJob& job, const LedgerHead& head, SequenceN
 }
 
 Status ForgetParts::turn(Ledger& ledger, SequenceNumber applied, bool caught_up, bool now) {
-    if (!now && steady_now() < next_look_) {
+    if (!now && steady_now() < next_check_) {
         return {};
     }
-    next_look_ = steady_now() + kLookEvery;
+    next_check_ = steady_now() + kCheckEvery;
     std::vector<ForgetJob> jobs;
     {
         const std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(queue_.uuid());

@@ -44,7 +44,7 @@ private:
 
     store::Queue& queue_;
     ArchiveFollower& archive_;
-    Clock::time_point next_look_{};
+    Clock::time_point next_check_{};
 };
 
 }  // namespace sluice::worker

@@ -82,7 +82,7 @@ void Housekeeping::state(store::WorkerState state, const Error* waiting_for) {
 
 void Housekeeping::heartbeat() {
     set(words_.heartbeat_ms, wall_ms());
-    if (look_at_queue_.due()) {
+    if (queue_check_.due()) {
         note_queue();
     }
 }
@@ -206,7 +206,7 @@ Result<bool> Housekeeping::trim_when_idle() {
 }
 
 Status Housekeeping::trim_when_crowded() {
-    if (trimmed_ >= published_ || !look_at_mark_.due()) {
+    if (trimmed_ >= published_ || !mark_check_.due()) {
         return Status::success();
     }
     const auto fill = queue_.fill();
@@ -270,7 +270,7 @@ void Housekeeping::periodic(Ledger& ledger, const std::string& node,
 }
 
 std::optional<Status> Housekeeping::recover_lanes() {
-    return look_at_lanes_.due() ? std::optional(queue_.recover_lanes()) : std::nullopt;
+    return lanes_check_.due() ? std::optional(queue_.recover_lanes()) : std::nullopt;
 }
 
 Result<bool> Housekeeping::move_lanes(SequenceNumber applied) {
@@ -279,8 +279,8 @@ Result<bool> Housekeeping::move_lanes(SequenceNumber applied) {
         return fill.error();
     }
     if (fill->lanes.records == 0) {
-        // nginx may have moved them since the worker read the queue and found nothing. It looks
-        // once more, and not for ever for records that were lost.
+        // nginx may have moved records since the worker found the queue empty. The worker reads it
+        // once more, but not again for the same last number: those records were lost.
         const SequenceNumber before = std::exchange(moved_by_nginx_, fill->last_seq);
         return fill->last_seq > applied && fill->last_seq != before;
     }
@@ -289,7 +289,7 @@ Result<bool> Housekeeping::move_lanes(SequenceNumber applied) {
 }
 
 bool Housekeeping::store_in_place(Ledger& ledger) {
-    if (!look_at_files_.due()) {
+    if (!files_check_.due()) {
         return true;
     }
     const auto* embedded = dynamic_cast<const store::EmbeddedLedger*>(&ledger);

@@ -1,7 +1,8 @@
 // Housekeeping: the drain's work that correctness does not depend on.
 //
-// Publishes the checkpoint (which lets nginx trim) and the figures, trims when no process appends,
-// unlinks the bodies of applied inputs, frees the slots of dead readers. Not thread-safe.
+// Publishes the checkpoint (which lets nginx trim) and the figures, trims when no process appends
+// or the queue is above its high-water mark, unlinks the bodies of applied inputs, frees the slots
+// of dead readers. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -103,10 +104,10 @@ private:
     std::deque<BulkFile> bulk_;
     std::uint64_t dead_counted_ = 0;
     TokenDays token_days_;
-    Every look_at_queue_{std::chrono::milliseconds(200)};
-    Every look_at_mark_{std::chrono::seconds(1)};
-    Every look_at_files_{std::chrono::seconds(1)};
-    Every look_at_lanes_{std::chrono::seconds(1)};
+    Every queue_check_{std::chrono::milliseconds(200)};
+    Every mark_check_{std::chrono::seconds(1)};
+    Every files_check_{std::chrono::seconds(1)};
+    Every lanes_check_{std::chrono::seconds(1)};
     Every clear_readers_{std::chrono::seconds(10)};
     Every sweep_orphans_{std::chrono::minutes(10)};
     store::BulkSweep sweep_;

@@ -126,7 +126,7 @@ void BatchApplier::apply_inputs(LedgerTxn& txn, std::vector<OwnedInput>& inputs,
 }
 
 /// Halves the batch after the ledger rejected an input of it, down to the rejected input itself,
-/// which becomes a dead letter; one without its bytes if the ledger rejects those.
+/// which becomes a dead letter. The letter has no bytes if the ledger rejects the bytes as well.
 std::size_t BatchApplier::narrow(const BatchOutcome& outcome, const LedgerFailure& failure) {
     if (outcome.inputs_tried > 1) {
         return outcome.inputs_tried / 2;

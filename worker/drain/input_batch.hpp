@@ -56,7 +56,7 @@ struct Poison {
 class BatchApplier {
 public:
     /// @param seals, senders  As Applier has them.
-    /// @param threads  Prepare inputs while those before them are applied.
+    /// @param threads  Prepare inputs while earlier inputs are applied.
     explicit BatchApplier(SealCheck* seals = nullptr, SenderCheck* senders = nullptr,
                           unsigned threads = preparing_threads())
         : applier_(seals, senders), ahead_(threads) {}

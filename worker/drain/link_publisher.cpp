@@ -90,10 +90,10 @@ Status LinkPublisher::turn(Ledger& ledger, const std::string& node) {
             return failed;
         }
     }
-    if (job_ != nullptr || steady_now() < next_look_) {
+    if (job_ != nullptr || steady_now() < next_check_) {
         return Status::success();
     }
-    next_look_ = steady_now() + kLookEvery;
+    next_check_ = steady_now() + kCheckEvery;
     std::unique_ptr<LedgerReader> snapshot = ledger.snapshot(node);
     const std::uint64_t revision = links_revision(*snapshot);
     if (published_ != revision) {

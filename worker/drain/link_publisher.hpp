@@ -22,7 +22,7 @@ namespace sluice::worker {
 
 class LinkPublisher {
 public:
-    static constexpr std::chrono::milliseconds kLookEvery{500};
+    static constexpr std::chrono::milliseconds kCheckEvery{500};
 
     LinkPublisher(const store::StorePaths& paths, store::ControlWords& words)
         : paths_(paths), words_(words) {}
@@ -30,11 +30,11 @@ public:
     LinkPublisher& operator=(const LinkPublisher&) = delete;
     ~LinkPublisher() { thread_.wait(); }
 
-    /// Publishes the links if they changed, on any node, and if it is time to look. The first call
+    /// Publishes the links if they changed, on any node, and if a check is due. The first call
     /// compares every link. Returns what failed before; it is tried again. Throws LedgerFailure.
     [[nodiscard]] Status turn(Ledger& ledger, const std::string& node);
-    /// Publishes the links if there is no file, or one that has not those of the ledger, and waits
-    /// for it. A file without links tells nginx that every link is unknown.
+    /// Publishes the links, unless the file has those of the ledger, and waits until they are
+    /// written. A file without links tells nginx that every link is unknown.
     [[nodiscard]] Status finish(Ledger& ledger, const std::string& node);
     /// Ends the snapshot once the thread has read it, because a map grows only without one. Call it
     /// before each batch.
@@ -60,7 +60,7 @@ private:
     std::optional<std::uint64_t> published_;  ///< Revision of the file, once it is known.
     std::shared_ptr<Job> job_;
     Status failed_;
-    Clock::time_point next_look_{};
+    Clock::time_point next_check_{};
     SideThread thread_;
 };
 

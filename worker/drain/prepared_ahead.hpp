@@ -1,4 +1,4 @@
-// Prepared ahead: threads that prepare the inputs of a batch while those before them are applied.
+// Prepared ahead: threads that prepare the inputs of a batch while earlier inputs are applied.
 //
 // They compute what an input's bytes say (core/apply/prepared_input.hpp), a few hundred inputs
 // ahead of the applier. They only help: an input that they have not begun when the applier comes to

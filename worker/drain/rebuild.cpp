@@ -56,15 +56,16 @@ Error missing_inputs(const std::string& node, SequenceNumber applied, SequenceNu
                 "rebuilt from all of it"};
 }
 
-Status make_folder(const std::filesystem::path& into) {
+Status make_folder(const std::filesystem::path& folder) {
     std::error_code failure;
-    std::filesystem::create_directory(into, failure);
+    std::filesystem::create_directory(folder, failure);
     if (failure) {
-        return Error{ErrorCode::kIo, "cannot make \"" + into.string() + "\": " + failure.message()};
+        return Error{ErrorCode::kIo,
+                     "cannot make \"" + folder.string() + "\": " + failure.message()};
     }
-    const bool empty = std::filesystem::is_empty(into, failure);
+    const bool empty = std::filesystem::is_empty(folder, failure);
     if (failure || !empty) {
-        return Error{ErrorCode::kConflict, "\"" + into.string() +
+        return Error{ErrorCode::kConflict, "\"" + folder.string() +
                                                "\" is not an empty folder: name one that does not "
                                                "exist yet"};
     }
@@ -74,20 +75,20 @@ Status make_folder(const std::filesystem::path& into) {
 }  // namespace
 
 Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::path> archives,
-                                                const std::filesystem::path& into,
+                                                const std::filesystem::path& folder,
                                                 const RebuildOptions& options) {
     // Opened first, so that a wrong name leaves no empty ledger.
     const auto reader = ArchiveMerge::open(archives);
     if (!reader) {
         return reader.error();
     }
-    if (Status made = make_folder(into); !made) {
+    if (Status made = make_folder(folder); !made) {
         return made.error();
     }
-    if (Status created = store::EmbeddedLedger::create(into); !created) {
+    if (Status created = store::EmbeddedLedger::create(folder); !created) {
         return created.error();
     }
-    return resume_in(std::move(archives), into, options);
+    return resume_in(std::move(archives), folder, options);
 }
 
 Result<std::unique_ptr<Rebuild>> Rebuild::resume_in(std::vector<std::filesystem::path> archives,

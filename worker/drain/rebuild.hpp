@@ -46,11 +46,11 @@ struct RebuildComparison {
 
 class Rebuild {
 public:
-    /// Makes a new ledger in `into`, which must not exist or be an empty folder.
+    /// Makes a new ledger in `folder`, which must be empty or not exist.
     /// @param archives  At least one; of a fleet, one for each node. Merged in the order in which
     /// the fleet's ledger applied them.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
-        std::vector<std::filesystem::path> archives, const std::filesystem::path& into,
+        std::vector<std::filesystem::path> archives, const std::filesystem::path& folder,
         const RebuildOptions& options);
     /// Resumes after the checkpoints of the embedded ledger in `folder`.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> resume_in(
@@ -65,26 +65,27 @@ public:
     /// kCorrupt if the archive is damaged or incomplete, kConflict if retention removed the next
     /// input.
     [[nodiscard]] Status replay();
-    /// Likewise, up to that state: of these nodes alone, with the work done there.
+    /// As replay(), but stops at `end`: after each node's last input and work slice there. Skips
+    /// the inputs of other nodes.
     [[nodiscard]] Status replay_to(const ReplayEnd& end);
-    /// Applies inputs of `node` that follow those applied so far, and leaves the work of the last.
+    /// Applies the next inputs of `node`, and leaves the work of the last one.
     [[nodiscard]] Status append(const std::string& node, std::vector<OwnedInput> inputs);
-    /// Brings the work that the node's last input left up to so many slices, or does all of it.
+    /// Does work that the node's last input left: up to `slices` in total, or all of it.
     [[nodiscard]] Status do_work(const std::string& node, std::optional<std::uint64_t> slices);
     /// Returns the last input of the node that was replayed.
     [[nodiscard]] SequenceNumber applied(const std::string& node);
-    /// Returns the chain after that input.
+    /// Returns the chain after applied().
     [[nodiscard]] Digest256 chain(const std::string& node);
     /// Compares with a ledger that may be in use: replays the inputs that it has applied meanwhile,
     /// and reads one snapshot. Waits some seconds for a lagging archive and for a running forget.
-    /// Requires: begin() made it, of one archive.
+    /// Requires: begin() made this object, from one archive.
     [[nodiscard]] Result<RebuildComparison> compare(store::EmbeddedLedger& other,
                                                     const std::string& node);
 
     [[nodiscard]] std::uint64_t inputs_count() const noexcept { return inputs_count_; }
     /// Returns whether a replay failed because retention removed the next input.
     [[nodiscard]] bool lacks_inputs() const noexcept { return lacks_inputs_; }
-    /// Requires: begin() or resume_in() made it.
+    /// Requires: begin() or resume_in() made this object.
     [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
 
 private:
@@ -99,7 +100,7 @@ private:
     [[nodiscard]] Status take_one(const OwnedSteps& steps, OwnedInput* input, const ReplayEnd* end);
     [[nodiscard]] Status finish_batch(const ReplayEnd* end);
     [[nodiscard]] std::uint64_t slices_done();
-    /// @param slices  How much of the work that the batch leaves is done. Absent: all of it.
+    /// @param slices  Slices of the work that the batch leaves; no value means all.
     [[nodiscard]] Status apply(std::optional<std::uint64_t> slices);
     [[nodiscard]] Result<bool> apply_some(std::size_t& next);
     [[nodiscard]] Status wait_for(const std::string& node, SequenceNumber upto);

@@ -5,7 +5,7 @@
 namespace sluice::worker {
 namespace {
 
-constexpr std::chrono::seconds kTellEvery{1};
+constexpr std::chrono::seconds kLogEvery{1};
 /// Nodes that write the same order wait for each other for less than this. A longer wait is a
 /// failure.
 constexpr std::chrono::seconds kBusyForAWhile{1};
@@ -39,9 +39,9 @@ Retry::Decision Retry::failed(ErrorCode code, Time now) noexcept {
     }
     Decision decision{Next::kPause, pause_, false, false};
     decision.is_failure = code != ErrorCode::kBusy || now - failing_since_ >= kBusyForAWhile;
-    if (decision.is_failure && (last_told_ == Time{} || now - last_told_ >= kTellEvery)) {
-        last_told_ = now;
-        decision.is_told = true;
+    if (decision.is_failure && (last_logged_ == Time{} || now - last_logged_ >= kLogEvery)) {
+        last_logged_ = now;
+        decision.is_logged = true;
     }
     pause_ = std::min(pause_ * 2, kPauseMax);
     return decision;
@@ -49,7 +49,7 @@ Retry::Decision Retry::failed(ErrorCode code, Time now) noexcept {
 
 std::optional<std::chrono::seconds> Retry::succeeded(Time now) noexcept {
     std::optional<std::chrono::seconds> failed_for;
-    if (failing_since_ != Time{} && last_told_ >= failing_since_) {
+    if (failing_since_ != Time{} && last_logged_ >= failing_since_) {
         failed_for = std::chrono::duration_cast<std::chrono::seconds>(now - failing_since_);
     }
     pause_ = kPauseFirst;

@@ -25,7 +25,7 @@ public:
         Next next = Next::kGiveUp;
         std::chrono::milliseconds pause{0};
         bool is_failure = false;  ///< The worker's state becomes kRetrying.
-        bool is_told = false;     ///< The error is logged: at most once a second.
+        bool is_logged = false;   ///< At most once a second.
     };
 
     /// @param seconds_max  How long errors in a row are retried; 0 means without end.
@@ -40,7 +40,7 @@ private:
     std::uint32_t seconds_max_;
     std::chrono::milliseconds pause_ = kPauseFirst;
     Time failing_since_{};
-    Time last_told_{};
+    Time last_logged_{};
 };
 
 }  // namespace sluice::worker

@@ -1,5 +1,5 @@
-// Steps ahead: the steps of a merge of archives, read and unpacked on another thread while those
-// before them are applied.
+// Steps ahead: reads and unpacks the next steps of a merge of archives on another thread, while
+// earlier steps are applied.
 //
 // The steps and the error that ends them are those of ArchiveMerge, in its order. Memory: twice
 // kBytesAhead, and twice the largest input. Not thread-safe.
@@ -24,8 +24,8 @@ namespace sluice::worker {
 /// Neighbouring inputs of one batch, or work that one of the queue's inputs had left.
 struct OwnedSteps {
     std::string queue;
-    std::uint64_t batch = 0;              ///< As MergedStep has it.
-    std::optional<std::uint64_t> slices;  ///< Likewise.
+    std::uint64_t batch = 0;              ///< MergedStep::batch.
+    std::optional<std::uint64_t> slices;  ///< MergedStep::slices.
     std::vector<OwnedInput> inputs;       ///< None for work alone.
 };
 

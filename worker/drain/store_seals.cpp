@@ -19,7 +19,7 @@ Status StoreSeals::load() {
 std::optional<std::string> StoreSeals::fault(const RecordMeta& meta, const Digest256& body_sha256,
                                              std::string_view queue_uuid, SequenceNumber seq) {
     Verdict verdict = keys_.verify(meta, body_sha256, queue_uuid, seq);
-    // A retired key may be in front here still.
+    // The keys may have been replaced since they were read.
     if (verdict == Verdict::kUnknownKey || verdict == Verdict::kValid) {
         if (Status loaded = load(); !loaded) {
             throw LedgerFailure(loaded.error());

@@ -197,16 +197,16 @@ private:
         snapshot_ = std::move(*newest);
         return replay(attempt + kTriesMax);
     }
-    [[nodiscard]] Status begin(const std::filesystem::path& into, const RebuildOptions& how) {
+    [[nodiscard]] Status begin(const std::filesystem::path& folder, const RebuildOptions& how) {
         if (snapshot_) {
             const CommandKeys none;
             const CommandKeys& keys = options_.seals == nullptr ? none : options_.seals->keys();
-            if (Status there = restore_snapshot(*snapshot_, keys, into); !there) {
+            if (Status there = restore_snapshot(*snapshot_, keys, folder); !there) {
                 return there;
             }
         }
-        auto begun = snapshot_ ? Rebuild::resume_in(options_.archives, into, how)
-                               : Rebuild::begin(options_.archives, into, how);
+        auto begun = snapshot_ ? Rebuild::resume_in(options_.archives, folder, how)
+                               : Rebuild::begin(options_.archives, folder, how);
         if (!begun) {
             return begun.error();
         }
@@ -229,7 +229,7 @@ private:
     }
     /// An embedded ledger keeps the pages of a snapshot, so that most is replayed before it.
     [[nodiscard]] Status replay(unsigned attempt) {
-        const std::filesystem::path into =
+        const std::filesystem::path folder =
             options_.temporary / ("replay" + std::to_string(attempt));
         if (Status taken = take_snapshot(); !taken) {
             return taken;
@@ -245,7 +245,7 @@ private:
             }
         };
         replayed_.reset();
-        if (Status begun = begin(into, how); !begun) {
+        if (Status begun = begin(folder, how); !begun) {
             return begun;
         }
         if (Status fits = snapshot_ ? check_begin() : Status(); !fits) {

@@ -58,7 +58,7 @@ TEST(RetryRules, AFailureIsReportedOnceASecond) {
     Retry retry(0);
     int told = 0;
     for (int ms = 0; ms < 3000; ms += 50) {
-        told += retry.failed(ErrorCode::kIo, kStart + milliseconds(ms)).is_told ? 1 : 0;
+        told += retry.failed(ErrorCode::kIo, kStart + milliseconds(ms)).is_logged ? 1 : 0;
     }
     EXPECT_EQ(told, 3);
 }
@@ -66,7 +66,7 @@ TEST(RetryRules, AFailureIsReportedOnceASecond) {
 TEST(RetryRules, RecoveryFromAReportedFailureIsReportedOnce) {
     Retry retry(0);
     EXPECT_EQ(retry.succeeded(kStart), std::nullopt);
-    EXPECT_TRUE(retry.failed(ErrorCode::kNoSpace, kStart).is_told);
+    EXPECT_TRUE(retry.failed(ErrorCode::kNoSpace, kStart).is_logged);
     EXPECT_EQ(retry.succeeded(kStart + seconds(7)), seconds(7));
     EXPECT_EQ(retry.succeeded(kStart + seconds(8)), std::nullopt);
     (void)retry.failed(ErrorCode::kBusy, kStart + seconds(9));  // transient: not reported
