@@ -85,16 +85,6 @@ template <std::size_t kCount>
     return 0;
 }
 
-/// Runs `action`, which returns T, Status or Result<T>. Returns a thrown StoreFailure as an error.
-template <class Action>
-[[nodiscard]] std::invoke_result_t<Action> attempt(Action&& action) {
-    try {
-        return std::forward<Action>(action)();
-    } catch (const StoreFailure& failure) {
-        return failure.error();
-    }
-}
-
 /// Throws StoreFailure unless rc is 0.
 inline void check(int rc, const Environment& environment, std::string_view doing) {
     if (rc != 0) {
@@ -102,20 +92,14 @@ inline void check(int rc, const Environment& environment, std::string_view doing
     }
 }
 
-/// Throws the error of a status as a StoreFailure, if it has one.
-inline void check(const Status& status) {
-    if (!status) {
-        throw StoreFailure(status.error());
-    }
-}
-
-/// Returns the value of a result. Throws its error likewise.
-template <class Value>
-[[nodiscard]] Value checked(Result<Value> result) {
-    if (!result) {
-        throw StoreFailure(result.error());
-    }
-    return std::move(*result);
+/// Returns what `act` returns in a read transaction.
+template <class Act>
+[[nodiscard]] auto read_in(Environment& environment, Act&& act) {
+    return attempt([&] {
+        ReadTxn txn;
+        check(txn.begin(environment), environment, "read");
+        return act(std::as_const(txn));
+    });
 }
 
 /// Returns a view into the map, valid until the transaction writes or ends, or nullopt.
