@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/values/crc32c.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 namespace {
@@ -64,44 +65,36 @@ struct RowsOfFile {
     std::string queue_uuid;
     std::uint64_t count = 0;
 
-    static Result<RowsOfFile> open(const std::filesystem::path& folder, std::string_view queue,
-                                   OpenFile::Mode mode = OpenFile::Mode::kRead) {
-        auto file = OpenFile::open(order_path(folder, queue), mode);
-        if (!file) {
-            return file.error();
-        }
-        const auto size = file->size();
-        return size ? Result<RowsOfFile>({std::move(*file), std::string(queue), *size / kRowBytes})
-                    : size.error();
+    static RowsOfFile open(const std::filesystem::path& folder, std::string_view queue,
+                           OpenFile::Mode mode = OpenFile::Mode::kRead) {
+        OpenFile file = checked(OpenFile::open(order_path(folder, queue), mode));
+        const std::uint64_t count = checked(file.size()) / kRowBytes;
+        return {std::move(file), std::string(queue), count};
     }
     /// Drops the first row that a power failure has torn, and the rows after it, which the disk may
     /// have written before it.
-    Status drop_torn() {
+    void drop_torn() {
         const std::uint64_t first = count - std::min(count, kUnsyncedRowsMax);
-        const auto bytes = file.read_at(first * kRowBytes, (count - first) * kRowBytes);
-        if (!bytes) {
-            return bytes.error();
-        }
+        const std::string bytes =
+            checked(file.read_at(first * kRowBytes, (count - first) * kRowBytes));
         for (std::uint64_t row = first; row < count; ++row) {
-            if (!decode(std::string_view(*bytes).substr((row - first) * kRowBytes, kRowBytes),
+            if (!decode(std::string_view(bytes).substr((row - first) * kRowBytes, kRowBytes),
                         queue_uuid)) {
                 count = row;
             }
         }
-        return Status::success();
+    }
+    [[nodiscard]] std::optional<AppliedBatch> read(std::uint64_t row) const {
+        return decode(checked(file.read_at(row * kRowBytes, kRowBytes)), queue_uuid);
     }
     /// Returns the last row, or nothing. Drops rows at the end that a crash has torn.
-    Result<std::optional<AppliedBatch>> last() {
+    std::optional<AppliedBatch> last() {
         for (; count != 0; --count) {
-            const auto bytes = file.read_at((count - 1) * kRowBytes, kRowBytes);
-            if (!bytes) {
-                return bytes.error();
-            }
-            if (auto row = decode(*bytes, queue_uuid)) {
+            if (auto row = read(count - 1)) {
                 return row;
             }
         }
-        return std::optional<AppliedBatch>();
+        return std::nullopt;
     }
 };
 
@@ -111,13 +104,9 @@ std::filesystem::path order_path(const std::filesystem::path& folder, std::strin
     return folder / (std::string(kOrderPrefix) + std::string(queue_uuid));
 }
 
-Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder) {
-    const Result<std::vector<std::string>> names = names_in(folder);
-    if (!names) {
-        return names.error();
-    }
+std::vector<std::string> list_orders(const std::filesystem::path& folder) {
     std::vector<std::string> queues;
-    for (const std::string& name : *names) {
+    for (const std::string& name : checked(names_in(folder))) {
         const bool is_temporary = name.find('.', kOrderPrefix.size()) != std::string::npos;
         if (name.starts_with(kOrderPrefix) && !is_temporary) {
             queues.push_back(name.substr(kOrderPrefix.size()));
@@ -127,117 +116,75 @@ Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder
     return queues;
 }
 
-Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& folder,
-                                                 std::string_view queue_uuid) {
-    auto rows = RowsOfFile::open(folder, queue_uuid);
-    if (!rows) {
-        return rows.error();
-    }
-    const auto bytes = rows->file.size();
-    if (!bytes) {
-        return bytes.error();
-    }
-    const std::uint64_t count = (*bytes + kRowBytes - 1) / kRowBytes;
+std::optional<std::uint64_t> damaged_row(const std::filesystem::path& folder,
+                                         std::string_view queue_uuid) {
+    const RowsOfFile rows = RowsOfFile::open(folder, queue_uuid);
+    const std::uint64_t count = (checked(rows.file.size()) + kRowBytes - 1) / kRowBytes;
     for (std::uint64_t row = 0; row < count; ++row) {
-        bool is_sound = false;
-        for (int attempt = 0; attempt < 2 && !is_sound; ++attempt) {  // it may be being written
-            const auto text = rows->file.read_at(row * kRowBytes, kRowBytes);
-            if (!text) {
-                return text.error();
-            }
-            is_sound = decode(*text, rows->queue_uuid).has_value();
-        }
-        if (!is_sound) {
-            return std::optional(row + 1);
+        if (!rows.read(row) && !rows.read(row)) {  // at first it may be being written
+            return row + 1;
         }
     }
-    return std::optional<std::uint64_t>();
+    return std::nullopt;
 }
 
 Result<std::vector<std::string>> order_faults(const std::filesystem::path& folder) {
-    const auto queues = list_orders(folder);
-    if (!queues) {
-        return queues.error();
-    }
-    std::vector<std::string> faults;
-    for (const std::string& queue : *queues) {
-        const auto row = damaged_row(folder, queue);
-        if (!row) {
-            return row.error();
+    return attempt([&] {
+        std::vector<std::string> faults;
+        for (const std::string& queue : list_orders(folder)) {
+            if (const auto row = damaged_row(folder, queue)) {
+                faults.push_back("archive: " + order_path({}, queue).string() +
+                                 " is damaged at row " + std::to_string(*row));
+            }
         }
-        if (*row) {
-            faults.push_back("archive: " + order_path({}, queue).string() + " is damaged at row " +
-                             std::to_string(**row));
-        }
-    }
-    return faults;
+        return faults;
+    });
 }
 
 Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
                                         std::string_view queue_uuid, SequenceNumber last) {
-    auto rows = RowsOfFile::open(folder, queue_uuid);
-    if (!rows) {
-        return rows.error();
-    }
-    for (;;) {
-        const auto row = rows->last();
-        if (!row) {
-            return row.error();
-        }
+    return attempt([&] {
+        RowsOfFile rows = RowsOfFile::open(folder, queue_uuid);
         // A row of work alone begins after the inputs that left the work.
-        if (!*row || (*row)->first_seq <= last || (*row)->last_seq <= last) {
-            return rows->count * kRowBytes;
+        for (auto row = rows.last(); row && row->first_seq > last && row->last_seq > last;
+             row = rows.last()) {
+            --rows.count;
         }
-        --rows->count;
-    }
+        return rows.count * kRowBytes;
+    });
 }
 
 Result<std::optional<AppliedBatch>> last_in_order(const std::filesystem::path& folder,
                                                   std::string_view queue_uuid) {
-    auto rows = RowsOfFile::open(folder, queue_uuid);
-    if (!rows && rows.error().code == ErrorCode::kNotFound) {
-        return std::optional<AppliedBatch>();
-    }
-    return rows ? rows->last() : rows.error();
+    auto last = attempt([&] { return RowsOfFile::open(folder, queue_uuid).last(); });
+    return last || last.error().code != ErrorCode::kNotFound ? last : std::optional<AppliedBatch>();
 }
 
 Result<OrderWriter> OrderWriter::open(const std::filesystem::path& folder,
                                       const std::string& queue_uuid) {
-    const std::filesystem::path path = order_path(folder, queue_uuid);
-    if (::access(path.c_str(), F_OK) != 0) {
-        if (Status made = replace_file(path, ""); !made) {
-            return made.error();
+    return attempt([&] {
+        const std::filesystem::path path = order_path(folder, queue_uuid);
+        if (::access(path.c_str(), F_OK) != 0) {
+            check(replace_file(path, ""));
         }
-    }
-    auto rows = RowsOfFile::open(folder, queue_uuid, OpenFile::Mode::kReadWrite);
-    if (!rows) {
-        return rows.error();
-    }
-    if (Status dropped = rows->drop_torn(); !dropped) {
-        return dropped.error();
-    }
-    auto last = rows->last();
-    if (!last) {
-        return last.error();
-    }
-    OrderWriter writer(std::move(rows->file), queue_uuid);
-    writer.rows_ = writer.synced_rows_ = rows->count;
-    writer.last_ = std::move(*last);
-    writer.written_slices_ = writer.last_ ? writer.last_->slices : std::nullopt;
-    return writer;
+        RowsOfFile rows = RowsOfFile::open(folder, queue_uuid, OpenFile::Mode::kReadWrite);
+        rows.drop_torn();
+        std::optional<AppliedBatch> last = rows.last();
+        OrderWriter writer(std::move(rows.file), queue_uuid);
+        writer.rows_ = writer.synced_rows_ = rows.count;
+        writer.last_ = std::move(last);
+        writer.written_slices_ = writer.last_ ? writer.last_->slices : std::nullopt;
+        return writer;
+    });
 }
 
 Result<OrderWriter> OrderWriter::begin_anew(const std::filesystem::path& folder,
                                             const std::string& queue_uuid) {
-    const std::filesystem::path path = new_path(order_path(folder, queue_uuid));
-    if (Status made = replace_file(path, ""); !made) {
-        return made.error();
-    }
-    auto file = OpenFile::open(path, OpenFile::Mode::kReadWrite);
-    if (!file) {
-        return file.error();
-    }
-    return OrderWriter(std::move(*file), queue_uuid);
+    return attempt([&] {
+        const std::filesystem::path path = new_path(order_path(folder, queue_uuid));
+        check(replace_file(path, ""));
+        return OrderWriter(checked(OpenFile::open(path, OpenFile::Mode::kReadWrite)), queue_uuid);
+    });
 }
 
 Status OrderWriter::publish() {
@@ -252,10 +199,10 @@ Status OrderWriter::publish() {
     return sync_folder(folder);
 }
 
-Status OrderWriter::write(std::uint64_t place, const AppliedBatch& row) {
+void OrderWriter::write(std::uint64_t place, const AppliedBatch& row) {
     dirty_ = true;
     written_slices_ = row.slices;
-    return file_.write_at(place * kRowBytes, encode(row));
+    check(file_.write_at(place * kRowBytes, encode(row)));
 }
 
 Status OrderWriter::put(const AppliedBatch& row) {
@@ -268,36 +215,30 @@ Status OrderWriter::put(const AppliedBatch& row) {
                      "batch " + std::to_string(row.number) + " does not follow batch " +
                          std::to_string(last_->number) + " in \"" + file_.path().string() + "\""};
     }
-    // The row before is complete now.
-    if (Status written = last_ ? write(rows_ - 1, *last_) : Status(); !written) {
-        return written;
-    }
-    if (rows_ - synced_rows_ + 1 >= kUnsyncedRowsMax) {
-        if (Status synced = flush(); !synced) {
-            return synced;
+    return attempt([&] {
+        if (last_) {
+            write(rows_ - 1, *last_);  // it is complete now
         }
-    }
-    if (Status written = write(rows_, row); !written) {
-        return written;
-    }
-    ++rows_;
-    last_ = row;
-    return {};
+        if (rows_ - synced_rows_ + 1 >= kUnsyncedRowsMax) {
+            check(flush());
+        }
+        write(rows_, row);
+        ++rows_;
+        last_ = row;
+    });
 }
 
 Status OrderWriter::flush() {
-    if (last_ && last_->slices != written_slices_) {
-        if (Status written = write(rows_ - 1, *last_); !written) {
-            return written;
+    return attempt([&] {
+        if (last_ && last_->slices != written_slices_) {
+            write(rows_ - 1, *last_);
         }
-    }
-    if (!dirty_) {
-        return {};
-    }
-    Status synced = file_.sync();
-    dirty_ = !synced;
-    synced_rows_ = synced ? rows_ : synced_rows_;
-    return synced;
+        if (dirty_) {
+            check(file_.sync());
+            dirty_ = false;
+            synced_rows_ = rows_;
+        }
+    });
 }
 
 Result<OrderReader> OrderReader::open(const std::filesystem::path& folder,
@@ -308,10 +249,10 @@ Result<OrderReader> OrderReader::open(const std::filesystem::path& folder,
                    ? Result<OrderReader>(OrderReader(std::nullopt, std::string(queue_uuid), 0))
                    : Result<OrderReader>(system_error(errno, "read", path));
     }
-    auto rows = RowsOfFile::open(folder, queue_uuid);
-    return rows ? Result<OrderReader>(
-                      OrderReader(std::move(rows->file), std::string(queue_uuid), rows->count))
-                : rows.error();
+    return attempt([&] {
+        RowsOfFile rows = RowsOfFile::open(folder, queue_uuid);
+        return OrderReader(std::move(rows.file), std::string(queue_uuid), rows.count);
+    });
 }
 
 Result<std::optional<AppliedBatch>> OrderReader::next() {

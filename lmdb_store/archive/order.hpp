@@ -3,7 +3,7 @@
 //
 // It has the queue's rows of the table `batches`. The last row is open: it covers every input after
 // its first. So the file of a store with a ledger of its own is written once, and again only while
-// the queue's inputs leave work.
+// the queue's inputs leave work. Functions that return no Result throw StoreFailure.
 #pragma once
 
 #include <filesystem>
@@ -22,15 +22,15 @@ namespace sluice::store {
 [[nodiscard]] std::filesystem::path order_path(const std::filesystem::path& folder,
                                                std::string_view queue_uuid);
 /// Returns the UUIDs of the queues that have a batch order in a folder, sorted.
-[[nodiscard]] Result<std::vector<std::string>> list_orders(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> list_orders(const std::filesystem::path& folder);
 /// Returns the bytes of a queue's file up to its last row that concerns inputs up to `last`.
 [[nodiscard]] Result<std::uint64_t> order_bytes_up_to(const std::filesystem::path& folder,
                                                       std::string_view queue_uuid,
                                                       SequenceNumber last);
 /// Returns the number, from 1, of the first row of a queue's file that is damaged or incomplete, or
 /// nothing. A worker that starts writes such a row and all later rows again.
-[[nodiscard]] Result<std::optional<std::uint64_t>> damaged_row(const std::filesystem::path& folder,
-                                                               std::string_view queue_uuid);
+[[nodiscard]] std::optional<std::uint64_t> damaged_row(const std::filesystem::path& folder,
+                                                       std::string_view queue_uuid);
 /// Returns a sentence for each batch order of a folder that has a damaged or incomplete row.
 [[nodiscard]] Result<std::vector<std::string>> order_faults(const std::filesystem::path& folder);
 /// Returns the last row of a queue's file, or nothing.
@@ -63,7 +63,7 @@ public:
 private:
     OrderWriter(OpenFile file, std::string queue_uuid)
         : file_(std::move(file)), queue_uuid_(std::move(queue_uuid)) {}
-    [[nodiscard]] Status write(std::uint64_t place, const AppliedBatch& row);
+    void write(std::uint64_t place, const AppliedBatch& row);
 
     OpenFile file_;
     std::string queue_uuid_;

@@ -3,15 +3,25 @@
 
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/segment.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 
 struct ArchiveReader::State {
-    Status enter(std::map<std::uint64_t, std::filesystem::path>::const_iterator at);
-    Result<bool> load_block();
-    Status check_follows(const ArchivedInput& input);
-    [[nodiscard]] Error located(const Error& error) const;
-    Result<bool> go_to(std::string_view queue_uuid, SequenceNumber seq);
+    void enter(std::map<std::uint64_t, std::filesystem::path>::const_iterator at);
+    bool load_block();
+    void check_follows(const ArchivedInput& input);
+    /// Returns the value of a result. Throws its error with the name of the file.
+    template <class Value>
+    [[nodiscard]] Value located(Result<Value> result) const {
+        if (!result) {
+            throw_failure(result.error().code,
+                          result.error().message + " (" + file->path().string() + ")");
+        }
+        return std::move(*result);
+    }
+    bool go_to(std::string_view queue_uuid, SequenceNumber seq);
+    std::optional<ArchivePlace> next();
 
     std::map<std::uint64_t, std::filesystem::path> segments;
     std::map<std::uint64_t, std::filesystem::path>::const_iterator segment;  ///< The open segment.
@@ -37,44 +47,25 @@ Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const std::filesystem
     return std::unique_ptr<ArchiveReader>(new ArchiveReader(std::move(state)));
 }
 
-Error ArchiveReader::State::located(const Error& error) const {
-    return {error.code, error.message + " (" + file->path().string() + ")"};
-}
-
-Status ArchiveReader::State::enter(
+void ArchiveReader::State::enter(
     std::map<std::uint64_t, std::filesystem::path>::const_iterator at) {
     segment = at;
     cursor.reset();
     rest = {};
-    if (at == segments.end()) {
-        return Status::success();
-    }
-    auto opened = open_segment(at->second);
-    if (!opened) {
-        return opened.error();
-    }
-    head = std::move(opened->head);
-    file = std::move(opened->file);
+    Segment opened = open_segment(at->second);
+    head = std::move(opened.head);
+    file = std::move(opened.file);
     cursor.emplace(*file);
-    return Status::success();
 }
 
 /// Loads the next block. Returns false at the end of the archive. A torn segment ends at its last
 /// valid block: the writer began another segment for the inputs that followed, and if it did not,
 /// check_follows() finds the gap.
-Result<bool> ArchiveReader::State::load_block() {
+bool ArchiveReader::State::load_block() {
     for (;;) {
         if (cursor) {
-            const auto block = cursor->next();
-            if (!block) {
-                return block.error();
-            }
-            if (*block) {
-                auto unpacked = unpack_block((*block)->head, (*block)->payload);
-                if (!unpacked) {
-                    return located(unpacked.error());
-                }
-                raw = std::move(*unpacked);
+            if (const auto block = cursor->next()) {
+                raw = located(unpack_block(block->head, block->payload));
                 rest = raw;
                 return true;
             }
@@ -83,52 +74,39 @@ Result<bool> ArchiveReader::State::load_block() {
         if (following == segments.end()) {
             return false;
         }
-        if (Status entered = enter(following); !entered) {
-            return entered.error();
-        }
+        enter(following);
     }
 }
 
-Status ArchiveReader::State::check_follows(const ArchivedInput& input) {
+void ArchiveReader::State::check_follows(const ArchivedInput& input) {
     auto [known, is_new] = last_seqs.emplace(head.queue_uuid, input.last_seq);
     const SequenceNumber last = std::exchange(known->second, input.last_seq);
     if (!is_new && input.seq.value != last.value + 1) {
-        return Error{ErrorCode::kCorrupt,
-                     "the archive is incomplete: input " + std::to_string(last.value) +
-                         " of queue " + head.queue_uuid + " is followed by input " +
-                         std::to_string(input.seq.value) + " (" + file->path().string() + ")"};
+        throw_failure(ErrorCode::kCorrupt,
+                      "the archive is incomplete: input " + std::to_string(last.value) +
+                          " of queue " + head.queue_uuid + " is followed by input " +
+                          std::to_string(input.seq.value) + " (" + file->path().string() + ")");
     }
-    return Status::success();
+}
+
+std::optional<ArchivePlace> ArchiveReader::State::next() {
+    if (rest.empty() && !load_block()) {
+        return std::nullopt;
+    }
+    const ArchivedInput input = located(take_input(rest));
+    check_follows(input);
+    return ArchivePlace{head.queue_uuid, input};
 }
 
 Result<std::optional<ArchivePlace>> ArchiveReader::next() {
-    if (state_->rest.empty()) {
-        const auto loaded = state_->load_block();
-        if (!loaded) {
-            return loaded.error();
-        }
-        if (!*loaded) {
-            return std::optional<ArchivePlace>();
-        }
-    }
-    const auto input = take_input(state_->rest);
-    if (!input) {
-        return state_->located(input.error());
-    }
-    if (Status follows = state_->check_follows(*input); !follows) {
-        return follows.error();
-    }
-    return std::optional(ArchivePlace{state_->head.queue_uuid, *input});
+    return attempt([&] { return state_->next(); });
 }
 
 /// Opens the last segment of the queue that begins at or before `seq`. Returns false if there is
 /// none.
-Result<bool> ArchiveReader::State::go_to(std::string_view queue_uuid, SequenceNumber seq) {
+bool ArchiveReader::State::go_to(std::string_view queue_uuid, SequenceNumber seq) {
     for (auto at = segments.cend(); at != segments.cbegin();) {
-        --at;
-        if (Status entered = enter(at); !entered) {
-            return entered.error();
-        }
+        enter(--at);
         if (head.queue_uuid == queue_uuid && head.first_seq <= seq) {
             return true;
         }
@@ -138,32 +116,22 @@ Result<bool> ArchiveReader::State::go_to(std::string_view queue_uuid, SequenceNu
 
 Result<std::optional<ArchivePlace>> ArchiveReader::find(std::string_view queue_uuid,
                                                         SequenceNumber seq) {
-    State& state = *state_;
-    const auto found = state.go_to(queue_uuid, seq);
-    if (!found) {
-        return found.error();
-    }
-    if (!*found) {
-        return std::optional<ArchivePlace>();
-    }
-    if (Status skipped = state.cursor->skip_before(seq); !skipped) {
-        return skipped.error();
-    }
-    state.last_seqs.clear();
-    const auto in_segment = state.segment;
-    for (;;) {
-        auto place = next();
-        if (!place) {
-            return place.error();
+    return attempt([&]() -> std::optional<ArchivePlace> {
+        State& state = *state_;
+        if (!state.go_to(queue_uuid, seq)) {
+            return std::nullopt;
         }
+        state.cursor->skip_before(seq);
+        state.last_seqs.clear();
+        const auto in_segment = state.segment;
+        auto place = state.next();
         // Another queue's segment may follow.
-        if (!*place || state.segment != in_segment || (*place)->input.seq > seq) {
-            return std::optional<ArchivePlace>();
+        while (place && state.segment == in_segment && place->input.last_seq < seq) {
+            place = state.next();
         }
-        if ((*place)->input.last_seq >= seq) {
-            return place;
-        }
-    }
+        return place && state.segment == in_segment && place->input.seq <= seq ? place
+                                                                               : std::nullopt;
+    });
 }
 
 }  // namespace sluice::store

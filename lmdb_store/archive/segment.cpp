@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/values/crc32c.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 namespace {
@@ -42,22 +43,11 @@ struct SegmentFigures {
     std::int64_t created_at_seconds = 0;
 };
 
-Result<std::vector<SegmentFigures>> segment_figures(const std::filesystem::path& folder) {
-    const auto segments = list_segments(folder);
-    if (!segments) {
-        return segments.error();
-    }
+std::vector<SegmentFigures> segment_figures(const std::filesystem::path& folder) {
     std::vector<SegmentFigures> figures;
-    for (const auto& [ordinal, path] : *segments) {
-        const auto segment = open_segment(path);
-        if (!segment) {
-            return segment.error();
-        }
-        const auto bytes = segment->file.size();
-        if (!bytes) {
-            return bytes.error();
-        }
-        figures.push_back({path, *bytes, segment->head.created_at_seconds});
+    for (const auto& [ordinal, path] : checked(list_segments(folder))) {
+        const Segment segment = open_segment(path);
+        figures.push_back({path, checked(segment.file.size()), segment.head.created_at_seconds});
     }
     return figures;
 }
@@ -98,129 +88,92 @@ Result<SegmentHead> read_segment_head(const OpenFile& file) {
     return head;
 }
 
-Result<Segment> open_segment(const std::filesystem::path& path, OpenFile::Mode mode) {
-    auto file = OpenFile::open(path, mode);
-    if (!file) {
-        return file.error();
-    }
-    auto head = read_segment_head(*file);
-    return head ? Result<Segment>(Segment{std::move(*file), std::move(*head)}) : head.error();
+Segment open_segment(const std::filesystem::path& path, OpenFile::Mode mode) {
+    OpenFile file = checked(OpenFile::open(path, mode));
+    SegmentHead head = checked(read_segment_head(file));
+    return {std::move(file), std::move(head)};
 }
 
-Status remove_unfinished(const std::filesystem::path& folder) {
-    const auto names = names_in(folder);
-    if (!names) {
-        return names.error();
-    }
-    for (const std::string& name : *names) {
+void remove_unfinished(const std::filesystem::path& folder) {
+    for (const std::string& name : checked(names_in(folder))) {
         const std::filesystem::path path = folder / name;
         const bool is_unfinished =
             name.find(kUnfinished) != std::string::npos ||
             (name.starts_with(kOrder) && name.find(kNew) != std::string::npos);
         if (is_unfinished && ::unlink(path.c_str()) != 0 && errno != ENOENT) {
-            return system_error(errno, "remove", path);
+            throw StoreFailure(system_error(errno, "remove", path));
         }
     }
-    return Status::success();
 }
 
-Result<std::optional<BlockHead>> BlockCursor::peek() {
-    const auto bytes = file_->read_at(offset_, kBlockHeadBytes);
-    if (!bytes) {
-        return bytes.error();
+std::optional<BlockHead> BlockCursor::peek() {
+    const std::string bytes = checked(file_->read_at(offset_, kBlockHeadBytes));
+    if (bytes.empty()) {
+        return std::nullopt;
     }
-    if (bytes->empty()) {
-        return std::optional<BlockHead>();
-    }
-    const auto head = decode_block_head(*bytes);
+    const auto head = decode_block_head(bytes);
     torn_ = !head.ok();
     return head ? std::optional(*head) : std::nullopt;
 }
 
-Result<std::optional<BlockCursor::Block>> BlockCursor::next() {
+std::optional<BlockCursor::Block> BlockCursor::next() {
     const auto head = peek();
     if (!head) {
-        return head.error();
+        return std::nullopt;
     }
-    if (!*head) {
-        return std::optional<Block>();
-    }
-    auto payload = file_->read_at(offset_ + kBlockHeadBytes, (*head)->stored_bytes);
-    if (!payload) {
-        return payload.error();
-    }
-    if (payload->size() != (*head)->stored_bytes || crc32c(0, *payload) != (*head)->payload_crc) {
+    std::string payload = checked(file_->read_at(offset_ + kBlockHeadBytes, head->stored_bytes));
+    if (payload.size() != head->stored_bytes || crc32c(0, payload) != head->payload_crc) {
         torn_ = true;
-        return std::optional<Block>();
+        return std::nullopt;
     }
-    offset_ += kBlockHeadBytes + (*head)->stored_bytes;
-    return std::optional(Block{**head, std::move(*payload)});
+    offset_ += kBlockHeadBytes + head->stored_bytes;
+    return Block{*head, std::move(payload)};
 }
 
-Status BlockCursor::skip_before(SequenceNumber seq) {
-    for (;;) {
-        const auto head = peek();
-        if (!head) {
-            return head.error();
-        }
-        if (!*head || (*head)->last_seq >= seq) {
-            return Status::success();
-        }
-        offset_ += kBlockHeadBytes + (*head)->stored_bytes;
+void BlockCursor::skip_before(SequenceNumber seq) {
+    for (auto head = peek(); head && head->last_seq < seq; head = peek()) {
+        offset_ += kBlockHeadBytes + head->stored_bytes;
     }
 }
 
-Result<SegmentScan> scan_segment(const OpenFile& file) {
+SegmentScan scan_segment(const OpenFile& file) {
     BlockCursor cursor(file);
     SegmentScan scan;
-    for (;;) {
-        const auto block = cursor.next();
-        if (!block) {
-            return block.error();
-        }
-        if (!*block) {
-            break;
-        }
-        scan.last_seq = (*block)->head.last_seq;
-        scan.chain = (*block)->head.chain;
+    while (const auto block = cursor.next()) {
+        scan.last_seq = block->head.last_seq;
+        scan.chain = block->head.chain;
     }
     scan.sound_bytes = cursor.offset();
     scan.torn = cursor.torn();
     return scan;
 }
 
-Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
-                                          std::int64_t oldest_kept_seconds,
-                                          std::uint64_t bytes_max) {
-    const auto figures = segment_figures(folder);
-    if (!figures) {
-        return figures.error();
-    }
+std::uint64_t remove_old_segments(const std::filesystem::path& folder,
+                                  std::int64_t oldest_kept_seconds, std::uint64_t bytes_max) {
+    const std::vector<SegmentFigures> figures = segment_figures(folder);
     std::uint64_t bytes = 0;
-    for (const SegmentFigures& segment : *figures) {
+    for (const SegmentFigures& segment : figures) {
         bytes += segment.bytes;
     }
     std::uint64_t removed = 0;
-    for (std::size_t i = 0; i + 1 < figures->size(); ++i) {
+    for (std::size_t i = 0; i + 1 < figures.size(); ++i) {
         // All inputs of a segment were applied before the next segment began.
-        const bool old = (*figures)[i + 1].created_at_seconds <= oldest_kept_seconds;
+        const bool old = figures[i + 1].created_at_seconds <= oldest_kept_seconds;
         const bool crowded = bytes_max != 0 && bytes > bytes_max;
         if (!old && !crowded) {
             break;
         }
         std::error_code failure;
-        std::filesystem::remove((*figures)[i].path, failure);
+        std::filesystem::remove(figures[i].path, failure);
         if (failure) {
-            return Error{ErrorCode::kIo,
-                         "cannot remove " + (*figures)[i].path.string() + ": " + failure.message()};
+            throw_failure(ErrorCode::kIo,
+                          "cannot remove " + figures[i].path.string() + ": " + failure.message());
         }
-        bytes -= (*figures)[i].bytes;
+        bytes -= figures[i].bytes;
         ++removed;
     }
     if (removed != 0) {
-        if (Status synced = sync_folder(folder); !synced) {
-            return synced.error();
-        }
+        check(sync_folder(folder));
     }
     return removed;
 }

@@ -1,4 +1,5 @@
-// Segments: the files of an archive, their heads and their blocks.
+// Segments: the files of an archive, their heads and their blocks. Functions that return no Result
+// throw StoreFailure.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@ struct Segment {
     SegmentHead head;
 };
 /// Opens a segment and reads its head.
-[[nodiscard]] Result<Segment> open_segment(const std::filesystem::path& path,
-                                           OpenFile::Mode mode = OpenFile::Mode::kRead);
+[[nodiscard]] Segment open_segment(const std::filesystem::path& path,
+                                   OpenFile::Mode mode = OpenFile::Mode::kRead);
 /// Removes the temporary files that a killed process left of segments and batch orders. Requires:
 /// the worker's lock.
-[[nodiscard]] Status remove_unfinished(const std::filesystem::path& folder);
+void remove_unfinished(const std::filesystem::path& folder);
 
 /// Reads the blocks of a segment in order. Borrows the file.
 class BlockCursor {
@@ -44,15 +45,15 @@ public:
     };
     /// Returns the next valid block, or nullopt at the end of the file or before an invalid block;
     /// torn() is then true.
-    [[nodiscard]] Result<std::optional<Block>> next();
+    [[nodiscard]] std::optional<Block> next();
     /// Skips blocks that end before `seq`, reading only their heads.
-    [[nodiscard]] Status skip_before(SequenceNumber seq);
+    void skip_before(SequenceNumber seq);
     [[nodiscard]] bool torn() const noexcept { return torn_; }
     /// Returns the end of the last valid block, in bytes of the file.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
 private:
-    [[nodiscard]] Result<std::optional<BlockHead>> peek();
+    [[nodiscard]] std::optional<BlockHead> peek();
 
     const OpenFile* file_;
     std::uint64_t offset_ = kSegmentHeadBytes;
@@ -65,13 +66,13 @@ struct SegmentScan {
     std::uint64_t sound_bytes = 0;
     bool torn = false;  ///< The segment ends in an invalid block.
 };
-[[nodiscard]] Result<SegmentScan> scan_segment(const OpenFile& file);
+[[nodiscard]] SegmentScan scan_segment(const OpenFile& file);
 
 /// Removes the oldest segments, never the newest, whose inputs are all older than
 /// `oldest_kept_seconds` (0 keeps any age) or that exceed `bytes_max` in total (0 means no limit).
 /// Returns the number removed.
-[[nodiscard]] Result<std::uint64_t> remove_old_segments(const std::filesystem::path& folder,
-                                                        std::int64_t oldest_kept_seconds,
-                                                        std::uint64_t bytes_max);
+[[nodiscard]] std::uint64_t remove_old_segments(const std::filesystem::path& folder,
+                                                std::int64_t oldest_kept_seconds,
+                                                std::uint64_t bytes_max);
 
 }  // namespace sluice::store

@@ -4,6 +4,7 @@
 #include "core/values/assert.hpp"
 #include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/archive/segment.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 
@@ -14,8 +15,8 @@ struct ArchiveWriter::State {
           options(chosen),
           packer(chosen.level) {}
 
-    Status adopt_newest();
-    Status adopt_last_of_queue(const std::map<std::uint64_t, std::filesystem::path>& segments);
+    void adopt_newest();
+    void adopt_last_of_queue(const std::map<std::uint64_t, std::filesystem::path>& segments);
     Status begin_segment(SequenceNumber first_seq, Timestamp now);
     Status write_block();
     [[nodiscard]] bool needs_new_segment(const ArchivedInput& input, Timestamp now) const;
@@ -48,76 +49,54 @@ ArchiveWriter::~ArchiveWriter() = default;
 Result<std::unique_ptr<ArchiveWriter>> ArchiveWriter::open(const std::filesystem::path& folder,
                                                            const std::string& queue_uuid,
                                                            const ArchiveOptions& options) {
-    auto state = std::make_unique<State>(folder, queue_uuid, options);
-    if (Status adopted = state->adopt_newest(); !adopted) {
-        return adopted.error();
-    }
-    return std::unique_ptr<ArchiveWriter>(new ArchiveWriter(std::move(state)));
+    return attempt([&] {
+        auto state = std::make_unique<State>(folder, queue_uuid, options);
+        state->adopt_newest();
+        return std::unique_ptr<ArchiveWriter>(new ArchiveWriter(std::move(state)));
+    });
 }
 
 /// Continues the newest segment if it is this queue's and ends in a valid block.
-Status ArchiveWriter::State::adopt_newest() {
-    if (Status removed = remove_unfinished(folder); !removed) {
-        return removed;
+void ArchiveWriter::State::adopt_newest() {
+    remove_unfinished(folder);
+    const auto segments = checked(list_segments(folder));
+    if (segments.empty()) {
+        return;
     }
-    const auto segments = list_segments(folder);
-    if (!segments) {
-        return segments.error();
-    }
-    if (segments->empty()) {
-        return Status::success();
-    }
-    const auto& [ordinal, path] = *segments->rbegin();
+    const auto& [ordinal, path] = *segments.rbegin();
     newest_ordinal = ordinal;
-    auto newest = open_segment(path, OpenFile::Mode::kReadWrite);
-    if (!newest) {
-        return newest.error();
+    Segment newest = open_segment(path, OpenFile::Mode::kReadWrite);
+    if (newest.head.queue_uuid != queue_uuid) {
+        return adopt_last_of_queue(segments);
     }
-    if (newest->head.queue_uuid != queue_uuid) {
-        return adopt_last_of_queue(*segments);
-    }
-    const auto scan = scan_segment(newest->file);
-    if (!scan) {
-        return scan.error();
-    }
+    const SegmentScan scan = scan_segment(newest.file);
     // The last writes of a killed process may not be durable yet.
-    if (Status synced = newest->file.sync(); !synced) {
-        return synced;
+    check(newest.file.sync());
+    if (!scan.torn) {
+        file = std::move(newest.file);
+        file_created_at = newest.head.created_at_seconds;
+        file_bytes = durable_bytes = scan.sound_bytes;
     }
-    if (!scan->torn) {
-        file = std::move(newest->file);
-        file_created_at = newest->head.created_at_seconds;
-        file_bytes = durable_bytes = scan->sound_bytes;
+    if (scan.last_seq.value == 0) {
+        return adopt_last_of_queue(segments);
     }
-    if (scan->last_seq.value == 0) {
-        return adopt_last_of_queue(*segments);
-    }
-    last_seq = durable_seq = scan->last_seq;
-    chain = durable_chain = scan->chain;
-    return Status::success();
+    last_seq = durable_seq = scan.last_seq;
+    chain = durable_chain = scan.chain;
 }
 
 /// Finds the last input of this queue in earlier segments.
-Status ArchiveWriter::State::adopt_last_of_queue(
+void ArchiveWriter::State::adopt_last_of_queue(
     const std::map<std::uint64_t, std::filesystem::path>& segments) {
     for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
-        const auto segment = open_segment(at->second);
-        if (!segment) {
-            return segment.error();
-        }
-        const auto scan = segment->head.queue_uuid == queue_uuid
-                              ? scan_segment(segment->file)
-                              : Result<SegmentScan>(SegmentScan{});
-        if (!scan) {
-            return scan.error();
-        }
-        if (scan->last_seq.value != 0) {
-            last_seq = durable_seq = scan->last_seq;
-            chain = durable_chain = scan->chain;
-            return Status::success();
+        const Segment segment = open_segment(at->second);
+        const SegmentScan scan =
+            segment.head.queue_uuid == queue_uuid ? scan_segment(segment.file) : SegmentScan();
+        if (scan.last_seq.value != 0) {
+            last_seq = durable_seq = scan.last_seq;
+            chain = durable_chain = scan.chain;
+            return;
         }
     }
-    return Status::success();
 }
 
 bool ArchiveWriter::State::needs_new_segment(const ArchivedInput& input, Timestamp now) const {
@@ -250,8 +229,10 @@ Result<std::uint64_t> ArchiveWriter::apply_retention(Timestamp now) {
         return std::uint64_t{0};
     }
     const std::int64_t oldest_kept = now.plus_days(-std::int64_t{options.keep_days}).seconds;
-    return remove_old_segments(state_->folder, options.keep_days == 0 ? 0 : oldest_kept,
-                               options.keep_bytes);
+    return attempt([&] {
+        return remove_old_segments(state_->folder, options.keep_days == 0 ? 0 : oldest_kept,
+                                   options.keep_bytes);
+    });
 }
 
 }  // namespace sluice::store

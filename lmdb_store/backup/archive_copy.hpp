@@ -22,9 +22,9 @@ struct QueueState {
 
 /// Copies the segments first and the batch orders then, which so cover each input of the copy.
 /// @param from, to  Folders of archives.
+/// Throws StoreFailure.
 /// @param fault     Set to the fault of the newest segment, if it has one, else to no text.
-[[nodiscard]] Status copy_archive(const std::filesystem::path& from,
-                                  const std::filesystem::path& to, const QueueState& queue,
-                                  std::string& fault);
+void copy_archive(const std::filesystem::path& from, const std::filesystem::path& to,
+                  const QueueState& queue, std::string& fault);
 
 }  // namespace sluice::store

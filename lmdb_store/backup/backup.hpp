@@ -43,7 +43,7 @@ using CopyCheck = std::function<Status(const StorePaths& copy, const Backup& bac
 /// Returns kConflict for a folder that is not empty.
 [[nodiscard]] Result<Backup> write_backup(const BackupSource& source,
                                           const std::filesystem::path& folder,
-                                          const CopyCheck& check);
+                                          const CopyCheck& examine);
 
 /// Reads every record of the queue's copy, and the bodies of those above `applied`. Returns what
 /// the queue holds, or kCorrupt if a record or body is damaged.
@@ -60,6 +60,6 @@ using CopyCheck = std::function<Status(const StorePaths& copy, const Backup& bac
 /// Returns kConflict if the target exists and is not an empty folder.
 [[nodiscard]] Status restore_backup(const std::filesystem::path& folder, const Backup& backup,
                                     const StorePaths& target, std::optional<std::string> group,
-                                    const CopyCheck& check);
+                                    const CopyCheck& examine);
 
 }  // namespace sluice::store

@@ -11,6 +11,7 @@
 
 #include "core/values/crc32c.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
 
@@ -20,60 +21,52 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
-Result<FileSum> read_open(const OpenFile& file, std::uint64_t bytes_max,
-                          const std::function<Status(std::string_view)>& visit) {
+FileSum read_open(const OpenFile& file, std::uint64_t bytes_max,
+                  const std::function<void(std::string_view)>& visit) {
     FileSum read;
     while (read.bytes < bytes_max) {
         const auto wanted =
             static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, bytes_max - read.bytes));
-        const auto piece = file.read_at(read.bytes, wanted);
-        if (!piece) {
-            return piece.error();
-        }
-        if (piece->empty()) {
+        const std::string piece = checked(file.read_at(read.bytes, wanted));
+        if (piece.empty()) {
             break;
         }
-        read.crc = crc32c(read.crc, *piece);
-        read.bytes += piece->size();
-        if (Status visited = visit(*piece); !visited) {
-            return visited.error();
-        }
+        read.crc = crc32c(read.crc, piece);
+        read.bytes += piece.size();
+        visit(piece);
     }
     return read;
 }
 
 }  // namespace
 
-Result<FileSum> read_pieces(const fs::path& path, std::uint64_t bytes_max,
-                            const std::function<Status(std::string_view)>& visit) {
-    const auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-    return file ? read_open(*file, bytes_max, visit) : Result<FileSum>(file.error());
+FileSum read_whole(const fs::path& path) {
+    return read_open(checked(OpenFile::open(path, OpenFile::Mode::kRead)), kWholeFile,
+                     [](std::string_view) {});
 }
 
-Status copy_file(const OpenFile& from, const fs::path& to, std::uint64_t bytes_max,
-                 const FileOwner& owner) {
+void copy_part(const OpenFile& from, const fs::path& to, std::uint64_t bytes_max,
+               const FileOwner& owner) {
     const bool is_new = ::access(to.c_str(), F_OK) != 0;
     const Fd file(open_retrying(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
     if (!file.ok()) {
-        return system_error(errno, "create", to);
+        throw StoreFailure(system_error(errno, "create", to));
     }
-    const auto copied = read_open(from, bytes_max, [&](std::string_view piece) {
-        const int error = write_all(file.get(), piece);
-        return error == 0 ? Status::success() : Status(system_error(error, "write", to));
+    read_open(from, bytes_max, [&](std::string_view piece) {
+        if (const int error = write_all(file.get(), piece); error != 0) {
+            throw StoreFailure(system_error(error, "write", to));
+        }
     });
-    if (!copied) {
-        return copied.error();
-    }
     if (::fdatasync(file.get()) != 0) {
-        return system_error(errno, "sync", to);
+        throw StoreFailure(system_error(errno, "sync", to));
     }
-    return is_new ? set_owner(to, owner) : Status::success();
+    if (is_new) {
+        check(set_owner(to, owner));
+    }
 }
 
-Status copy_file(const fs::path& from, const fs::path& to, std::uint64_t bytes_max,
-                 const FileOwner& owner) {
-    const auto file = OpenFile::open(from, OpenFile::Mode::kRead);
-    return file ? copy_file(*file, to, bytes_max, owner) : Status(file.error());
+void copy_whole(const fs::path& from, const fs::path& to, const FileOwner& owner) {
+    copy_part(checked(OpenFile::open(from, OpenFile::Mode::kRead)), to, kWholeFile, owner);
 }
 
 namespace {
@@ -206,16 +199,16 @@ int copy_rows(const ReadTxn& snapshot, const std::function<bool(std::string_view
 
 }  // namespace
 
-Status copy_environment(const ReadTxn& snapshot, const std::filesystem::path& folder,
-                        const std::function<bool(std::string_view key)>& keeps) {
-    if (Status known = check_library(); !known) {
-        return known;
-    }
+void copy_environment(const ReadTxn& snapshot, const std::filesystem::path& folder,
+                      const std::function<bool(std::string_view key)>& keeps) {
+    check(check_library());
     Copy copy(folder);
     int rc = copy.open(snapshot.environment().map_bytes());
     rc = rc == 0 ? copy_rows(snapshot, keeps, copy) : rc;
     rc = rc == 0 ? copy.finish() : rc;
-    return rc == 0 ? Status::success() : Status(lmdb_error(rc, "copy to", folder));
+    if (rc != 0) {
+        throw StoreFailure(lmdb_error(rc, "copy to", folder));
+    }
 }
 
 }  // namespace sluice::store

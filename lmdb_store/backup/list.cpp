@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "lmdb_store/backup/file_copy.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
@@ -95,16 +96,6 @@ std::optional<Backup> parse_list(const std::string& text) {
     return sound && !backup.queue_uuid.empty() ? std::optional(backup) : std::nullopt;
 }
 
-Result<FileSum> read_whole(const fs::path& path) {
-    return read_pieces(path, kWholeFile, [](std::string_view) { return Status::success(); });
-}
-
-/// Syncs a file that another library wrote.
-Status sync_file(const fs::path& path) {
-    auto file = OpenFile::open(path, OpenFile::Mode::kRead);
-    return file ? file->sync() : Status(file.error());
-}
-
 }  // namespace
 
 std::uint64_t Backup::bytes() const noexcept {
@@ -113,7 +104,7 @@ std::uint64_t Backup::bytes() const noexcept {
         [](std::uint64_t sum, const BackupFile& file) { return sum + file.bytes; });
 }
 
-Status seal_backup(const fs::path& folder, Backup& backup) {
+void seal_backup(const fs::path& folder, Backup& backup) {
     std::error_code error;
     std::vector<fs::path> folders{folder};
     for (auto entry = fs::recursive_directory_iterator(folder, error);
@@ -121,30 +112,24 @@ Status seal_backup(const fs::path& folder, Backup& backup) {
         if (entry->is_directory()) {
             folders.push_back(entry->path());
         } else if (entry->path().filename() != "lock.mdb") {
-            const auto file = read_whole(entry->path());
-            if (!file) {
-                return file.error();
-            }
-            if (Status synced = sync_file(entry->path()); !synced) {
-                return synced;
-            }
+            const FileSum file = read_whole(entry->path());
+            // Another library may have written it.
+            check(checked(OpenFile::open(entry->path(), OpenFile::Mode::kRead)).sync());
             backup.files.push_back(
-                {fs::relative(entry->path(), folder).string(), file->bytes, file->crc});
+                {fs::relative(entry->path(), folder).string(), file.bytes, file.crc});
         }
     }
     if (error) {
-        return system_error(error.value(), "read", folder);
+        throw StoreFailure(system_error(error.value(), "read", folder));
     }
     for (const fs::path& inner : folders) {
         fs::remove(inner / "lock.mdb", error);
-        if (Status synced = sync_folder(inner); !synced) {
-            return synced;
-        }
+        check(sync_folder(inner));
     }
     std::sort(backup.files.begin(), backup.files.end(),
               [](const BackupFile& a, const BackupFile& b) { return a.path < b.path; });
-    Status ok = sync_folder(fs::absolute(folder).parent_path());
-    return ok ? replace_file(folder / kListName, print_list(backup)) : ok;
+    check(sync_folder(fs::absolute(folder).parent_path()));
+    check(replace_file(folder / kListName, print_list(backup)));
 }
 
 Result<Backup> read_backup(const fs::path& folder) {
@@ -156,40 +141,35 @@ Result<Backup> read_backup(const fs::path& folder) {
     return backup ? Result<Backup>(std::move(*backup)) : Result<Backup>(not_a_backup(folder));
 }
 
-Status check_files(const fs::path& folder, const Backup& backup) {
+void check_files(const fs::path& folder, const Backup& backup) {
     for (const BackupFile& listed : backup.files) {
-        const auto file = read_whole(folder / listed.path);
-        if (!file) {
-            return file.error();
-        }
-        if (file->bytes != listed.bytes || file->crc != listed.crc) {
-            return Error{ErrorCode::kCorrupt, "\"" + (folder / listed.path).string() +
-                                                  "\" is not what `sluice backup` wrote: use "
-                                                  "another backup"};
+        const FileSum file = read_whole(folder / listed.path);
+        if (file.bytes != listed.bytes || file.crc != listed.crc) {
+            throw_failure(ErrorCode::kCorrupt,
+                          "\"" + (folder / listed.path).string() +
+                              "\" is not what `sluice backup` wrote: use another backup");
         }
     }
-    return Status::success();
 }
 
 // -- NewFolder ------------------------------------------------------------------------------------
 
-Result<NewFolder> NewFolder::create(const fs::path& folder) {
-    if (::mkdir(folder.c_str(), 0700) == 0) {
-        return NewFolder(folder, true);
-    }
-    if (errno != EEXIST) {
-        return system_error(errno, "create", folder);
+NewFolder::NewFolder(const fs::path& folder) {
+    is_created_ = ::mkdir(folder.c_str(), 0700) == 0;
+    if (!is_created_ && errno != EEXIST) {
+        throw StoreFailure(system_error(errno, "create", folder));
     }
     std::error_code error;
     const bool is_empty = fs::is_directory(folder, error) && fs::is_empty(folder, error);
-    if (error || !is_empty) {
-        return Error{ErrorCode::kConflict, "\"" + folder.string() +
-                                               "\" is not an empty folder; nothing was changed: "
-                                               "name a new one. If an interrupted \"sluice "
-                                               "backup\" or \"sluice restore\" left it, remove it: "
-                                               "it may hold keys"};
+    if (!is_created_ && (error || !is_empty)) {
+        throw_failure(
+            ErrorCode::kConflict,
+            "\"" + folder.string() +
+                "\" is not an empty folder; nothing was changed: name a new one. If an "
+                "interrupted \"sluice backup\" or \"sluice restore\" left it, remove it: it may "
+                "hold keys");
     }
-    return NewFolder(folder, false);
+    folder_ = folder;
 }
 
 NewFolder::~NewFolder() {

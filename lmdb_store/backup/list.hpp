@@ -36,21 +36,20 @@ struct Backup {
 
 /// Reads the list of a backup. Returns kNotFound if the folder is no complete backup.
 [[nodiscard]] Result<Backup> read_backup(const std::filesystem::path& folder);
-/// Reads every file again. Returns kCorrupt if one differs from the list.
-[[nodiscard]] Status check_files(const std::filesystem::path& folder, const Backup& backup);
+// The functions below throw StoreFailure.
+
+/// Reads every file again. Throws kCorrupt if one differs from the list.
+void check_files(const std::filesystem::path& folder, const Backup& backup);
 /// Reads all files of a copy, adds them to `backup`, and writes the list, durably. Removes lock
 /// files.
-[[nodiscard]] Status seal_backup(const std::filesystem::path& folder, Backup& backup);
+void seal_backup(const std::filesystem::path& folder, Backup& backup);
 
 /// A folder that is filled. Its contents are removed when destroyed, unless keep() was called; so
 /// is the folder, if it was created.
 class NewFolder {
 public:
-    /// Returns kConflict if the path exists and is not an empty folder.
-    [[nodiscard]] static Result<NewFolder> create(const std::filesystem::path& folder);
-    NewFolder(NewFolder&& other) noexcept
-        : folder_(std::exchange(other.folder_, {})), is_created_(other.is_created_) {}
-    NewFolder& operator=(NewFolder&&) = delete;
+    /// Throws kConflict if the path exists and is not an empty folder.
+    explicit NewFolder(const std::filesystem::path& folder);
     NewFolder(const NewFolder&) = delete;
     NewFolder& operator=(const NewFolder&) = delete;
     ~NewFolder();
@@ -58,11 +57,8 @@ public:
     void keep() noexcept { folder_.clear(); }
 
 private:
-    NewFolder(std::filesystem::path folder, bool is_created)
-        : folder_(std::move(folder)), is_created_(is_created) {}
-
     std::filesystem::path folder_;
-    bool is_created_;
+    bool is_created_ = false;
 };
 
 }  // namespace sluice::store

@@ -25,10 +25,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFormatBytesMax = 4096;
 
 /// Returns the owner of a file that `sluice init` made.
-Result<FileOwner> owner_of(const fs::path& path) {
+FileOwner owner_of(const fs::path& path) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {
-        return system_error(errno, "inspect", path);
+        throw StoreFailure(system_error(errno, "inspect", path));
     }
     return FileOwner{info.st_uid, info.st_gid, info.st_mode & 0777U};
 }
@@ -38,29 +38,25 @@ fs::path model_of(const std::string& path, const StorePaths& target) {
     return path.starts_with("queue/") ? target.queue / "data.mdb" : target.ledger / "data.mdb";
 }
 
-Status place(const fs::path& folder, const BackupFile& file, const StorePaths& target) {
-    const auto owner = owner_of(model_of(file.path, target));
+void place(const fs::path& folder, const BackupFile& file, const StorePaths& target) {
+    const FileOwner owner = owner_of(model_of(file.path, target));
     for (const fs::path& made : {target.exports, DestinationPaths(target).folder}) {
         if (file.path.starts_with(made.filename().string() + "/") &&
             ::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
-            return system_error(errno, "create", made);
+            throw StoreFailure(system_error(errno, "create", made));
         }
     }
-    return owner ? copy_file(folder / file.path, target.root / file.path, kWholeFile, *owner)
-                 : Status(owner.error());
+    copy_whole(folder / file.path, target.root / file.path, owner);
 }
 
 /// Returns the last input of the queue, or the one before the first that it lacks after `applied`.
 Result<SequenceNumber> last_without_gap(const StorePaths& target, SequenceNumber applied) {
-    const auto queue = Environment::open({.folder = target.queue, .read_only = true});
-    if (!queue) {
-        return queue.error();
-    }
     return attempt([&]() -> Result<SequenceNumber> {
+        const auto queue = checked(Environment::open({.folder = target.queue, .read_only = true}));
         ReadTxn txn;
-        check(txn.begin(**queue), **queue, "read");
+        check(txn.begin(*queue), *queue, "read");
         MDB_dbi records = 0;
-        check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), **queue, "read");
+        check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), *queue, "read");
         const auto next = find(txn, kMainTable, kNextSeqKey);
         if (!next || next->size() != sizeof(std::uint64_t)) {
             return Error{ErrorCode::kCorrupt,
@@ -68,7 +64,7 @@ Result<SequenceNumber> last_without_gap(const StorePaths& target, SequenceNumber
         }
         const SequenceNumber last{get_big_endian<std::uint64_t>(next->data()) - 1};
         std::optional<SequenceRange> gap;
-        check(find_gap(txn.get(), records, applied, last, gap), **queue, "read");
+        check(find_gap(txn.get(), records, applied, last, gap), *queue, "read");
         return gap ? SequenceNumber{gap->first.value - 1} : last;
     });
 }
@@ -76,54 +72,40 @@ Result<SequenceNumber> last_without_gap(const StorePaths& target, SequenceNumber
 /// Puts the backup's key in place of the one that `sluice init` made, and retires it: it seals no
 /// number after the backup's. The worker cannot start without a command key, so that one stays if
 /// the backup has none.
-Status place_command_key(const fs::path& folder, const Backup& backup, const StorePaths& target) {
+void place_command_key(const fs::path& folder, const Backup& backup, const StorePaths& target) {
     const fs::path key = folder / "command.key";
     if (::access(key.c_str(), F_OK) != 0) {
-        return Status::success();
+        return;
     }
-    const auto owner = owner_of(target.command_key);
-    if (!owner) {
-        return owner.error();
-    }
+    const FileOwner owner = owner_of(target.command_key);
     if (::unlink(target.command_key.c_str()) != 0) {
-        return system_error(errno, "remove", target.command_key);
+        throw StoreFailure(system_error(errno, "remove", target.command_key));
     }
-    Status ok = copy_file(key, target.command_key, kWholeFile, *owner);
+    copy_whole(key, target.command_key, owner);
     // Numbers after a gap are not the backup's: nginx can set the queue's numbers ahead.
-    return ok ? rotate_command_key(target.command_key, *owner,
-                                   [&] { return last_without_gap(target, backup.applied); })
-              : ok;
+    check(rotate_command_key(target.command_key, owner,
+                             [&] { return last_without_gap(target, backup.applied); }));
 }
 
-/// Makes a store of the folder. Requires: all else is durable.
-Status place_format(const fs::path& folder, const StorePaths& target, const FileOwner& owner) {
-    const auto format = read_plain_file(folder / "format", kFormatBytesMax);
-    return format ? replace_file(target.format, *format, owner) : Status(format.error());
-}
-
-Status sync_folders(const StorePaths& target) {
-    Status ok = Status::success();
+void sync_folders(const StorePaths& target) {
     const fs::path notify = DestinationPaths(target).folder;
     for (const fs::path& folder : {target.registry, target.bulk, target.queue, target.ledger,
                                    target.archive, target.exports, notify, target.root}) {
         const bool is_there =
             (folder != target.exports && folder != notify) || ::access(folder.c_str(), F_OK) == 0;
-        ok = ok && is_there ? sync_folder(folder) : ok;
+        if (is_there) {
+            check(sync_folder(folder));
+        }
     }
-    return ok;
 }
 
 /// Replaces the contents of an empty store. The folder is no store until its format file, the last
 /// one, is written: whatever opens it then finds the retired key.
-Status fill(const fs::path& folder, const Backup& backup, const StorePaths& target,
-            const CopyCheck& check) {
-    const auto format_owner = owner_of(generation_file(target));
-    const auto key_owner = owner_of(target.master_key);
-    if (!format_owner || !key_owner) {
-        return format_owner ? key_owner.error() : format_owner.error();
-    }
+void fill(const fs::path& folder, const Backup& backup, const StorePaths& target) {
+    const FileOwner format_owner = owner_of(generation_file(target));
+    const FileOwner key_owner = owner_of(target.master_key);
     if (::unlink(target.master_key.c_str()) != 0) {
-        return system_error(errno, "empty", target.root);
+        throw StoreFailure(system_error(errno, "empty", target.root));
     }
     const DestinationPaths notify(target);
     for (const BackupFile& file : backup.files) {
@@ -131,26 +113,23 @@ Status fill(const fs::path& folder, const Backup& backup, const StorePaths& targ
             file.path == notify.key.filename()) {
             continue;
         }
-        if (Status placed = place(folder, file, target); !placed) {
-            return placed;
+        place(folder, file, target);
+    }
+    place_command_key(folder, backup, target);
+    for (const fs::path& key : {target.master_key, notify.key}) {
+        if (const fs::path kept = folder / key.filename(); ::access(kept.c_str(), F_OK) == 0) {
+            copy_whole(kept, key, key_owner);
         }
     }
-    Status ok = place_command_key(folder, backup, target);
-    if (ok && ::access((folder / "master.key").c_str(), F_OK) == 0) {
-        ok = copy_file(folder / "master.key", target.master_key, kWholeFile, *key_owner);
-    }
-    if (const fs::path key = folder / notify.key.filename();
-        ok && ::access(key.c_str(), F_OK) == 0) {
-        ok = copy_file(key, notify.key, kWholeFile, *key_owner);
-    }
-    if (ok && ::access(notify.folder.c_str(), F_OK) == 0) {
+    if (::access(notify.folder.c_str(), F_OK) == 0) {
         // LMDB sets up a lock file that no process uses.
-        ok = replace_file(notify.folder / "lock.mdb", std::string_view("\0", 1));
+        check(replace_file(notify.folder / "lock.mdb", std::string_view("\0", 1)));
     }
-    ok = ok ? sync_folders(target) : ok;
-    ok = ok ? publish_registry(target) : ok;
-    ok = ok ? place_format(folder, target, *format_owner) : ok;
-    return ok ? check(target, backup) : ok;
+    sync_folders(target);
+    check(publish_registry(target));
+    // All else is durable: now the folder is a store.
+    check(replace_file(target.format, checked(read_plain_file(folder / "format", kFormatBytesMax)),
+                       format_owner));
 }
 
 }  // namespace
@@ -164,28 +143,20 @@ std::optional<std::string> group_for(const Backup& backup, const std::string& gi
 }
 
 Status restore_backup(const fs::path& folder, const Backup& backup, const StorePaths& target,
-                      std::optional<std::string> group, const CopyCheck& check) {
-    const auto format = read_store_format(StorePaths(folder));
-    if (!format) {
-        return format.error();
-    }
-    if (Status whole = check_files(folder, backup); !whole) {
-        return whole;
-    }
-    auto made = NewFolder::create(target.root);
-    if (!made) {
-        return made.error();
-    }
-    InitOptions options;
-    options.group = std::move(group);
-    options.max_accounts = format->max_accounts;
-    options.is_complete = false;  // or else nginx would open the files that fill() replaces
-    Status ok = init_store(target, options);
-    ok = ok ? fill(folder, backup, target, check) : ok;
-    if (ok) {
-        made->keep();
-    }
-    return ok;
+                      std::optional<std::string> group, const CopyCheck& examine) {
+    return attempt([&] {
+        const StoreFormat format = checked(read_store_format(StorePaths(folder)));
+        check_files(folder, backup);
+        NewFolder made(target.root);
+        InitOptions options;
+        options.group = std::move(group);
+        options.max_accounts = format.max_accounts;
+        options.is_complete = false;  // or else nginx would open the files that fill() replaces
+        check(init_store(target, options));
+        fill(folder, backup, target);
+        check(examine(target, backup));
+        made.keep();
+    });
 }
 
 }  // namespace sluice::store
