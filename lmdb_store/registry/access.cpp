@@ -34,12 +34,11 @@ auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std:
 
 Status RegistryAccess::write(const std::function<std::string(WriteTxn&)>& change) {
     is_unpublished_ = false;
-    return attempt([&]() -> Status {
+    return attempt([&] {
         WriteTxn txn;
         begin(txn);
         log(txn, change(txn));
         commit(txn);
-        return Status::success();
     });
 }
 
@@ -126,7 +125,7 @@ std::optional<RegisteredShop> RegistryAccess::load_shop(const Txn& txn, const Sh
 RegisteredAccount RegistryAccess::known_account(const Txn& txn, const AccountId& id) const {
     std::optional<RegisteredAccount> row = load_account(txn, id);
     if (!row) {
-        throw StoreFailure({ErrorCode::kNotFound, "there is no account \"" + id.str() + "\""});
+        throw_failure(ErrorCode::kNotFound, "there is no account \"" + id.str() + "\"");
     }
     return *std::move(row);
 }
@@ -162,9 +161,9 @@ void RegistryAccess::store_shop(const WriteTxn& txn, const RegisteredShop& row) 
     if (!row.source.domain.empty()) {
         const std::string key = domain_key(row.source.platform, row.source.domain);
         if (const auto taken = find(txn, tables_.main, key)) {
-            throw StoreFailure({ErrorCode::kConflict, "shop \"" + std::string(*taken) +
-                                                          "\" has the domain \"" +
-                                                          row.source.domain + "\" already"});
+            throw_failure(ErrorCode::kConflict, "shop \"" + std::string(*taken) +
+                                                    "\" has the domain \"" + row.source.domain +
+                                                    "\" already");
         }
         put(txn, tables_.main, key, row.shop_id.view());
     }
@@ -256,9 +255,9 @@ std::optional<RegistryRevision> RegistryAccess::load_followed(const Txn& txn) co
 
 void RegistryAccess::check_independent(const Txn& txn) const {
     if (const auto source = load_followed(txn)) {
-        throw StoreFailure({ErrorCode::kConflict,
-                            "this registry follows that of store " + source->source +
-                                ": change it there, or run \"sluice registry detach\" here first"});
+        throw_failure(ErrorCode::kConflict,
+                      "this registry follows that of store " + source->source +
+                          ": change it there, or run \"sluice registry detach\" here first");
     }
 }
 

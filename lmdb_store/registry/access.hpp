@@ -50,10 +50,10 @@ public:
     /// Returns what `act` returns in a read transaction.
     template <class Act>
     [[nodiscard]] auto read(Act&& act) {
-        return attempt([&]() -> Result<std::invoke_result_t<Act, const ReadTxn&>> {
+        return attempt([&] {
             ReadTxn txn;
             begin(txn);
-            return act(txn);
+            return act(std::as_const(txn));
         });
     }
     /// Opens the present copy first, if another one is open.

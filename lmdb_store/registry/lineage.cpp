@@ -96,7 +96,7 @@ void record_revision(const RegistryTables& tables, const WriteTxn& txn) {
     }
     std::string salt(kRandomBytes, '\0');
     if (RAND_bytes(reinterpret_cast<unsigned char*>(salt.data()), kRandomBytes) != 1) {
-        throw StoreFailure({ErrorCode::kIo, "the system provides no random bytes"});
+        throw_failure(ErrorCode::kIo, "the system provides no random bytes");
     }
     store(tables, txn, next(before, txn.id(), salt));
 }

@@ -96,34 +96,34 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
         if (from_.revision == own_) {
             return false;
         }
-        throw StoreFailure({ErrorCode::kConflict,
-                            "it is this store's own registry as it was earlier: restore a backup "
-                            "instead"});
+        throw_failure(ErrorCode::kConflict,
+                      "it is this store's own registry as it was earlier: restore a backup "
+                      "instead");
     }
     const std::optional<RegistryRevision> before = access_.load_followed(txn_);
     if (!before || allowed == MergeFrom::kAny) {
         return true;
     }
     if (before->source != from_.revision.source) {
-        throw StoreFailure({ErrorCode::kConflict,
-                            "it comes from store " + from_.revision.source +
-                                ", but this registry follows that of store " + before->source +
-                                ": --force follows the other one from now on"});
+        throw_failure(ErrorCode::kConflict, "it comes from store " + from_.revision.source +
+                                                ", but this registry follows that of store " +
+                                                before->source +
+                                                ": --force follows the other one from now on");
     }
     if (from_.revision.number < before->number) {
-        throw StoreFailure({ErrorCode::kConflict,
-                            "it is older (revision " + std::to_string(from_.revision.number) +
-                                ") than what is here (revision " + std::to_string(before->number) +
-                                "): --force merges it"});
+        throw_failure(ErrorCode::kConflict,
+                      "it is older (revision " + std::to_string(from_.revision.number) +
+                          ") than what is here (revision " + std::to_string(before->number) +
+                          "): --force merges it");
     }
     if (!descends_from(from_, *before)) {
-        throw StoreFailure(
-            {ErrorCode::kConflict,
-             "it is no later state of what is here (revision " + std::to_string(before->number) +
-                 "): the history of store " + before->source +
-                 " was forked, as by a backup that was restored there. Nothing was changed. "
-                 "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
-                 "that are revoked here stay revoked"});
+        throw_failure(
+            ErrorCode::kConflict,
+            "it is no later state of what is here (revision " + std::to_string(before->number) +
+                "): the history of store " + before->source +
+                " was forked, as by a backup that was restored there. Nothing was changed. "
+                "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
+                "that are revoked here stay revoked");
     }
     return true;
 }
@@ -146,19 +146,18 @@ void RegistryMerge::adopt_key() {
 
 void RegistryMerge::add_account(const RegisteredAccount& row, std::uint32_t accounts_max) {
     if (const auto taken = find(txn_, tables_.account_ids, account_number_key(row.number))) {
-        throw StoreFailure(
-            {ErrorCode::kConflict, "account \"" + row.account_id.str() + "\" has the number " +
-                                       std::to_string(row.number.value) + ", which is account \"" +
-                                       std::string(*taken) +
-                                       "\" in this store: begin with a new one "
-                                       "(sluice init)"});
+        throw_failure(ErrorCode::kConflict, "account \"" + row.account_id.str() +
+                                                "\" has the number " +
+                                                std::to_string(row.number.value) +
+                                                ", which is account \"" + std::string(*taken) +
+                                                "\" in this store: begin with a new one "
+                                                "(sluice init)");
     }
     if (row.slot.value >= accounts_max) {
-        throw StoreFailure({ErrorCode::kLimit,
-                            "it has more accounts than this store's " +
-                                std::to_string(accounts_max) +
-                                ": raise the limit with \"sluice store set --max-accounts N\" and "
-                                "restart nginx"});
+        throw_failure(ErrorCode::kLimit,
+                      "it has more accounts than this store's " + std::to_string(accounts_max) +
+                          ": raise the limit with \"sluice store set --max-accounts N\" and "
+                          "restart nginx");
     }
     put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
     put(txn_, tables_.account_ids, account_number_key(row.number), row.account_id.view());
@@ -212,16 +211,15 @@ void RegistryMerge::merge_shops() {
                                                here->number.value, row.number.value));
         }
         if (taken != numbers.end() && taken->second != row.shop_id.str()) {
-            throw StoreFailure({ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
-                                                          "\" has the number of shop \"" +
-                                                          taken->second +
-                                                          "\" in this store: begin with a new one "
-                                                          "(sluice init)"});
+            throw_failure(ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
+                                                    "\" has the number of shop \"" + taken->second +
+                                                    "\" in this store: begin with a new one "
+                                                    "(sluice init)");
         }
         if (here && here->account_id != row.account_id) {
-            throw StoreFailure(
-                {ErrorCode::kConflict, "shop \"" + row.shop_id.str() + "\" belongs to account \"" +
-                                           here->account_id.str() + "\" in this store"});
+            throw_failure(ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
+                                                    "\" belongs to account \"" +
+                                                    here->account_id.str() + "\" in this store");
         }
         const bool keeps_source = here && here->source == row.source;
         if (keeps_source && here->suspended == row.suspended) {
@@ -241,19 +239,16 @@ void RegistryMerge::merge_shops() {
 }
 
 void RegistryMerge::add_token(const SealedToken& token, const RegisteredAccount& account) {
-    Result<std::string> secret = key_.open(token.sealed_secret, token.row.token_id.view());
-    if (!secret) {
-        throw StoreFailure(secret.error());
-    }
-    StoredToken row{token.row, account.number, sha256(*secret), token.sealed_secret,
-                    page_key_of(token.row, *secret)};
-    OPENSSL_cleanse(secret->data(), secret->size());
+    std::string secret = checked(key_.open(token.sealed_secret, token.row.token_id.view()));
+    StoredToken row{token.row, account.number, sha256(secret), token.sealed_secret,
+                    page_key_of(token.row, secret)};
+    OPENSSL_cleanse(secret.data(), secret.size());
     const bool is_borne = (row.row.scopes & kWebhookScopes) == 0;
     if (is_borne && find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
-        throw StoreFailure({ErrorCode::kConflict,
-                            "another token of this store has the secret of "
-                            "token \"" +
-                                token.row.token_id.str() + "\""});
+        throw_failure(ErrorCode::kConflict,
+                      "another token of this store has the secret of "
+                      "token \"" +
+                          token.row.token_id.str() + "\"");
     }
     access_.store_token(txn_, row);
     if (is_borne) {
@@ -288,9 +283,9 @@ void RegistryMerge::merge_tokens() {
         }
         const auto account = access_.load_account(txn_, token.row.account_id);
         if (!account) {
-            throw StoreFailure({ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
-                                                         "\" belongs to an account that is not "
-                                                         "among them"});
+            throw_failure(ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
+                                                   "\" belongs to an account that is not "
+                                                   "among them");
         }
         add_token(token, *account);
     }
@@ -309,9 +304,9 @@ void RegistryMerge::merge_users() {
             continue;
         }
         if (!access_.load_account(txn_, row.account_id)) {
-            throw StoreFailure({ErrorCode::kCorrupt, "user \"" + row.name +
-                                                         "\" belongs to an account that is not "
-                                                         "among them"});
+            throw_failure(ErrorCode::kCorrupt, "user \"" + row.name +
+                                                   "\" belongs to an account that is not "
+                                                   "among them");
         }
         access_.store_user(txn_, row);
         note("user", row.name + " of " + row.account_id.str(),
@@ -344,14 +339,14 @@ bool RegistryMerge::finish() {
 
 Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snapshot,
                                                     const MasterKey& key, MergeFrom from) {
-    return attempt([&]() -> Result<std::vector<RegistryChange>> {
+    return attempt([&]() -> std::vector<RegistryChange> {
         const StoreFormat format = access_->format();
         WriteTxn txn;
         access_->begin(txn);
         RegistryMerge merge(*access_, txn, snapshot, key,
                             revision_of(access_->tables(), txn, format.uuid));
         if (!merge.check_source(from)) {
-            return std::vector<RegistryChange>{};
+            return {};
         }
         merge.adopt_key();
         merge.merge_accounts(format.max_accounts);
@@ -367,10 +362,8 @@ Result<std::vector<RegistryChange>> Registry::merge(const RegistrySnapshot& snap
 }
 
 Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
-    return attempt([&]() -> Result<RegistrySnapshot> {
+    return access_->read([&](const ReadTxn& txn) {
         const StoreFormat format = access_->format();
-        ReadTxn txn;
-        access_->begin(txn);
         access_->check_independent(txn);
         RegistrySnapshot all;
         all.revision = revision_of(access_->tables(), txn, format.uuid);
@@ -395,7 +388,7 @@ Result<std::optional<RegistryRevision>> Registry::followed() {
 Status Registry::detach() {
     return access_->write("registry detach", [&](WriteTxn& txn) {
         if (!erase(txn, access_->tables().main, kFollowsKey)) {
-            throw StoreFailure({ErrorCode::kConflict, "this registry follows no other"});
+            throw_failure(ErrorCode::kConflict, "this registry follows no other");
         }
     });
 }

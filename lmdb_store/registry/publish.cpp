@@ -65,68 +65,19 @@ int write_pages(int to, const Environment& registry, CopySeal seal) {
     return write_at(to, {reinterpret_cast<const char*>(&seal), sizeof(seal)}, seal.bytes);
 }
 
-/// Replaces the copy. Its temporary name belongs to the holder of the writer lock. Owner and mode
-/// are those of the generation's page.
-Status replace_copy(const StorePaths& paths, const Environment& registry, const CopySeal& seal) {
-    TemporaryFile temporary(published_file(paths).string() + ".new");
-    const fs::path path = temporary.c_str();
-    struct stat owner {};
-    ::unlink(path.c_str());  // left by a process that was killed
-    const Fd fd(open_retrying(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    if (!fd.ok() || ::stat(generation_file(paths).c_str(), &owner) != 0) {
-        return system_error(errno, "create", path);
-    }
-    if (const int rc = write_pages(fd.get(), registry, seal); rc != 0) {
-        return system_error(rc, "write", path);
-    }
-    const mode_t mode = owner.st_mode & 0777U;
-    if (const int rc = set_owner(fd.get(), owner.st_uid, owner.st_gid, mode); rc != 0) {
-        return system_error(rc, "set the owner of", path);
-    }
-    if (::fsync(fd.get()) != 0) {
-        return system_error(errno, "write", path);
-    }
-    if (::rename(path.c_str(), published_file(paths).c_str()) != 0) {
-        return system_error(errno, "replace", published_file(paths));
-    }
-    temporary.keep();
-    return sync_folder(paths.registry);
-}
-
-/// Maps the page for writing. Replaces one that is missing or cut off, as readable as the store's
-/// format; nginx then opens the store again.
-Result<MappedFile> map_page(const StorePaths& paths) {
-    Result<MappedFile> page = MappedFile::open(generation_file(paths), kGenerationBytes);
-    if (page ||
-        (page.error().code != ErrorCode::kNotFound && page.error().code != ErrorCode::kInvalid)) {
-        return page;
-    }
-    struct stat format {};
-    if (::stat(paths.format.c_str(), &format) != 0) {
-        return system_error(errno, "inspect", paths.format);
-    }
-    Status made = create_generation(
-        paths, {format.st_uid, format.st_gid, static_cast<mode_t>(format.st_mode & 0777U)});
-    return made ? MappedFile::open(generation_file(paths), kGenerationBytes)
-                : Result<MappedFile>(made.error());
-}
-
 /// @param lock  The registry's writer lock.
-Status publish_locked(const StorePaths& paths, const RegistryTables& tables, const WriteTxn& lock) {
-    const Result<MappedFile> page = map_page(paths);
-    if (!page) {
-        return page.error();
-    }
-    auto& counter = *static_cast<std::atomic<std::uint64_t>*>(page->data());
+void publish_locked(const StorePaths& paths, const RegistryTables& tables, const WriteTxn& lock) {
+    const MappedFile page = map_generation(generation_file(paths), [&paths] {
+        return create_generation(paths, owner_like(paths.format, paths));
+    });
+    auto& counter = *static_cast<std::atomic<std::uint64_t>*>(page.data());
     const Result<SealedCopy> last = open_sealed_copy(paths, 0);
     CopySeal seal;
     seal.generation = std::max(counter.load(), last ? last->seal.generation : 0) + 1;
     seal.signing_tokens_max = count_signing_tokens(tables, lock);
-    if (Status replaced = replace_copy(paths, *tables.environment, seal); !replaced) {
-        return replaced;
-    }
+    replace_published(published_file(paths), owner_like(generation_file(paths), paths),
+                      [&](int to) { return write_pages(to, *tables.environment, seal); });
     counter.store(seal.generation, std::memory_order_release);
-    return Status::success();
 }
 
 bool is_published(const StorePaths& paths, const Environment& registry) {
@@ -150,15 +101,53 @@ bool is_published(const StorePaths& paths, const Environment& registry) {
 
 }  // namespace
 
+FileOwner owner_like(const fs::path& path, const StorePaths& paths) {
+    struct stat info {};
+    const bool is_known =
+        ::stat(path.c_str(), &info) == 0 || ::stat(paths.format.c_str(), &info) == 0;
+    return is_known ? FileOwner{info.st_uid, info.st_gid, static_cast<mode_t>(info.st_mode & 0777U)}
+                    : FileOwner{};
+}
+
+MappedFile map_generation(const fs::path& page, const std::function<Status()>& create) {
+    Result<MappedFile> mapped = MappedFile::open(page, kGenerationBytes);
+    if (!mapped && (mapped.error().code == ErrorCode::kNotFound ||
+                    mapped.error().code == ErrorCode::kInvalid)) {
+        check(create());
+        mapped = MappedFile::open(page, kGenerationBytes);
+    }
+    return checked(std::move(mapped));
+}
+
+void replace_published(const fs::path& path, const FileOwner& owner,
+                       const std::function<int(int fd)>& write) {
+    TemporaryFile temporary(path.string() + ".new");
+    const fs::path part = temporary.c_str();
+    const auto done = [](int rc, const char* doing, const fs::path& file) {
+        if (rc != 0) {
+            throw StoreFailure(system_error(rc, doing, file));
+        }
+    };
+    ::unlink(part.c_str());  // left by a process that was killed
+    const Fd fd(open_retrying(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    done(fd.ok() ? 0 : errno, "create", part);
+    done(write(fd.get()), "write", part);
+    done(set_owner(fd.get(), owner.user, owner.group, owner.mode), "set the owner of", part);
+    done(::fsync(fd.get()) == 0 ? 0 : errno, "write", part);
+    done(::rename(part.c_str(), path.c_str()) == 0 ? 0 : errno, "replace", path);
+    temporary.keep();
+    check(sync_folder(path.parent_path()));
+}
+
 Status create_generation(const StorePaths& paths, const FileOwner& owner) {
     return replace_file(generation_file(paths), std::string(kGenerationBytes, '\0'), owner);
 }
 
 Status publish_registry(const StorePaths& paths, const RegistryTables& tables) {
-    return attempt([&]() -> Status {
+    return attempt([&] {
         WriteTxn lock;  // writes nothing
         check(lock.begin(*tables.environment), *tables.environment, "publish");
-        return publish_locked(paths, tables, lock);
+        publish_locked(paths, tables, lock);
     });
 }
 
@@ -171,11 +160,12 @@ Status publish_if_behind(const StorePaths& paths, const RegistryTables& tables) 
     if (is_published(paths, *tables.environment)) {
         return Status::success();
     }
-    return attempt([&]() -> Status {
+    return attempt([&] {
         WriteTxn lock;  // of the process that publishes now, if there is one
         check(lock.begin(*tables.environment), *tables.environment, "publish");
-        return is_published(paths, *tables.environment) ? Status::success()
-                                                        : publish_locked(paths, tables, lock);
+        if (!is_published(paths, *tables.environment)) {
+            publish_locked(paths, tables, lock);
+        }
     });
 }
 

@@ -99,14 +99,11 @@ public:
         : current_(paths, std::move(generation)), key_(key) {}
 
     /// Opens the published registry now, so that no request fails because it cannot be opened.
-    [[nodiscard]] Status start() {
-        return attempt([&]() -> Status {
-            const Snapshot snapshot = take_snapshot();
-            checked_snapshot_ = current_.opened();
-            key_ = checked(tables_.key_in_force(txn_, key_));
-            decoy_ = make_decoy(key_);
-            return Status::success();
-        });
+    void start() {
+        const Snapshot snapshot = take_snapshot();
+        checked_snapshot_ = current_.opened();
+        key_ = checked(tables_.key_in_force(txn_, key_));
+        decoy_ = make_decoy(key_);
     }
 
     ShopPtr find_shop(std::string_view shop_id) override {
@@ -219,9 +216,7 @@ private:
     [[nodiscard]] Snapshot take_snapshot() {
         if (!current_.is_current()) {
             txn_ = ReadTxn();
-            if (const Status refreshed = current_.refresh(); !refreshed) {
-                throw StoreFailure(refreshed.error());
-            }
+            check(current_.refresh());
         }
         return {txn_, *tables_.environment};
     }
@@ -483,18 +478,13 @@ private:
 
 Result<std::unique_ptr<RegistryReader>> RegistryReader::open(const StorePaths& paths,
                                                              const MasterKey& key) {
-    if (const Result<StoreFormat> format = read_store_format(paths); !format) {
-        return format.error();
-    }
-    Result<PublishedGeneration> generation = PublishedGeneration::open(paths);
-    if (!generation) {
-        return generation.error();
-    }
-    auto reader = std::make_unique<LmdbRegistryReader>(paths, std::move(*generation), key);
-    if (Status ok = reader->start(); !ok) {
-        return ok.error();
-    }
-    return std::unique_ptr<RegistryReader>(std::move(reader));
+    return attempt([&]() -> std::unique_ptr<RegistryReader> {
+        (void)checked(read_store_format(paths));
+        auto reader = std::make_unique<LmdbRegistryReader>(
+            paths, checked(PublishedGeneration::open(paths)), key);
+        reader->start();
+        return reader;
+    });
 }
 
 }  // namespace sluice::store

@@ -42,18 +42,12 @@ Status change_account(RegistryAccess& access, const AccountId& id, const std::st
     });
 }
 
-Result<std::unique_ptr<RegistryAccess>> open_registry_copy(const StorePaths& paths) {
-    Result<PublishedGeneration> page = PublishedGeneration::open(paths);
-    if (!page) {
-        return page.error();
-    }
-    const std::uint64_t generation = page->current();
-    Result<RegistryTables> tables = RegistryTables::open_published(paths, generation);
-    if (!tables) {
-        return tables.error();
-    }
-    return std::make_unique<RegistryAccess>(paths, std::move(*tables),
-                                            OpenedCopy{std::move(*page), generation});
+std::unique_ptr<RegistryAccess> open_registry_copy(const StorePaths& paths) {
+    PublishedGeneration page = checked(PublishedGeneration::open(paths));
+    const std::uint64_t generation = page.current();
+    return std::make_unique<RegistryAccess>(
+        paths, checked(RegistryTables::open_published(paths, generation)),
+        OpenedCopy{std::move(page), generation});
 }
 
 /// Logs what `change` returns, behind `shop `.
@@ -63,7 +57,7 @@ Status change_shop(RegistryAccess& access, const ShopId& id,
         access.check_independent(txn);
         std::optional<RegisteredShop> row = access.load_shop(txn, id);
         if (!row) {
-            throw StoreFailure({ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\""});
+            throw_failure(ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\"");
         }
         const std::string what = change(*row);
         access.store_shop(txn, *row);
@@ -85,58 +79,46 @@ void check_source(const ShopSource& source) {
     SourceSettings of_shopify = source.settings;
     of_shopify.from.reset();
     if (source.platform == Platform::kNone && source != ShopSource()) {
-        throw StoreFailure({ErrorCode::kInvalid,
-                            "the shop has no platform, and no settings of one: choose it with "
-                            "--platform"});
+        throw_failure(ErrorCode::kInvalid,
+                      "the shop has no platform, and no settings of one: choose it with "
+                      "--platform");
     }
     if (source.platform == Platform::kWooCommerce && of_shopify != SourceSettings()) {
-        throw StoreFailure({ErrorCode::kInvalid,
-                            "--platform-shop, --money, --test-orders and --gift-cards are settings "
-                            "of Shopify: WooCommerce has none of them"});
+        throw_failure(ErrorCode::kInvalid,
+                      "--platform-shop, --money, --test-orders and --gift-cards are settings "
+                      "of Shopify: WooCommerce has none of them");
     }
     if (!source.domain.empty() && !is_host(source.domain)) {
-        throw StoreFailure({ErrorCode::kInvalid,
-                            "a domain is a host of 253 characters at most, such as shop.example, "
-                            "without blanks and query"});
+        throw_failure(ErrorCode::kInvalid,
+                      "a domain is a host of 253 characters at most, such as shop.example, "
+                      "without blanks and query");
     }
 }
 
 /// Opens the registry, and publishes it if the copy is behind. A process that may not write to it,
 /// such as the worker in its unit, reads the copy.
-Result<std::unique_ptr<RegistryAccess>> open_access(const StorePaths& paths, Registry::Mode mode) {
+std::unique_ptr<RegistryAccess> open_access(const StorePaths& paths, Registry::Mode mode) {
     const bool reads = mode != Registry::Mode::kReadWrite;
     if (mode == Registry::Mode::kPublished ||
         (reads && ::access((paths.registry / "lock.mdb").c_str(), W_OK) != 0)) {
         return open_registry_copy(paths);
     }
-    Result<RegistryTables> tables = RegistryTables::open(paths);
-    if (!tables) {
-        return tables.error();
-    }
-    const Status published = publish_if_behind(paths, *tables);
-    if (!published && !reads) {
-        return published.error();  // doctor reports it to readers
-    }
-    return std::make_unique<RegistryAccess>(paths, std::move(*tables));
+    RegistryTables tables = checked(RegistryTables::open(paths));
+    const Status published = publish_if_behind(paths, tables);
+    check(reads ? Status::success() : published);  // doctor reports it to readers
+    return std::make_unique<RegistryAccess>(paths, std::move(tables));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Registry>> Registry::open(const StorePaths& paths, Mode mode) {
-    Result<StoreFormat> format = read_store_format(paths);
-    if (!format) {
-        return format.error();
-    }
-    if (mode == Mode::kReadWrite) {
-        if (Status ok = check_writable_format(*format); !ok) {
-            return ok.error();
+    return attempt([&] {
+        const StoreFormat format = checked(read_store_format(paths));
+        if (mode == Mode::kReadWrite) {
+            check(check_writable_format(format));
         }
-    }
-    Result<std::unique_ptr<RegistryAccess>> access = open_access(paths, mode);
-    if (!access) {
-        return access.error();
-    }
-    return std::unique_ptr<Registry>(new Registry(std::move(*access)));
+        return std::unique_ptr<Registry>(new Registry(open_access(paths, mode)));
+    });
 }
 
 Registry::Registry(std::unique_ptr<RegistryAccess> access) : access_(std::move(access)) {}
@@ -177,19 +159,17 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
     }
     return access_->write_own("account create " + id.str(), [&](WriteTxn& txn) {
         if (access_->load_account(txn, id)) {
-            throw StoreFailure(
-                {ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already"});
+            throw_failure(ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already");
         }
         const StoreFormat format = access_->format();
         RegisteredAccount row{id, {access_->take_number(txn, kNextAccountKey)}, {}, limit, false,
                               now};
         row.slot = slot_of(row.number);
         if (row.slot.value >= format.max_accounts) {
-            throw StoreFailure(
-                {ErrorCode::kLimit,
-                 "the store has all of its " + std::to_string(format.max_accounts) +
-                     " accounts: raise the limit with \"sluice store set --max-accounts "
-                     "N\" and restart nginx"});
+            throw_failure(ErrorCode::kLimit,
+                          "the store has all of its " + std::to_string(format.max_accounts) +
+                              " accounts: raise the limit with \"sluice store set --max-accounts "
+                              "N\" and restart nginx");
         }
         put(txn, access_->tables().accounts, id.view(), encode_account(row));
         put(txn, access_->tables().account_ids, account_number_key(row.number), id.view());
@@ -217,9 +197,9 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
         "shop create " + id.str() + " of " + account.str(), [&](WriteTxn& txn) {
             const RegisteredAccount owner = access_->known_account(txn, account);
             if (const std::optional<RegisteredShop> taken = access_->load_shop(txn, id)) {
-                throw StoreFailure({ErrorCode::kConflict, "there is a shop \"" + id.str() +
-                                                              "\" already, of account \"" +
-                                                              taken->account_id.str() + "\""});
+                throw_failure(ErrorCode::kConflict, "there is a shop \"" + id.str() +
+                                                        "\" already, of account \"" +
+                                                        taken->account_id.str() + "\"");
             }
             const RegisteredShop row{
                 id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};

@@ -17,8 +17,10 @@ constexpr std::string_view kRetiredMark("\xff\xff\xff\xff", 4);  ///< No account
 }  // namespace
 
 Result<RegistryTables> RegistryTables::open(const StorePaths& paths) {
-    auto environment = Environment::open({paths.registry, kRegistryMapBytes, kDatabasesMax});
-    return environment ? of(paths, std::move(*environment)) : environment.error();
+    return attempt([&] {
+        return of(paths,
+                  checked(Environment::open({paths.registry, kRegistryMapBytes, kDatabasesMax})));
+    });
 }
 
 Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
@@ -29,33 +31,29 @@ Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
                                      .databases_max = kDatabasesMax,
                                      .read_only = true,
                                      .is_copy = true};
-    for (int tries = 0; tries < kTriesMax; ++tries) {
-        const Result<SealedCopy> checked = open_sealed_copy(paths, generation);
-        if (!checked) {
-            return checked.error();
-        }
-        auto copy = Environment::open(options);
-        if (!copy) {
-            return copy.error();
-        }
-        if ((*copy)->is_file(checked->file.get())) {  // not one that replaced it meanwhile
-            Result<RegistryTables> tables = of(paths, std::move(*copy));
-            if (tables) {
-                tables->signing_tokens_max = checked->seal.signing_tokens_max;
+    return attempt([&] {
+        for (int tries = 0; tries < kTriesMax; ++tries) {
+            const SealedCopy sealed = checked(open_sealed_copy(paths, generation));
+            std::shared_ptr<Environment> copy = checked(Environment::open(options));
+            if (copy->is_file(sealed.file.get())) {  // not one that replaced it meanwhile
+                RegistryTables tables = of(paths, std::move(copy));
+                tables.signing_tokens_max = sealed.seal.signing_tokens_max;
+                return tables;
             }
-            return tables;
         }
-    }
-    return Error{ErrorCode::kBusy, "\"" + options.folder.string() + "\" is replaced all the time"};
+        throw_failure(ErrorCode::kBusy,
+                      "\"" + options.folder.string() + "\" is replaced all the time");
+    });
 }
 
 Result<RegistryTables> RegistryTables::open_copy(const StorePaths& copy) {
-    auto environment = Environment::open({.folder = copy.registry / "data.mdb",
-                                          .map_bytes = kRegistryMapBytes,
-                                          .databases_max = kDatabasesMax,
-                                          .read_only = true,
-                                          .is_copy = true});
-    return environment ? of(copy, std::move(*environment)) : environment.error();
+    return attempt([&] {
+        return of(copy, checked(Environment::open({.folder = copy.registry / "data.mdb",
+                                                   .map_bytes = kRegistryMapBytes,
+                                                   .databases_max = kDatabasesMax,
+                                                   .read_only = true,
+                                                   .is_copy = true})));
+    });
 }
 
 Status CurrentRegistry::refresh() {
@@ -80,38 +78,34 @@ Status CurrentRegistry::refresh() {
     return tables.error();
 }
 
-Result<RegistryTables> RegistryTables::of(const StorePaths& paths,
-                                          std::shared_ptr<Environment> environment) {
+RegistryTables RegistryTables::of(const StorePaths& paths,
+                                  std::shared_ptr<Environment> environment) {
     RegistryTables tables;
     tables.environment = std::move(environment);
     tables.main = kMainTable;
     std::array<MDB_dbi, kTables.size()> handles{};
-    if (Status ok = tables.environment->open_databases(kTables, handles, false); !ok) {
-        return ok.error();
-    }
+    check(tables.environment->open_databases(kTables, handles, false));
     tables.accounts = handles[0];
     tables.account_ids = handles[1];
     tables.shops = handles[2];
     tables.tokens = handles[3];
     tables.account_tokens = handles[4];
     tables.bearers = handles[5];
-    return attempt([&]() -> Result<RegistryTables> {
-        ProbeTxn txn;
-        check(txn.begin(*tables.environment), *tables.environment, "read");
-        const auto format = find(txn, tables.main, kFormatKey);
-        if (!format || format->size() != kFormat.size()) {
-            return tables.damaged("format");
-        }
-        if (*format != kFormat) {
-            return Error{ErrorCode::kUnsupported,
-                         "\"" + paths.registry.string() +
-                             (*format == kFormatOfPreReleases
-                                  ? "\" has format 1, which only a pre-release of sluice read: "
-                                    "create a new store with \"sluice init\""
-                                  : "\" has another format: use a newer release of sluice")};
-        }
-        return tables;
-    });
+    ProbeTxn txn;
+    check(txn.begin(*tables.environment), *tables.environment, "read");
+    const auto format = find(txn, tables.main, kFormatKey);
+    if (!format || format->size() != kFormat.size()) {
+        throw StoreFailure(tables.damaged("format"));
+    }
+    if (*format != kFormat) {
+        throw_failure(ErrorCode::kUnsupported,
+                      "\"" + paths.registry.string() +
+                          (*format == kFormatOfPreReleases
+                               ? "\" has format 1, which only a pre-release of sluice read: "
+                                 "create a new store with \"sluice init\""
+                               : "\" has another format: use a newer release of sluice"));
+    }
+    return tables;
 }
 
 Result<MasterKey> RegistryTables::key_in_force(const Txn& txn, const MasterKey& file) const {

@@ -79,8 +79,8 @@ struct RegistryTables {
     }
 
 private:
-    [[nodiscard]] static Result<RegistryTables> of(const StorePaths& paths,
-                                                   std::shared_ptr<Environment> environment);
+    [[nodiscard]] static RegistryTables of(const StorePaths& paths,
+                                           std::shared_ptr<Environment> environment);
 };
 
 /// The published registry, for a process that reads it again and again.

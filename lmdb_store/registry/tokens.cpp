@@ -112,10 +112,10 @@ void check_token_count(const RegistryAccess& access, const WriteTxn& txn,
     for (const auto& [scope, name] : kNamesOf<Scope>) {
         const std::size_t count = count_active(tokens, scope, request.shop_id, now);
         if ((request.scopes & scope) != 0 && count >= kActiveTokensMax) {
-            throw StoreFailure(
-                {ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
-                                        std::to_string(count) + " active tokens with the scope " +
-                                        std::string(name) + " already: revoke one first"});
+            throw_failure(ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
+                                                 std::to_string(count) +
+                                                 " active tokens with the scope " +
+                                                 std::string(name) + " already: revoke one first");
         }
     }
     for (const StoredToken& token : tokens) {
@@ -133,8 +133,8 @@ void check_webhook_secret(const RegistryAccess& access, const WriteTxn& txn,
     for (const StoredToken& other : access.open_tokens(txn, account.number)) {
         if (other.row.scopes == token.row.scopes && other.row.shop_id == token.row.shop_id &&
             other.secret_sha256 == token.secret_sha256 && is_active(other.row, now)) {
-            throw StoreFailure({ErrorCode::kConflict, "token \"" + other.row.token_id.str() +
-                                                          "\" has this secret already"});
+            throw_failure(ErrorCode::kConflict,
+                          "token \"" + other.row.token_id.str() + "\" has this secret already");
         }
     }
 }
@@ -145,9 +145,8 @@ void check_shop(const RegistryAccess& access, const Txn& txn, const TokenRequest
     }
     const std::optional<RegisteredShop> shop = access.load_shop(txn, request.shop_id);
     if (!shop || shop->account_id != request.account_id) {
-        throw StoreFailure({ErrorCode::kNotFound, "account \"" + request.account_id.str() +
-                                                      "\" has no shop \"" + request.shop_id.str() +
-                                                      "\""});
+        throw_failure(ErrorCode::kNotFound, "account \"" + request.account_id.str() +
+                                                "\" has no shop \"" + request.shop_id.str() + "\"");
     }
 }
 
@@ -190,9 +189,9 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         const bool is_borne = (request.scopes & kWebhookScopes) == 0;
         if ((is_borne && find(txn, access_->tables().bearers, to_view(token.secret_sha256))) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
-            throw StoreFailure({ErrorCode::kConflict,
-                                "another token has or had this secret: every token "
-                                "needs its own"});
+            throw_failure(ErrorCode::kConflict,
+                          "another token has or had this secret: every token "
+                          "needs its own");
         }
         if (!is_borne) {
             check_webhook_secret(*access_, txn, account, token, now);
@@ -215,12 +214,12 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
 Status Registry::revoke_token(const TokenId& id, Timestamp now) {
     return access_->write("token revoke " + id.str(), [&](WriteTxn& txn) {
         if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
-            throw StoreFailure({ErrorCode::kNotFound, "there is no token \"" + id.str() + "\""});
+            throw_failure(ErrorCode::kNotFound, "there is no token \"" + id.str() + "\"");
         }
         StoredToken token = access_->load_token(txn, id.view());
         if (token.row.revoked_at) {
-            throw StoreFailure({ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
-                                                          token.row.revoked_at->to_string()});
+            throw_failure(ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
+                                                    token.row.revoked_at->to_string());
         }
         token.row.revoked_at = now;
         access_->store_token(txn, token);
@@ -232,12 +231,9 @@ Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
     return access_->write("key rotate", [&](WriteTxn& txn) {
         static_cast<void>(checked(access_->tables().key_in_force(txn, from)));
         for (StoredToken& token : access_->tokens(txn)) {
-            Result<std::string> secret = from.open(token.sealed_secret, token.row.token_id.view());
-            if (!secret) {
-                throw StoreFailure(secret.error());
-            }
-            token.sealed_secret = to.seal(*secret, token.row.token_id.view());
-            OPENSSL_cleanse(secret->data(), secret->size());
+            std::string secret = checked(from.open(token.sealed_secret, token.row.token_id.view()));
+            token.sealed_secret = to.seal(secret, token.row.token_id.view());
+            OPENSSL_cleanse(secret.data(), secret.size());
             access_->store_token(txn, token);
         }
         put(txn, access_->tables().main, kKeyCheckKey, to.seal(kKeyCheckText, kKeyCheckKey));
@@ -245,11 +241,7 @@ Status Registry::rotate_key(const MasterKey& from, const MasterKey& to) {
 }
 
 Result<MasterKey> Registry::key_in_force(const MasterKey& file) {
-    return attempt([&]() -> Result<MasterKey> {
-        ReadTxn txn;
-        access_->begin(txn);
-        return access_->tables().key_in_force(txn, file);
-    });
+    return access_->read([&](const Txn& txn) { return access_->tables().key_in_force(txn, file); });
 }
 
 Status Registry::check_key(const MasterKey& file) {
@@ -259,28 +251,22 @@ Status Registry::check_key(const MasterKey& file) {
 
 Status rotate_master_key(const std::filesystem::path& key_file, Registry& registry,
                          const std::optional<MasterKey>& to) {
-    const Result<Fd> held = open_plain(key_file, O_RDONLY);
-    if (!held) {
-        return held.error();
-    }
-    if (::flock(held->get(), LOCK_EX) != 0) {
-        return system_error(errno, "lock", key_file);
-    }
-    const Result<MasterKey> file = MasterKey::load(held->get(), key_file);
-    const Result<MasterKey> current = file ? registry.key_in_force(*file) : file;
-    if (!current) {
-        return current.error();
-    }
-    const std::optional<MasterKey> second = file->next();
-    if (second && !to && registry.check_key(*second)) {
-        return current->overwrite(key_file);  // an earlier call was interrupted after its change
-    }
-    const MasterKey next = to ? *to : MasterKey::random();
-    if (Status both = current->overwrite(key_file, &next); !both) {
-        return both;
-    }
-    const Status rotated = registry.rotate_key(*current, next);
-    return rotated ? next.overwrite(key_file) : rotated;
+    return attempt([&]() -> Status {
+        const Fd held = checked(open_plain(key_file, O_RDONLY));
+        if (::flock(held.get(), LOCK_EX) != 0) {
+            return system_error(errno, "lock", key_file);
+        }
+        const MasterKey file = checked(MasterKey::load(held.get(), key_file));
+        const MasterKey current = checked(registry.key_in_force(file));
+        const std::optional<MasterKey> second = file.next();
+        if (second && !to && registry.check_key(*second)) {
+            return current.overwrite(key_file);  // an earlier call was interrupted after its change
+        }
+        const MasterKey next = to ? *to : MasterKey::random();
+        check(current.overwrite(key_file, &next));
+        check(registry.rotate_key(current, next));
+        return next.overwrite(key_file);
+    });
 }
 
 Result<std::vector<TokenRow>> Registry::tokens(std::optional<AccountId> account) {

@@ -48,8 +48,8 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
         const RegisteredAccount owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);
         if (before && !before->removed_at && before->role == role) {
-            throw StoreFailure({ErrorCode::kConflict, "the user has this role in account \"" +
-                                                          account.str() + "\" already"});
+            throw_failure(ErrorCode::kConflict,
+                          "the user has this role in account \"" + account.str() + "\" already");
         }
         const bool changes_role = before && !before->removed_at;
         access_->store_user(txn, {*name, account, owner.number, role,
@@ -65,8 +65,8 @@ Status Registry::remove_user(std::string_view text, const AccountId& account, Ti
     return access_->write_own("user remove " + *name + " of " + account.str(), [&](WriteTxn& txn) {
         auto row = load_user(*access_, txn, *name, account);
         if (!row || row->removed_at) {
-            throw StoreFailure(
-                {ErrorCode::kNotFound, "account \"" + account.str() + "\" has no such user"});
+            throw_failure(ErrorCode::kNotFound,
+                          "account \"" + account.str() + "\" has no such user");
         }
         row->removed_at = now;
         access_->store_user(txn, *row);
