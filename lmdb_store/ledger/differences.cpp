@@ -135,23 +135,16 @@ private:
 }  // namespace
 
 std::vector<TableDigest> table_digests(LedgerRows& rows) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < kLedgerTables; ++i) {
-        if (!is_part_of_orders(static_cast<Table>(i))) {
-            names.emplace_back(ledger_tables().at(i));
-        }
-    }
-    std::sort(names.begin(), names.end());
     std::vector<TableDigest> digests;
-    for (std::string& name : names) {
-        rows.enter(name);
+    for (const Table table : tables_by_name()) {
+        rows.enter(name_of(table));
         TableHash hash;
         std::uint64_t count = 0;
         for (; rows.next(); ++count) {
             hash.add(rows.key());
             hash.add(rows.value());
         }
-        digests.push_back({std::move(name), count, hash.take()});
+        digests.push_back({name_of(table), count, hash.take()});
     }
     return digests;
 }

@@ -10,22 +10,6 @@
 #include "lmdb_store/rows/row_value.hpp"
 
 namespace sluice::store {
-namespace {
-
-std::vector<Table> tables_by_name() {
-    std::vector<Table> tables;
-    for (std::size_t i = 0; i < kLedgerTables; ++i) {
-        if (!is_part_of_orders(static_cast<Table>(i))) {
-            tables.push_back(static_cast<Table>(i));
-        }
-    }
-    std::sort(tables.begin(), tables.end(), [](Table a, Table b) {
-        return std::string_view(name_of(a)) < std::string_view(name_of(b));
-    });
-    return tables;
-}
-
-}  // namespace
 
 struct LedgerRows::State {
     State(const LedgerTables& ledger, ReadTxn read_txn, std::string_view node)
@@ -150,16 +134,6 @@ std::unique_ptr<LedgerRows> make_rows(const LedgerTables& tables, ReadTxn txn,
                                       std::string_view node) {
     return std::make_unique<LedgerRows>(
         std::make_unique<LedgerRows::State>(tables, std::move(txn), node));
-}
-
-Digest256 ledger_digest(LedgerRows& rows) {
-    TableHash hash;
-    while (rows.next()) {
-        hash.add(rows.table());
-        hash.add(rows.key());
-        hash.add(rows.value());
-    }
-    return hash.take();
 }
 
 namespace {

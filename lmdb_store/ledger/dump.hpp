@@ -1,4 +1,4 @@
-// The canonical dump of an embedded ledger, its digest, and the comparison of two of them.
+// The canonical dump of an embedded ledger, and the comparison of two of them.
 #pragma once
 
 #include <memory>
@@ -46,9 +46,6 @@ private:
 /// returns whether they have. If their rows are equal then, they are equal with the changes, whose
 /// look-ups take most of the time of a comparison.
 [[nodiscard]] bool restart_without_changes(LedgerRows& a, LedgerRows& b);
-
-/// Returns the SHA-256 over the rest of the canonical dump.
-[[nodiscard]] Digest256 ledger_digest(LedgerRows& rows);
 
 struct LedgerDifference {
     std::string table;

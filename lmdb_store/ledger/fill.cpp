@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/ledger/encoded_rows.hpp"
 #include "lmdb_store/ledger/txn.hpp"
 #include "os/files/file_io.hpp"
@@ -31,74 +32,64 @@ Error in_the_way(const fs::path& folder, const char* what) {
 }
 
 /// Returns whether the folder is unused: it does not exist, or it has no file.
-Result<bool> is_vacant(const fs::path& folder) {
+bool is_vacant(const fs::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) {
-        return errno == ENOENT ? Result<bool>(true)
-                               : Result<bool>(system_error(errno, "look at", folder));
+        if (errno != ENOENT) {
+            throw StoreFailure(system_error(errno, "look at", folder));
+        }
+        return true;
     }
     if (!S_ISDIR(info.st_mode)) {
-        return in_the_way(folder, "is not a folder");
+        throw StoreFailure(in_the_way(folder, "is not a folder"));
     }
-    const auto names = names_in(folder);
-    if (!names) {
-        return names.error();
+    const bool is_empty = checked(names_in(folder)).empty();
+    if (!is_empty && ::access((folder / "data.mdb").c_str(), F_OK) != 0) {
+        throw StoreFailure(in_the_way(folder, "is not empty, and is no ledger"));
     }
-    if (!names->empty() && ::access((folder / "data.mdb").c_str(), F_OK) != 0) {
-        return in_the_way(folder, "is not empty, and is no ledger");
-    }
-    return names->empty();
+    return is_empty;
 }
 
-Result<Fd> lock_folder(const fs::path& folder) {
+Fd lock_folder(const fs::path& folder) {
     Fd lock(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
     if (!lock.ok()) {
-        return system_error(errno, "open", folder);
+        throw StoreFailure(system_error(errno, "open", folder));
     }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK
-                   ? Result<Fd>(Error{ErrorCode::kBusy,
-                                      "another copy to \"" + folder.string() + "\" is running"})
-                   : Result<Fd>(system_error(errno, "lock", folder));
+        throw StoreFailure(
+            errno == EWOULDBLOCK
+                ? Error{ErrorCode::kBusy, "another copy to \"" + folder.string() + "\" is running"}
+                : system_error(errno, "lock", folder));
     }
     return lock;
 }
 
 /// Creates the ledger under another name and renames it, so that a kill leaves no half of it.
 /// Returns its lock.
-Result<Fd> make_marked(const fs::path& folder, const std::string& from) {
+Fd make_marked(const fs::path& folder, const std::string& from) {
     const fs::path made = folder.string() + ".new";
     if (::mkdir(made.c_str(), 0700) != 0 && errno != EEXIST) {
-        return system_error(errno, "make", made);
+        throw StoreFailure(system_error(errno, "make", made));
     }
-    auto lock = lock_folder(made);
-    if (!lock) {
-        return lock;
-    }
+    Fd lock = lock_folder(made);
     std::error_code failure;
     for (const char* file : {"data.mdb", "lock.mdb"}) {
         fs::remove(made / file, failure);  // a process that was killed here left them
     }
     const FileOwner owner{};
-    Status created = Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
+    check(Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
         const int rc = create_ledger_tables(txn);
         return rc == 0 ? put_copy_mark(txn, from) : rc;
-    });
-    if (!created) {
-        return created.error();
-    }
+    }));
     if (::rename(made.c_str(), folder.c_str()) != 0) {
-        return system_error(errno, "make", folder);
+        throw StoreFailure(system_error(errno, "make", folder));
     }
-    Status durable = sync_folder(folder.parent_path());
-    return durable ? std::move(lock) : Result<Fd>(durable.error());
+    check(sync_folder(folder.parent_path()));
+    return lock;
 }
 
-Result<LedgerTables> open_any(const fs::path& folder, bool read_only) {
-    EnvironmentOptions options;
-    options.folder = folder;
-    options.read_only = read_only;
-    return open_ledger(options, true);
+LedgerTables open_any(const fs::path& folder, bool read_only) {
+    return checked(open_ledger({.folder = folder, .read_only = read_only}, true));
 }
 
 struct Contents {
@@ -106,7 +97,7 @@ struct Contents {
     bool has_rows = false;
 };
 
-Result<Contents> contents_of(const LedgerTables& opened, const Txn& txn) {
+Contents contents_of(const LedgerTables& opened, const Txn& txn) {
     Contents found;
     int rc = 0;
     found.mark = copy_mark(txn.get(), rc);
@@ -115,7 +106,8 @@ Result<Contents> contents_of(const LedgerTables& opened, const Txn& txn) {
         rc = mdb_stat(txn.get(), opened.handles[i], &stat);
         found.has_rows = found.has_rows || stat.ms_entries != 0;
     }
-    return rc == 0 ? Result<Contents>(found) : Result<Contents>(opened.env->error(rc, "read"));
+    check(rc, *opened.env, "read");
+    return found;
 }
 
 // ---- Rows -------------------------------------------------------------------------------------
@@ -183,12 +175,9 @@ public:
     /// Deletes everything but the mark.
     void clear(const std::string& from) {
         begin_txn();
-        const auto found = contents_of(opened_, *txn_);
-        if (!found) {
-            throw LedgerFailure(found.error());
-        }
-        if (found->mark.empty() && found->has_rows) {
-            throw LedgerFailure(in_the_way(opened_.env->folder(), "holds a ledger already"));
+        const Contents found = contents_of(opened_, *txn_);
+        if (found.mark.empty() && found.has_rows) {
+            throw StoreFailure(in_the_way(opened_.env->folder(), "holds a ledger already"));
         }
         int rc = put_copy_mark(txn_->get(), from);
         for (std::size_t i = 0; rc == 0 && i < opened_.handles.size(); ++i) {
@@ -219,43 +208,29 @@ private:
 }  // namespace
 
 Result<bool> EmbeddedFill::holds_ledger(const fs::path& folder) {
-    const auto vacant = is_vacant(folder);
-    if (!vacant || *vacant) {
-        return vacant ? Result<bool>(false) : Result<bool>(vacant.error());
-    }
-    const auto opened = open_any(folder, true);
-    if (!opened) {
-        return opened.error();
-    }
-    ReadTxn txn;
-    if (const int rc = txn.begin(*opened->env); rc != 0) {
-        return opened->env->error(rc, "read");
-    }
-    const auto found = contents_of(*opened, txn);
-    return found ? Result<bool>(found->mark.empty() && found->has_rows)
-                 : Result<bool>(found.error());
+    return attempt([&] {
+        if (is_vacant(folder)) {
+            return false;
+        }
+        const LedgerTables opened = open_any(folder, true);
+        ReadTxn txn;
+        check(txn.begin(*opened.env), *opened.env, "read");
+        const Contents found = contents_of(opened, txn);
+        return found.mark.empty() && found.has_rows;
+    });
 }
 
 Result<std::unique_ptr<EmbeddedFill>> EmbeddedFill::begin(const fs::path& folder,
                                                           const std::string& from,
                                                           const FillOptions& options) {
-    const auto vacant = is_vacant(folder);
-    if (!vacant) {
-        return vacant.error();
-    }
-    auto lock = *vacant ? make_marked(folder, from) : lock_folder(folder);
-    if (!lock) {
-        return lock.error();
-    }
-    auto opened = open_any(folder, false);
-    if (!opened) {
-        return opened.error();
-    }
     try {
-        auto filling =
-            std::make_unique<Filling>(std::move(*opened), std::move(lock).value(), options);
-        filling->clear(from);
-        return std::unique_ptr<EmbeddedFill>(std::move(filling));
+        return attempt([&]() -> std::unique_ptr<EmbeddedFill> {
+            Fd lock = is_vacant(folder) ? make_marked(folder, from) : lock_folder(folder);
+            auto filling =
+                std::make_unique<Filling>(open_any(folder, false), std::move(lock), options);
+            filling->clear(from);
+            return filling;
+        });
     } catch (const LedgerFailure& failure) {
         return failure.error();
     }

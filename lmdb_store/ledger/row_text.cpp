@@ -361,15 +361,12 @@ bool order_text(std::string_view key, std::string_view value, RowText& text) {
 }
 
 bool stored_event_text(std::string_view key, std::string_view value, RowText& text) {
-    LedgerKeyParser parser(key);
     OrderKey order;
     EventTrace event;
-    order.account = {parser.u32()};
-    order.shop = {parser.u32()};
-    order.order_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
-    const std::uint64_t seq = parser.u64();
-    const std::uint32_t node = parser.u32();
-    if (!parser.complete() || !RowValue::decode_event(key, value, order, event)) {
+    std::uint64_t seq = 0;
+    std::uint32_t node = 0;
+    if (!parse_event_key(key, order, seq, node) ||
+        !RowValue::decode_event(key, value, order, event)) {
         return false;
     }
     Columns(text.key)("account", order.account)("shop", order.shop)("order_id", order.order_id)(

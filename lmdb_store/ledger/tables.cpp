@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "lmdb_store/environment/reaction.hpp"
+#include "lmdb_store/environment/table_access.hpp"
 
 namespace sluice::store {
 namespace {
 
-constexpr std::string_view kLedgerFormatKey = "format";
 constexpr std::string_view kCopyKey = "unfinished copy";
 
 Error refused(std::uint32_t format, const std::filesystem::path& folder) {
@@ -52,6 +52,19 @@ const std::array<const char*, kLedgerTables>& ledger_tables() {
     return names;
 }
 
+std::vector<Table> tables_by_name() {
+    std::vector<Table> tables;
+    for (std::size_t i = 0; i < kLedgerTables; ++i) {
+        if (!is_part_of_orders(static_cast<Table>(i))) {
+            tables.push_back(static_cast<Table>(i));
+        }
+    }
+    std::sort(tables.begin(), tables.end(), [](Table a, Table b) {
+        return std::string_view(name_of(a)) < std::string_view(name_of(b));
+    });
+    return tables;
+}
+
 std::string copy_mark(MDB_txn* txn, int& rc) {
     MDB_val key = to_val(kCopyKey);
     MDB_val value{};
@@ -76,18 +89,11 @@ int put_copy_mark(MDB_txn* txn, std::string_view from) {
 }
 
 int create_ledger_tables(MDB_txn* txn) {
-    for (const char* name : ledger_tables()) {
-        MDB_dbi table = 0;
-        if (const int rc = mdb_dbi_open(txn, name, MDB_CREATE, &table); rc != 0) {
-            return rc;
-        }
-    }
     const std::uint32_t format = kLedgerFormat;
-    MDB_val key = to_val(kLedgerFormatKey);
-    MDB_val value = to_val({reinterpret_cast<const char*>(&format), sizeof(format)});
-    MDB_dbi main = 0;
-    const int rc = mdb_dbi_open(txn, nullptr, 0, &main);
-    return rc == 0 ? mdb_put(txn, main, &key, &value, 0) : rc;
+    const int rc = create_tables(txn, ledger_tables());
+    return rc == 0
+               ? put_main(txn, kFormatKey, {reinterpret_cast<const char*>(&format), sizeof(format)})
+               : rc;
 }
 
 void LedgerTables::check(int rc, std::string_view doing) const {
@@ -114,49 +120,37 @@ void LedgerTables::make_room(std::uint64_t map_bytes_first, bool is_full) const 
 
 namespace {
 
-Status check_ledger_format(Environment& env, bool takes_unfinished) {
+void check_ledger_format(Environment& env, bool takes_unfinished) {
     ReadTxn txn;
-    if (const int rc = txn.begin(env); rc != 0) {
-        return env.error(rc, "read");
-    }
-    MDB_val key = to_val(kLedgerFormatKey);
-    MDB_val value{};
     MDB_dbi main = 0;
-    int rc = mdb_dbi_open(txn.get(), nullptr, 0, &main);
-    rc = rc == 0 ? mdb_get(txn.get(), main, &key, &value) : rc;
+    check(txn.begin(env), env, "read");
+    check(mdb_dbi_open(txn.get(), nullptr, 0, &main), env, "read");
+    const auto stored = find(txn, main, kFormatKey);
     std::uint32_t format = 0;
-    if (rc == 0 && value.mv_size == sizeof(format)) {
-        std::memcpy(&format, value.mv_data, sizeof(format));
-    } else if (rc != 0 && rc != MDB_NOTFOUND) {
-        return env.error(rc, "read");
+    if (stored && stored->size() == sizeof(format)) {
+        std::memcpy(&format, stored->data(), sizeof(format));
     }
     if (format != kLedgerFormat) {
-        return refused(format, env.folder());
+        throw StoreFailure(refused(format, env.folder()));
     }
+    int rc = 0;
     const std::string copied = takes_unfinished ? std::string() : copy_mark(txn.get(), rc);
-    if (rc != 0) {
-        return env.error(rc, "read");
+    check(rc, env, "read");
+    if (!copied.empty()) {
+        throw StoreFailure(unfinished(copied, env.folder()));
     }
-    return copied.empty() ? Status::success() : Status(unfinished(copied, env.folder()));
 }
 
 }  // namespace
 
 Result<LedgerTables> open_ledger(EnvironmentOptions options, bool takes_unfinished) {
     options.databases_max = kLedgerTables;
-    auto env = Environment::open(options);
-    if (!env) {
-        return env.error();
-    }
-    LedgerTables tables{std::move(*env), {}};
-    if (Status known = check_ledger_format(*tables.env, takes_unfinished); !known) {
-        return known.error();
-    }
-    if (Status opened = tables.env->open_databases(ledger_tables(), tables.handles, false);
-        !opened) {
-        return opened.error();
-    }
-    return tables;
+    return attempt([&] {
+        LedgerTables tables{checked(Environment::open(options)), {}};
+        check_ledger_format(*tables.env, takes_unfinished);
+        check(tables.env->open_databases(ledger_tables(), tables.handles, false));
+        return tables;
+    });
 }
 
 /// Appends where possible, because LMDB fills a page only by appending: otherwise it moves the last

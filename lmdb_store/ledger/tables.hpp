@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/ledger/ledger.hpp"
 #include "lmdb_store/environment/environment.hpp"
@@ -46,6 +47,8 @@ static_assert(kOwnTables.size() == static_cast<std::size_t>(Table::kOrderChanges
 inline constexpr std::size_t kLedgerTables = kOwnTables.size() + kDescribedTables;
 /// Returns the names of all tables, in the order of `Table`.
 [[nodiscard]] const std::array<const char*, kLedgerTables>& ledger_tables();
+/// Returns the tables that have rows of their own for a reader, in the order of their names.
+[[nodiscard]] std::vector<Table> tables_by_name();
 /// Returns the table that holds the described rows.
 [[nodiscard]] inline Table stored_in(const DescribedTable& table) noexcept {
     return static_cast<Table>(kOwnTables.size() + table.number);

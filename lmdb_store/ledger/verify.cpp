@@ -106,15 +106,12 @@ void Verifier::check_orders() {
 void Verifier::check_events() {
     std::uint64_t digests = 0;
     each(Table::kEvents, [&](std::string_view key, std::string_view value) {
-        LedgerKeyParser parser(key);
         OrderKey order;
-        order.account = {parser.u32()};
-        order.shop = {parser.u32()};
-        order.order_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
-        const std::uint64_t seq = parser.u64();
-        const std::uint32_t node = parser.u32();
         EventTrace event;
-        rows_.check(parser.complete() && RowValue::decode_event(key, value, order, event) &&
+        std::uint64_t seq = 0;
+        std::uint32_t node = 0;
+        rows_.check(parse_event_key(key, order, seq, node) &&
+                        RowValue::decode_event(key, value, order, event) &&
                         event.seq.value == seq && event.node == node,
                     Table::kEvents, key);
         if (event.digest != EventDigest{}) {

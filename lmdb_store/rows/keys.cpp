@@ -171,6 +171,17 @@ LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept {
     return order_key(order).end().u64(event.seq.value).u32(event.node);
 }
 
+bool parse_event_key(std::string_view stored, OrderKey& order, std::uint64_t& seq,
+                     std::uint32_t& node) {
+    LedgerKeyParser parser(stored);
+    order.account = {parser.u32()};
+    order.shop = {parser.u32()};
+    order.order_id.assign(parser.id(kIdBytesWhole).value_or(std::string_view{}));
+    seq = parser.u64();
+    node = parser.u32();
+    return parser.complete();
+}
+
 LedgerKey event_digest_key(const OrderKey& order, Topic topic, const EventDigest& digest) noexcept {
     return order_key(order)
         .end()

@@ -101,6 +101,9 @@ private:
 [[nodiscard]] LedgerKey event_key(const OrderKey& order, const EventTrace& event) noexcept;
 [[nodiscard]] LedgerKey event_digest_key(const OrderKey& order, Topic topic,
                                          const EventDigest& digest) noexcept;
+/// Reads what event_key() returned; a cut order id stays empty, since the value holds it.
+[[nodiscard]] bool parse_event_key(std::string_view stored, OrderKey& order, std::uint64_t& seq,
+                                   std::uint32_t& node);
 /// Returns the prefix of the parts of a balance. A node's part has the node's number after it.
 [[nodiscard]] LedgerKey balance_prefix(const BalanceKey& balance) noexcept;
 [[nodiscard]] LedgerKey account_prefix(AccountNumber account) noexcept;

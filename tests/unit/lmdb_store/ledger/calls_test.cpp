@@ -7,6 +7,7 @@
 
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
+#include "unit/ledger_digest.hpp"
 #include "unit/lmdb_store/failing_calls.hpp"
 #include "unit/lmdb_store/ledger/scene.hpp"
 #include "unit/lmdb_store/temp_store.hpp"

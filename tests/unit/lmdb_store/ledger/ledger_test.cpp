@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "unit/ledger_digest.hpp"
 #include "unit/lmdb_store/ledger/fixture.hpp"
 
 namespace sluice::store {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "unit/ledger_digest.hpp"
 #include "unit/worker/drain/fixture.hpp"
 #include "worker/drain/rebuild.hpp"
 
