@@ -39,19 +39,16 @@ int fill(MDB_txn* txn, const std::string& store, const MasterKey& key) {
 }
 
 /// Creates the environment under another name, and renames it. Requires: hold_temporary_files().
-Status create_folder(const StorePaths& store, const DestinationPaths& paths, const MasterKey& key) {
-    const auto format = read_store_format(store);
-    if (!format) {
-        return format.error();
-    }
+void create_folder(const StorePaths& store, const DestinationPaths& paths, const MasterKey& key) {
+    const StoreFormat format = checked(read_store_format(store));
     const fs::path part = paths.folder.string() + ".new." + std::to_string(::getpid());
     std::error_code error;
     fs::remove_all(part, error);
     if (::mkdir(part.c_str(), 0700) != 0) {
-        return system_error(errno, "create", part);
+        throw StoreFailure(system_error(errno, "create", part));
     }
     Status made = Environment::create(part, {}, {},
-                                      [&](MDB_txn* txn) { return fill(txn, format->uuid, key); });
+                                      [&](MDB_txn* txn) { return fill(txn, format.uuid, key); });
     made = made.ok() ? replace_file(part / paths.run_lock.filename(), "") : made;
     if (made.ok() && ::rename(part.c_str(), paths.folder.c_str()) != 0) {
         made = errno == ENOTEMPTY || errno == EEXIST  // another command was faster
@@ -59,7 +56,8 @@ Status create_folder(const StorePaths& store, const DestinationPaths& paths, con
                    : Status(system_error(errno, "create", paths.folder));
     }
     fs::remove_all(part, error);
-    return made.ok() ? sync_folder(store.root) : made;
+    check(made);
+    check(sync_folder(store.root));
 }
 
 }  // namespace
@@ -83,7 +81,6 @@ struct DestinationStore::Tables {
         }
         return *std::move(row);
     }
-    void begin(ReadTxn& txn) const { check(txn.begin(*environment), *environment, "read"); }
 
     template <class Row>
     void put_row(const WriteTxn& txn, MDB_dbi table, const std::string& key, const Row& row) const {
@@ -117,21 +114,16 @@ struct DestinationStore::Tables {
     /// Returns what `act` returns in a read transaction.
     template <class Act>
     [[nodiscard]] auto read(Act&& act) const {
-        return attempt([&]() -> Result<std::invoke_result_t<Act, const ReadTxn&>> {
-            ReadTxn txn;
-            begin(txn);
-            return act(txn);
-        });
+        return read_in(*environment, act);
     }
     /// Runs `act` in a write transaction, which is committed unless it throws.
     template <class Act>
     [[nodiscard]] Status write(Act&& act) const {
-        return attempt([&]() -> Status {
+        return attempt([&] {
             WriteTxn txn;
             check(txn.begin(*environment), *environment, "write");
             act(txn);
             check(txn.commit(), *environment, "write");
-            return Status::success();
         });
     }
 
@@ -210,64 +202,52 @@ Status DestinationStore::create(const StorePaths& store) {
     if (::stat(paths.folder.c_str(), &info) == 0) {
         return Status::success();
     }
-    const auto held = hold_temporary_files(store);
-    if (!held) {
-        return held.error();
-    }
-    if (::stat(paths.key.c_str(), &info) != 0) {
-        if (Status saved = MasterKey::random().save(paths.key); !saved.ok()) {
-            return saved;
+    return attempt([&] {
+        const Fd held = checked(hold_temporary_files(store));
+        if (::stat(paths.key.c_str(), &info) != 0) {
+            check(MasterKey::random().save(paths.key));
         }
-    }
-    const auto key = MasterKey::load(paths.key);
-    return key ? create_folder(store, paths, *key) : Status(key.error());
+        create_folder(store, paths, checked(MasterKey::load(paths.key)));
+    });
 }
 
 Result<std::unique_ptr<DestinationStore>> DestinationStore::open(const StorePaths& store,
                                                                  Mode mode) {
-    const DestinationPaths paths(store);
-    const auto format = read_store_format(store);
-    if (!format) {
-        return format.error();
-    }
-    struct stat info {};
-    if (::stat(paths.folder.c_str(), &info) != 0 && errno == ENOENT) {
-        return Error{ErrorCode::kNotFound,
-                     "there are no destinations: add one with \"sluice notify add\""};
-    }
-    auto environment = Environment::open({.folder = paths.folder,
-                                          .map_bytes = kMapBytes,
-                                          .databases_max = kTables.size() + 1,
-                                          .read_only = mode == Mode::kRead});
-    if (!environment) {
-        return environment.error();
-    }
-    auto tables = std::make_unique<Tables>(Tables{paths, std::move(*environment)});
-    std::array<MDB_dbi, kTables.size()> handles{};
-    if (Status ok = tables->environment->open_databases(kTables, handles, false); !ok) {
-        return ok.error();
-    }
-    tables->destinations = handles[0];
-    tables->progress = handles[1];
-    tables->pending = handles[2];
-    tables->replays = handles[3];
-    tables->attempts = handles[4];
-    return attempt([&]() -> Result<std::unique_ptr<DestinationStore>> {
+    return attempt([&] {
+        const DestinationPaths paths(store);
+        const StoreFormat format = checked(read_store_format(store));
+        struct stat info {};
+        if (::stat(paths.folder.c_str(), &info) != 0 && errno == ENOENT) {
+            throw_failure(ErrorCode::kNotFound,
+                          "there are no destinations: add one with \"sluice notify add\"");
+        }
+        auto tables = std::make_unique<Tables>(
+            Tables{paths, checked(Environment::open({.folder = paths.folder,
+                                                     .map_bytes = kMapBytes,
+                                                     .databases_max = kTables.size() + 1,
+                                                     .read_only = mode == Mode::kRead}))});
+        std::array<MDB_dbi, kTables.size()> handles{};
+        check(tables->environment->open_databases(kTables, handles, false));
+        tables->destinations = handles[0];
+        tables->progress = handles[1];
+        tables->pending = handles[2];
+        tables->replays = handles[3];
+        tables->attempts = handles[4];
         ProbeTxn txn;
         check(txn.begin(*tables->environment), *tables->environment, "read");
         const auto stored = store::find(txn, kMainTable, kFormatKey);
         if (!stored || *stored != kFormat) {
-            return Error{ErrorCode::kUnsupported,
-                         "\"" + paths.folder.string() +
-                             "\" has a format that this release does not know: use the release "
-                             "of sluice that wrote it"};
+            throw_failure(ErrorCode::kUnsupported,
+                          "\"" + paths.folder.string() +
+                              "\" has a format that this release does not know: use the release "
+                              "of sluice that wrote it");
         }
         const auto uuid = store::find(txn, kMainTable, kUuidKey);
-        if (!uuid || *uuid != format->uuid) {
-            return Error{ErrorCode::kConflict,
-                         "\"" + paths.folder.string() +
-                             "\" belongs to another store: move it away and add the destinations "
-                             "again"};
+        if (!uuid || *uuid != format.uuid) {
+            throw_failure(ErrorCode::kConflict,
+                          "\"" + paths.folder.string() +
+                              "\" belongs to another store: move it away and add the destinations "
+                              "again");
         }
         check(txn.finish(), *tables->environment, "read");
         return std::unique_ptr<DestinationStore>(new DestinationStore(std::move(tables)));
@@ -278,17 +258,15 @@ DestinationStore::DestinationStore(std::unique_ptr<Tables> tables) : tables_(std
 DestinationStore::~DestinationStore() = default;
 
 Result<MasterKey> DestinationStore::key() const {
-    return attempt([&]() -> Result<MasterKey> {
+    return tables_->read([&](const Txn& txn) {
         const MasterKey key = checked(MasterKey::load(tables_->paths.key));
-        ReadTxn txn;
-        tables_->begin(txn);
         const auto sealed = store::find(txn, kMainTable, kKeyCheck);
         const auto opened = key.open(sealed.value_or(std::string_view()), kKeyCheck);
         if (!opened.ok() || *opened != kKeyCheckText) {
-            return Error{ErrorCode::kCorrupt,
-                         "\"" + tables_->paths.key.string() +
-                             "\" is not the key that sealed the secrets in \"" +
-                             tables_->paths.folder.string() + "\": restore both from one backup"};
+            throw_failure(ErrorCode::kCorrupt,
+                          "\"" + tables_->paths.key.string() +
+                              "\" is not the key that sealed the secrets in \"" +
+                              tables_->paths.folder.string() + "\": restore both from one backup");
         }
         return key;
     });
@@ -344,9 +322,7 @@ Result<std::vector<Replay>> DestinationStore::replays(const std::string& id) {
 }
 
 Status DestinationStore::scan_attempts(const std::function<bool(const Attempt&)>& visit) {
-    return attempt([&]() -> Status {
-        ReadTxn txn;
-        tables_->begin(txn);
+    return tables_->read([&](const Txn& txn) {
         Cursor cursor;
         check(cursor.open(txn, tables_->attempts), *tables_->environment, "read");
         MDB_val key{}, value{};
@@ -355,7 +331,6 @@ Status DestinationStore::scan_attempts(const std::function<bool(const Attempt&)>
             rc = cursor.read(key, value, MDB_PREV);
         }
         check(rc == MDB_NOTFOUND ? 0 : rc, *tables_->environment, "read");
-        return Status::success();
     });
 }
 
@@ -363,14 +338,14 @@ Status DestinationStore::add(const StoredDestination& added) {
     const std::string& id = added.destination.id;
     return tables_->write([&](const WriteTxn& txn) {
         if (store::find(txn, tables_->destinations, id)) {
-            throw StoreFailure(
-                {ErrorCode::kConflict, "there is a destination \"" + id +
-                                           "\" already: choose another id, or remove it first"});
+            throw_failure(ErrorCode::kConflict,
+                          "there is a destination \"" + id +
+                              "\" already: choose another id, or remove it first");
         }
         if (keys_of(txn, tables_->destinations, {}).size() >= kDestinationsMax) {
-            throw StoreFailure({ErrorCode::kLimit, "a store has at most " +
-                                                       std::to_string(kDestinationsMax) +
-                                                       " destinations: remove one first"});
+            throw_failure(ErrorCode::kLimit, "a store has at most " +
+                                                 std::to_string(kDestinationsMax) +
+                                                 " destinations: remove one first");
         }
         tables_->put_row(txn, tables_->destinations, id, added.destination);
         tables_->put_row(txn, tables_->progress, id, added.progress);

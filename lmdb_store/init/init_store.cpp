@@ -11,6 +11,7 @@
 #include "core/values/shell_word.hpp"
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/folder_check.hpp"
+#include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/lanes/lane_set.hpp"
 #include "lmdb_store/ledger/tables.hpp"
 #include "lmdb_store/links/published_file.hpp"
@@ -49,12 +50,12 @@ struct Owners {
     [[nodiscard]] FileOwner with(mode_t mode) const { return {user, group, mode}; }
 };
 
-Result<Owners> choose_owners(const InitOptions& options) {
+Owners choose_owners(const InitOptions& options) {
     Owners owners{::geteuid(), ::getegid(), options.group ? kWithGroup : kAlone};
     if (options.group) {
         const group* found = ::getgrnam(options.group->c_str());
         if (found == nullptr) {
-            return Error{ErrorCode::kNotFound, "there is no group \"" + *options.group + "\""};
+            throw_failure(ErrorCode::kNotFound, "there is no group \"" + *options.group + "\"");
         }
         owners.group = found->gr_gid;
     }
@@ -74,45 +75,44 @@ public:
         }
     }
 
-    [[nodiscard]] Status run(const InitOptions& options) {
+    void run(const InitOptions& options) {
         const Modes& modes = owners_.modes;
-        Status ok = root_folder();
-        ok = ok ? folder(paths_.registry, modes.folder) : ok;
-        ok = ok ? folder(paths_.queue, modes.folder) : ok;
-        ok = ok ? folder(paths_.bulk, modes.shared_folder) : ok;
-        ok = ok ? folder(paths_.ledger, kPrivateFolder) : ok;
-        ok = ok ? folder(paths_.archive, kPrivateFolder) : ok;
-        ok = ok ? environments() : ok;
-        ok = ok ? files() : ok;
+        root_folder();
+        folder(paths_.registry, modes.folder);
+        folder(paths_.queue, modes.folder);
+        folder(paths_.bulk, modes.shared_folder);
+        folder(paths_.ledger, kPrivateFolder);
+        folder(paths_.archive, kPrivateFolder);
+        environments();
+        files();
         // Now that no member of the group meets a folder or file that is not complete, and before
         // the format file, which makes it a store.
-        ok = ok ? set_owner(paths_.root, owners_.with(owners_.modes.folder)) : ok;
-        ok = ok && options.is_complete ? format_file(options.max_accounts) : ok;
-        ok = ok ? sync_folder(fs::absolute(paths_.root).parent_path()) : ok;
-        if (ok) {
-            made_.clear();
+        check(set_owner(paths_.root, owners_.with(modes.folder)));
+        if (options.is_complete) {
+            format_file(options.max_accounts);
         }
-        return ok;
+        check(sync_folder(fs::absolute(paths_.root).parent_path()));
+        made_.clear();
     }
 
 private:
-    [[nodiscard]] Status root_folder() {
+    void root_folder() {
         std::error_code error;
         fs::create_directories(fs::absolute(paths_.root).parent_path(), error);
         if (error) {
-            return system_error(error.value(), "create the folder above", paths_.root);
+            throw StoreFailure(system_error(error.value(), "create the folder above", paths_.root));
         }
-        if (fs::is_directory(paths_.root, error)) {
-            const bool is_empty = fs::is_empty(paths_.root, error);
-            if (error) {
-                return system_error(error.value(), "read", paths_.root);
-            }
-            if (!is_empty) {
-                return occupied();
-            }
-            return set_owner(paths_.root, owners_.with(kPrivateFolder));
+        if (!fs::is_directory(paths_.root, error)) {
+            return folder(paths_.root, kPrivateFolder);
         }
-        return folder(paths_.root, kPrivateFolder);
+        const bool is_empty = fs::is_empty(paths_.root, error);
+        if (error) {
+            throw StoreFailure(system_error(error.value(), "read", paths_.root));
+        }
+        if (!is_empty) {
+            throw StoreFailure(occupied());
+        }
+        check(set_owner(paths_.root, owners_.with(kPrivateFolder)));
     }
 
     [[nodiscard]] Error occupied() const {
@@ -127,56 +127,52 @@ private:
                                shell_word(paths_.root.native() + ".old") + ")"};
     }
 
-    [[nodiscard]] Status folder(const fs::path& path, mode_t mode) {
+    void folder(const fs::path& path, mode_t mode) {
         if (::mkdir(path.c_str(), 0700) != 0) {
-            return system_error(errno, "create", path);
+            throw StoreFailure(system_error(errno, "create", path));
         }
         made_.push_back(path);
-        return set_owner(path, owners_.with(mode));
+        check(set_owner(path, owners_.with(mode)));
     }
 
-    [[nodiscard]] Status environments() {
+    void environments() {
+        check(check_file_system(paths_.root));
+        const FileOwner owner = owners_.with(kPrivateFile);
+        const FileOwner shared = owners_.with(owners_.modes.queue_file);
+        check(Environment::create(paths_.registry, owner, owner, [this](MDB_txn* txn) {
+            return create_registry_tables(txn, key_);
+        }));
+        check(Environment::create(paths_.queue, shared, shared, [this](MDB_txn* txn) {
+            return create_queue_tables(txn, uuid_);
+        }));
+        check(Environment::create(paths_.ledger, owner, owner, create_ledger_tables));
+    }
+
+    void files() {
         const Modes& modes = owners_.modes;
-        Status ok = check_file_system(paths_.root);
-        ok = ok ? Environment::create(
-                      paths_.registry, owners_.with(kPrivateFile), owners_.with(kPrivateFile),
-                      [this](MDB_txn* txn) { return create_registry_tables(txn, key_); })
-                : ok;
-        ok = ok ? Environment::create(
-                      paths_.queue, owners_.with(modes.queue_file), owners_.with(modes.queue_file),
-                      [this](MDB_txn* txn) { return create_queue_tables(txn, uuid_); })
-                : ok;
-        return ok ? Environment::create(paths_.ledger, owners_.with(kPrivateFile),
-                                        owners_.with(kPrivateFile), create_ledger_tables)
-                  : ok;
-    }
-
-    [[nodiscard]] Status files() {
         made_.push_back(paths_.master_key);
         made_.push_back(paths_.command_key);
         made_.push_back(paths_.worker_lock);
         made_.push_back(paths_.links);
-        Status ok = key_.save(paths_.master_key);
-        ok = ok ? create_command_key(paths_.command_key, owners_.with(kPrivateKey)) : ok;
-        ok = ok ? replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)) : ok;
-        ok = ok ? create_generation(paths_, owners_.with(owners_.modes.read_file)) : ok;
-        ok = ok ? publish_registry(paths_) : ok;
-        ok = ok ? create_links_folder(paths_, owners_.with(owners_.modes.folder),
-                                      owners_.with(owners_.modes.read_file))
-                : ok;
-        ok = ok ? ControlFile::create(paths_, owners_.with(owners_.modes.queue_file)) : ok;
-        return ok ? LaneSet::create(paths_, owners_.with(owners_.modes.shared_folder),
-                                    owners_.with(owners_.modes.queue_file))
-                  : ok;
+        check(key_.save(paths_.master_key));
+        check(create_command_key(paths_.command_key, owners_.with(kPrivateKey)));
+        check(replace_file(paths_.worker_lock, "", owners_.with(kPrivateFile)));
+        check(create_generation(paths_, owners_.with(modes.read_file)));
+        check(publish_registry(paths_));
+        check(
+            create_links_folder(paths_, owners_.with(modes.folder), owners_.with(modes.read_file)));
+        check(ControlFile::create(paths_, owners_.with(modes.queue_file)));
+        check(LaneSet::create(paths_, owners_.with(modes.shared_folder),
+                              owners_.with(modes.queue_file)));
     }
 
-    [[nodiscard]] Status format_file(std::uint32_t max_accounts) {
+    void format_file(std::uint32_t max_accounts) {
         StoreFormat format;
         format.uuid = uuid_;
         format.max_accounts = max_accounts;
         made_.push_back(paths_.format);
-        Status ok = sync_folder(paths_.root);
-        return ok ? write_store_format(paths_, format, owners_.with(owners_.modes.read_file)) : ok;
+        check(sync_folder(paths_.root));
+        check(write_store_format(paths_, format, owners_.with(owners_.modes.read_file)));
     }
 
     const StorePaths& paths_;
@@ -193,11 +189,7 @@ Status init_store(const StorePaths& paths, const InitOptions& options) {
         return Error{ErrorCode::kInvalid,
                      "--max-accounts is a number from 1 to " + std::to_string(kAccountsMaxLimit)};
     }
-    Result<Owners> owners = choose_owners(options);
-    if (!owners) {
-        return owners.error();
-    }
-    return Builder(paths, *owners).run(options);
+    return attempt([&] { Builder(paths, choose_owners(options)).run(options); });
 }
 
 }  // namespace sluice::store

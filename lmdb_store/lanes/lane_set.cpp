@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "lmdb_store/environment/store_failure.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::store {
@@ -36,37 +37,29 @@ Status LaneSet::create(const StorePaths& paths, const FileOwner& folder_owner,
 }
 
 Result<std::unique_ptr<LaneSet>> LaneSet::open(const StorePaths& paths, bool sync) {
-    const Result<StoreFormat> format = read_store_format(paths);
-    if (!format) {
-        return format.error();
-    }
-    const std::optional<Uuid> store = parse_uuid(format->uuid);
-    if (!store) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + paths.format.string() + "\" names no store: restore it from a backup"};
-    }
-    const Result<Uuid> boot = read_boot_id();
-    if (!boot) {
-        return boot.error();
-    }
-    Result<LaneCells> cells = LaneCells::open(paths.lane_cells);
-    if (!cells) {
-        return cells.error();
-    }
-    struct stat info {};
-    if (::stat(paths.lane_cells.c_str(), &info) != 0) {
-        return system_error(errno, "inspect", paths.lane_cells);
-    }
-    std::unique_ptr<LaneSet> lanes(new LaneSet(paths, std::move(*cells)));
-    lanes->store_ = *store;
-    lanes->boot_ = *boot;
-    lanes->sync_ = sync;
-    lanes->file_owner_.mode = info.st_mode & 0777U;
-    if (::geteuid() == 0) {  // nginx may run as root, and the worker as the owner of the store
-        lanes->file_owner_.user = info.st_uid;
-        lanes->file_owner_.group = info.st_gid;
-    }
-    return lanes;
+    return attempt([&] {
+        const std::optional<Uuid> store = parse_uuid(checked(read_store_format(paths)).uuid);
+        if (!store) {
+            throw_failure(ErrorCode::kCorrupt, "\"" + paths.format.string() +
+                                                   "\" names no store: restore it from a backup");
+        }
+        const Uuid boot = checked(read_boot_id());
+        LaneCells cells = checked(LaneCells::open(paths.lane_cells));
+        struct stat info {};
+        if (::stat(paths.lane_cells.c_str(), &info) != 0) {
+            throw StoreFailure(system_error(errno, "inspect", paths.lane_cells));
+        }
+        std::unique_ptr<LaneSet> lanes(new LaneSet(paths, std::move(cells)));
+        lanes->store_ = *store;
+        lanes->boot_ = boot;
+        lanes->sync_ = sync;
+        lanes->file_owner_.mode = info.st_mode & 0777U;
+        if (::geteuid() == 0) {  // nginx may run as root, and the worker as the owner of the store
+            lanes->file_owner_.user = info.st_uid;
+            lanes->file_owner_.group = info.st_gid;
+        }
+        return lanes;
+    });
 }
 
 fs::path LaneSet::path_of(std::uint32_t number) const {
@@ -129,20 +122,14 @@ void LaneSet::close_unused(std::uint64_t now_ns) {
 }
 
 /// Returns true if any block of the file begins a batch of its lane that holds records.
-Result<bool> LaneSet::holds_events(const std::string& name) const {
-    const Result<LaneFile> file = LaneFile::open(folder_ / name, sync_);
-    if (!file) {
-        return file.error();
-    }
+bool LaneSet::holds_events(const std::string& name) const {
+    const LaneFile file = checked(LaneFile::open(folder_ / name, sync_));
     LaneBuffers buffers;
-    LaneFileSource source(*file, buffers);
-    source.expect_end(file->head().bytes);
-    for (std::uint64_t at = 0; at < file->head().bytes; at += kLaneBlockBytes) {
-        const Result<std::string_view> block = source.read(at, kLaneBlockBytes);
-        if (!block) {
-            return block.error();
-        }
-        if (LaneBatch::claims_records(*block, file->head().identity)) {
+    LaneFileSource source(file, buffers);
+    source.expect_end(file.head().bytes);
+    for (std::uint64_t at = 0; at < file.head().bytes; at += kLaneBlockBytes) {
+        const std::string_view block = checked(source.read(at, kLaneBlockBytes));
+        if (LaneBatch::claims_records(block, file.head().identity)) {
             return true;
         }
     }
@@ -153,40 +140,29 @@ Result<bool> LaneSet::holds_events(const std::string& name) const {
 /// among those that are read after the names.
 Status LaneSet::check_unregistered_lanes(
     const std::function<Result<std::vector<LaneRow>>()>& read_rows) const {
-    const Result<std::vector<std::string>> names = names_in(folder_);
-    if (!names) {
-        return names.error();
-    }
     const auto is_known = [&](const std::vector<LaneRow>& rows, const std::string& name) {
         return std::any_of(rows.begin(), rows.end(), [&](const LaneRow& row) {
             return path_of(row.number).filename() == name;
         });
     };
-    Result<std::vector<LaneRow>> rows = read_rows();
-    for (const std::string& name : *names) {
-        if (!rows) {
-            return rows.error();
+    return attempt([&] {
+        const std::vector<std::string> names = checked(names_in(folder_));
+        std::vector<LaneRow> rows = checked(read_rows());
+        for (const std::string& name : names) {
+            if (!name.ends_with(kSuffix) || is_known(rows, name) || !holds_events(name)) {
+                continue;
+            }
+            rows = checked(read_rows());
+            if (!is_known(rows, name)) {
+                throw_failure(
+                    ErrorCode::kCorrupt,
+                    "\"" + (folder_ / name).string() +
+                        "\" holds events, and the queue has no such lane: the queue's data.mdb is "
+                        "an older copy, or the file is of another store; nothing was changed. "
+                        "Restore both from one backup, or move the file away");
+            }
         }
-        if (!name.ends_with(kSuffix) || is_known(*rows, name)) {
-            continue;
-        }
-        const Result<bool> holds = holds_events(name);
-        if (!holds) {
-            return holds.error();
-        }
-        if (!*holds) {
-            continue;
-        }
-        rows = read_rows();
-        if (rows && !is_known(*rows, name)) {
-            return Error{ErrorCode::kCorrupt,
-                         "\"" + (folder_ / name).string() +
-                             "\" holds events, and the queue has no such lane: the queue's "
-                             "data.mdb is an older copy, or the file is of another store; nothing "
-                             "was changed. Restore both from one backup, or move the file away"};
-        }
-    }
-    return rows ? Status::success() : Status(rows.error());
+    });
 }
 
 fs::path LaneSet::unfinished_path() const {

@@ -69,7 +69,8 @@ private:
     LaneSet(const StorePaths& paths, LaneCells cells)
         : folder_(paths.lanes), cells_path_(paths.lane_cells), cells_(std::move(cells)) {}
     void close_unused(std::uint64_t now_ns);
-    [[nodiscard]] Result<bool> holds_events(const std::string& name) const;
+    /// Throws StoreFailure.
+    [[nodiscard]] bool holds_events(const std::string& name) const;
     [[nodiscard]] Status check_file(const LaneFile& file, const LaneRow& row) const;
 
     std::filesystem::path folder_, cells_path_;

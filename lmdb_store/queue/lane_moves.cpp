@@ -30,20 +30,12 @@ Error no_memory() {
 
 }  // namespace
 
-Status LmdbQueue::open_lanes() {
-    Result<std::unique_ptr<LaneSet>> lanes = LaneSet::open(paths_, options_.sync);
-    if (!lanes) {
-        return lanes.error();
-    }
-    lanes_ = std::move(*lanes);
+void LmdbQueue::open_lanes() {
+    lanes_ = checked(LaneSet::open(paths_, options_.sync));
     latch_boot_ = cell_key({}, lanes_->boot());
     recovery_.emplace(*lanes_, [this] { return lane_rows(); });
-    const Result<std::vector<LaneRow>> rows = lane_rows();
-    if (!rows) {
-        return rows.error();
-    }
-    admission_.set_reserve(lane_reserve(*rows));
-    return lanes_->check_unregistered_lanes([this] { return lane_rows(); });
+    admission_.set_reserve(lane_reserve(checked(lane_rows())));
+    check(lanes_->check_unregistered_lanes([this] { return lane_rows(); }));
 }
 
 Result<std::vector<LaneRow>> LmdbQueue::lane_rows() {

@@ -10,59 +10,45 @@
 
 namespace sluice::store {
 
-Result<LanesFill> LmdbQueue::fill_of(const std::vector<LaneRow>& rows) {
+LanesFill LmdbQueue::fill_of(const std::vector<LaneRow>& rows) {
     LanesFill fill;
     const std::uint64_t now = monotonic_ns();
     for (const LaneRow& row : rows) {
         ++fill.lanes;
         fill.bytes_all += row.bytes;
-        const Result<std::shared_ptr<LaneFile>> file = lanes_->file(row);
-        if (!file) {
-            return file.error();
-        }
-        fill.in_use += (*file)->is_locked_elsewhere() ? 1U : 0U;
-        fill.cached += (*file)->is_direct() ? 0U : 1U;
-        const Status seen = visit_lane(*lanes_, row, **file, [&](const LaneBatch& batch) {
+        const std::shared_ptr<LaneFile> file = checked(lanes_->file(row));
+        fill.in_use += file->is_locked_elsewhere() ? 1U : 0U;
+        fill.cached += file->is_direct() ? 0U : 1U;
+        check(visit_lane(*lanes_, row, *file, [&](const LaneBatch& batch) {
             fill.records += batch.head().count;
             fill.bytes += batch.head().bytes;
             if (batch.head().boot == lanes_->boot() && batch.head().stamp_ns < now) {
                 fill.oldest_ns = std::max(fill.oldest_ns, now - batch.head().stamp_ns);
             }
             return true;
-        });
-        if (!seen) {
-            return seen.error();
-        }
+        }));
     }
     return fill;
 }
 
 Result<std::vector<LaneRecord>> LmdbQueue::read_lanes(std::size_t bytes_max) {
-    std::vector<LaneRecord> records;
-    const Result<std::vector<LaneRow>> rows = lane_rows();
-    if (!rows) {
-        return rows.error();
-    }
-    std::size_t bytes = 0;
-    for (const LaneRow& row : *rows) {
-        const Result<std::shared_ptr<LaneFile>> file = lanes_->file(row);
-        if (!file) {
-            return file.error();
+    return attempt([&] {
+        std::vector<LaneRecord> records;
+        std::size_t bytes = 0;
+        for (const LaneRow& row : checked(lane_rows())) {
+            const std::shared_ptr<LaneFile> file = checked(lanes_->file(row));
+            check(visit_lane(*lanes_, row, *file, [&](const LaneBatch& batch) {
+                std::uint32_t index = 0;
+                batch.for_each_record([&](std::string_view record) {
+                    records.push_back(
+                        {{row.number, batch.head().offset, index++}, std::string(record)});
+                });
+                bytes += batch.head().bytes;
+                return bytes < bytes_max;
+            }));
         }
-        const Status seen = visit_lane(*lanes_, row, **file, [&](const LaneBatch& batch) {
-            std::uint32_t index = 0;
-            batch.for_each_record([&](std::string_view record) {
-                records.push_back(
-                    {{row.number, batch.head().offset, index++}, std::string(record)});
-            });
-            bytes += batch.head().bytes;
-            return bytes < bytes_max;
-        });
-        if (!seen) {
-            return seen.error();
-        }
-    }
-    return records;
+        return records;
+    });
 }
 
 Result<std::vector<std::string>> LmdbQueue::drop_missing_lanes() {

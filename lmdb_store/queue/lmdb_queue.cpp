@@ -36,34 +36,27 @@ std::optional<SequenceNumber> last_assigned(MDB_txn* txn) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueOptions& options) {
-    const Result<StoreFormat> format = read_store_format(paths);
-    if (!format) {
-        return format.error();
-    }
-    if (Status ok = check_writable_format(*format); !ok) {
-        return ok.error();
-    }
-    if (options.map_bytes != 0 && options.map_bytes < kMapBytesMin) {
-        return Error{ErrorCode::kInvalid, "the queue's map_size is 1m at least"};
-    }
-    Result<ControlFile> control = ControlFile::open(paths);
-    if (!control) {
-        return control.error();
-    }
-    // A process without the setting uses nginx's size, because none may write beyond nginx's map.
-    std::uint64_t map_bytes = options.map_bytes;
-    if (map_bytes == 0) {
-        map_bytes = control->words().map_bytes.load();
-        const bool plausible = map_bytes >= kMapBytesMin && map_bytes <= kMapBytesMax;
-        map_bytes = plausible ? map_bytes : kMapBytesDefault;
-    } else {
-        control->words().map_bytes.store(map_bytes);
-    }
-    auto queue = std::make_unique<LmdbQueue>(paths, options, std::move(*control), format->uuid);
-    if (Status ok = queue->open_environment(map_bytes); !ok) {
-        return ok.error();
-    }
-    return std::unique_ptr<Queue>(std::move(queue));
+    return attempt([&]() -> std::unique_ptr<Queue> {
+        const StoreFormat format = checked(read_store_format(paths));
+        check(check_writable_format(format));
+        if (options.map_bytes != 0 && options.map_bytes < kMapBytesMin) {
+            throw_failure(ErrorCode::kInvalid, "the queue's map_size is 1m at least");
+        }
+        ControlFile control = checked(ControlFile::open(paths));
+        // A process without the setting uses nginx's size, because none may write beyond nginx's
+        // map.
+        std::uint64_t map_bytes = options.map_bytes;
+        if (map_bytes == 0) {
+            map_bytes = control.words().map_bytes.load();
+            const bool plausible = map_bytes >= kMapBytesMin && map_bytes <= kMapBytesMax;
+            map_bytes = plausible ? map_bytes : kMapBytesDefault;
+        } else {
+            control.words().map_bytes.store(map_bytes);
+        }
+        auto queue = std::make_unique<LmdbQueue>(paths, options, std::move(control), format.uuid);
+        queue->open_environment(map_bytes);
+        return queue;
+    });
 }
 
 LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control,
@@ -75,59 +68,51 @@ LmdbQueue::LmdbQueue(const StorePaths& paths, const QueueOptions& options, Contr
       uuid_(std::move(uuid)),
       admission_(paths.lanes) {}
 
-Status LmdbQueue::open_environment(std::uint64_t map_bytes) {
-    auto env =
-        Environment::open({.folder = paths_.queue, .map_bytes = map_bytes, .sync = options_.sync});
-    if (!env.ok()) {
-        return env.error();
-    }
-    env_ = std::move(*env);
+void LmdbQueue::open_environment(std::uint64_t map_bytes) {
+    env_ = checked(
+        Environment::open({.folder = paths_.queue, .map_bytes = map_bytes, .sync = options_.sync}));
     if (options_.sync) {
         preallocation_.emplace(paths_.queue);
     }
     std::array<MDB_dbi, kQueueTables.size()> tables{};
-    if (Status ok = env_->open_databases(kQueueTables, tables, false); !ok) {
-        return ok;
-    }
+    check(env_->open_databases(kQueueTables, tables, false));
     records_ = tables[0];
     idempotency_ = tables[1];
     idempotency_by_age_ = tables[2];
-    return read_identity();
+    read_identity();
+    open_lanes();
 }
 
-Status LmdbQueue::read_identity() {
+void LmdbQueue::read_identity() {
     ReadTxn txn;
-    if (const int rc = txn.begin(*env_); rc != 0) {
-        return env_->error(rc, "read");
-    }
+    check(txn.begin(*env_), *env_, "read");
     const auto format = get(txn.get(), kFormatKey);
     const auto uuid = get(txn.get(), kUuidKey);
     const auto next_seq = get(txn.get(), kNextSeqKey);
     if (!format || format->size() != 4 || !uuid || uuid->size() != 36 || !next_seq ||
         next_seq->size() != 8) {
-        return Error{ErrorCode::kCorrupt, "\"" + paths_.queue.string() +
-                                              "\" is not a queue that sluice wrote; nothing was "
-                                              "changed. Restore it from a backup"};
+        throw_failure(ErrorCode::kCorrupt,
+                      "\"" + paths_.queue.string() +
+                          "\" is not a queue that sluice wrote; nothing was changed. Restore it "
+                          "from a backup");
     }
     const unsigned found = static_cast<unsigned char>((*format)[0]);
     if (found != kQueueFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
-                         (found > kQueueFormat ? ": use a newer release of sluice"
-                                               : ", which only a pre-release of sluice read: move "
-                                                 "it away, and create a new store with "
-                                                 "\"sluice init\"")};
+        throw_failure(ErrorCode::kUnsupported,
+                      "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
+                          (found > kQueueFormat
+                               ? ": use a newer release of sluice"
+                               : ", which only a pre-release of sluice read: move it away, and "
+                                 "create a new store with \"sluice init\""));
     }
     if (*uuid != uuid_) {
-        return Error{ErrorCode::kConflict,
-                     "\"" + paths_.queue.string() +
-                         "\" is the queue of another store than the one that \"" +
-                         paths_.format.string() +
-                         "\" names; nothing was changed. Put the files of one store together"};
+        throw_failure(ErrorCode::kConflict,
+                      "\"" + paths_.queue.string() +
+                          "\" is the queue of another store than the one that \"" +
+                          paths_.format.string() +
+                          "\" names; nothing was changed. Put the files of one store together");
     }
     page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
-    txn.abort();
-    return open_lanes();
 }
 
 Result<std::vector<QueuedRecord>> LmdbQueue::read(SequenceNumber from, std::size_t records_max,
@@ -212,7 +197,7 @@ bool LmdbQueue::still_in_place() noexcept {
     return in_place;
 }
 
-Result<QueueFill> LmdbQueue::measure_fill(const Txn& snapshot) {
+QueueFill LmdbQueue::measure_fill(const Txn& snapshot) {
     QueueFill fill;
     PageUse use;
     int rc = count_page_use(*env_, use);
@@ -221,21 +206,16 @@ Result<QueueFill> LmdbQueue::measure_fill(const Txn& snapshot) {
     rc = rc == 0 ? idempotency(snapshot).count(fill.idempotency_rows) : rc;
     Cursor cursor;
     rc = rc == 0 ? cursor.open(snapshot, records_) : rc;
-    if (rc != 0) {
-        return env_->error(rc, "read");
-    }
+    check(rc, *env_, "read");
     MDB_val key{};
     MDB_val value{};
     rc = cursor.read(key, value, MDB_FIRST);
+    check(rc == MDB_NOTFOUND ? 0 : rc, *env_, "read");
     if (rc == 0) {
         fill.first_seq.value = get_big_endian<std::uint64_t>(key.mv_data);
-    } else if (rc != MDB_NOTFOUND) {
-        return env_->error(rc, "read");
     }
     const auto last = last_assigned(snapshot.get());
-    if (!last) {
-        return env_->error(MDB_CORRUPTED, "read");
-    }
+    check(last ? 0 : MDB_CORRUPTED, *env_, "read");
     fill.last_seq = *last;
     fill.rows = stat.ms_entries;
     fill.bytes_used = use.bytes_used;
@@ -245,12 +225,11 @@ Result<QueueFill> LmdbQueue::measure_fill(const Txn& snapshot) {
 }
 
 Result<SequenceNumber> LmdbQueue::last_seq() {
-    ReadTxn txn;
-    if (const int rc = txn.begin(*env_); rc != 0) {
-        return env_->error(rc, "read");
-    }
-    const auto last = last_assigned(txn.get());
-    return last ? Result<SequenceNumber>(*last) : env_->error(MDB_CORRUPTED, "read");
+    return read_in(*env_, [&](const ReadTxn& txn) {
+        const auto last = last_assigned(txn.get());
+        check(last ? 0 : MDB_CORRUPTED, *env_, "read");
+        return *last;
+    });
 }
 
 // -- Gaps -----------------------------------------------------------------------------------------
@@ -262,11 +241,11 @@ int LmdbQueue::find_gap(const Txn& txn, SequenceNumber after,
 }
 
 Result<std::optional<SequenceRange>> LmdbQueue::first_gap(SequenceNumber after) {
-    ReadTxn txn;
-    std::optional<SequenceRange> gap;
-    int rc = txn.begin(*env_);
-    rc = rc == 0 ? find_gap(txn, after, gap) : rc;
-    return rc == 0 ? Result<std::optional<SequenceRange>>(gap) : env_->error(rc, "read");
+    return read_in(*env_, [&](const ReadTxn& txn) {
+        std::optional<SequenceRange> gap;
+        check(find_gap(txn, after, gap), *env_, "read");
+        return gap;
+    });
 }
 
 Status LmdbQueue::fill_gap(SequenceNumber after, const SequenceRange& gap,
@@ -298,29 +277,17 @@ Status LmdbQueue::fill_gap(SequenceNumber after, const SequenceRange& gap,
 }
 
 Result<QueueFill> LmdbQueue::fill() {
-    ReadTxn txn;
-    const int rc = txn.begin(*env_);
-    return rc == 0 ? measure_fill(txn) : env_->error(rc, "read");
+    return read_in(*env_, [&](const ReadTxn& txn) { return measure_fill(txn); });
 }
 
 Result<QueueFill> LmdbQueue::fill_with_lanes() {
-    std::vector<LaneRow> rows;
-    ReadTxn txn;
-    int rc = txn.begin(*env_);
-    rc = rc == 0 ? read_lane_rows(txn.get(), rows) : rc;
-    if (rc != 0) {
-        return env_->error(rc, "read");
-    }
-    Result<QueueFill> fill = measure_fill(txn);
-    if (!fill) {
+    return read_in(*env_, [&](const ReadTxn& txn) {
+        std::vector<LaneRow> rows;
+        check(read_lane_rows(txn.get(), rows), *env_, "read");
+        QueueFill fill = measure_fill(txn);
+        fill.lanes = fill_of(rows);
         return fill;
-    }
-    const Result<LanesFill> lanes = fill_of(rows);
-    if (!lanes) {
-        return lanes.error();
-    }
-    fill->lanes = *lanes;
-    return fill;
+    });
 }
 
 // -- Latch ----------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ public:
     LmdbQueue(const StorePaths& paths, const QueueOptions& options, ControlFile control,
               std::string uuid);
 
-    [[nodiscard]] Status open_environment(std::uint64_t map_bytes);
+    /// Throws StoreFailure.
+    void open_environment(std::uint64_t map_bytes);
 
     void append(std::span<AppendItem> batch, Timestamp now) noexcept override;
     void find_replay(AppendItem& item, Timestamp now) noexcept override;
@@ -86,12 +87,13 @@ private:
         std::optional<LaneMover> mover = {};
     };
 
-    [[nodiscard]] Status read_identity();
+    // These two throw StoreFailure.
+    void read_identity();
+    [[nodiscard]] QueueFill measure_fill(const Txn& snapshot);
     [[nodiscard]] std::uint64_t idempotency_rows_max() const noexcept;
     [[nodiscard]] bool expired(const IdempotencyRow& row, std::int64_t now_second) const noexcept;
     [[nodiscard]] std::uint64_t cost_of(const AppendItem& item) const noexcept;
     [[nodiscard]] std::uint64_t cost_of_stored(std::span<const AppendItem> part) const noexcept;
-    [[nodiscard]] Result<QueueFill> measure_fill(const Txn& snapshot);
     [[nodiscard]] int find_gap(const Txn& txn, SequenceNumber after,
                                std::optional<SequenceRange>& gap) const noexcept;
 
@@ -125,9 +127,10 @@ private:
     }
 
     // lanes
-    [[nodiscard]] Status open_lanes();
+    void open_lanes();  ///< Throws StoreFailure.
     [[nodiscard]] Result<std::vector<LaneRow>> lane_rows();
-    [[nodiscard]] Result<LanesFill> fill_of(const std::vector<LaneRow>& rows);
+    /// Throws StoreFailure.
+    [[nodiscard]] LanesFill fill_of(const std::vector<LaneRow>& rows);
     [[nodiscard]] LaneMover mover_for(AppendTxn& batch, LaneSources& sources, std::uint64_t cut_ns);
     void publish_lane_backlog(const Moved& moved) noexcept;
     /// Moves the records that were stamped up to the batch's cut before those of the batch. Returns

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "os/random/random_bytes.hpp"
 
@@ -24,17 +25,17 @@ Digest256 random_key() {
     return key;
 }
 
-Result<CommandKeys> read_keys(int fd, const std::filesystem::path& path) {
+CommandKeys read_keys(int fd, const std::filesystem::path& path) {
     std::string text(kKeysBytesMax, '\0');
     const std::int64_t got = read_at(fd, text.data(), text.size(), 0);
     if (got < 0) {
-        return system_error(static_cast<int>(-got), "read", path);
+        throw StoreFailure(system_error(static_cast<int>(-got), "read", path));
     }
     auto keys = CommandKeys::parse({text.data(), static_cast<std::size_t>(got)});
     OPENSSL_cleanse(text.data(), text.size());
     if (!keys) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + path.string() + "\" holds no command keys (64 hex digits a line)"};
+        throw_failure(ErrorCode::kCorrupt,
+                      "\"" + path.string() + "\" holds no command keys (64 hex digits a line)");
     }
     return *std::move(keys);
 }
@@ -71,17 +72,12 @@ Result<Fd> lock_command_key(const std::filesystem::path& path, int how) {
 }
 
 Result<HeldCommandKeys> HeldCommandKeys::load(const std::filesystem::path& path) {
-    auto fd = lock_command_key(path, LOCK_SH);
-    if (!fd) {
-        return fd.error();
-    }
-    if (Status closed = check_key_mode(fd->get(), path, ", then run `sluice key rotate`");
-        !closed) {
-        return closed.error();
-    }
-    auto keys = read_keys(fd->get(), path);
-    return keys ? Result<HeldCommandKeys>(HeldCommandKeys(std::move(*fd), std::move(*keys)))
-                : Result<HeldCommandKeys>(keys.error());
+    return attempt([&] {
+        Fd fd = checked(lock_command_key(path, LOCK_SH));
+        check(check_key_mode(fd.get(), path, ", then run `sluice key rotate`"));
+        CommandKeys keys = read_keys(fd.get(), path);
+        return HeldCommandKeys(std::move(fd), std::move(keys));
+    });
 }
 
 Status create_command_key(const std::filesystem::path& path, const FileOwner& owner) {
@@ -96,20 +92,12 @@ Status rotate_command_key(const std::filesystem::path& path, const FileOwner& ow
         return errno == ENOENT ? create_command_key(path, owner)
                                : Status(system_error(errno, "read", path));
     }
-    const auto fd = lock_command_key(path, LOCK_EX);
-    if (!fd) {
-        return fd.error();
-    }
-    auto keys = read_keys(fd->get(), path);
-    if (!keys) {
-        return keys.error();
-    }
-    const auto last = last_seq();
-    if (!last) {
-        return last.error();
-    }
-    keys->rotate(random_key(), *last);
-    return write_keys(path, *keys, owner);
+    return attempt([&] {
+        const Fd fd = checked(lock_command_key(path, LOCK_EX));
+        CommandKeys keys = read_keys(fd.get(), path);
+        keys.rotate(random_key(), checked(last_seq()));
+        return write_keys(path, keys, owner);
+    });
 }
 
 }  // namespace sluice::store

@@ -180,10 +180,7 @@ Status check_writable_format(const StoreFormat& format) {
 
 Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts) {
     Result<StoreFormat> format = read_store_format(paths);
-    if (!format) {
-        return format.error();
-    }
-    if (Status ok = check_writable_format(*format); !ok) {
+    if (Status ok = format ? check_writable_format(*format) : Status(format.error()); !ok) {
         return ok;
     }
     if (max_accounts > kAccountsMaxLimit) {

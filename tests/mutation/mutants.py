@@ -431,7 +431,7 @@ LANES = [
           "if (file.head().identity.lane != row.lane) {", "if (file.head().identity.lane == Uuid{}) {",
           "lmdb_store:LanesTest.L4AMissingForeignSwappedCutOrNewerLaneIsRefusedByName"),
     fault("a lane that the queue does not know is not looked at", "lmdb_store/lanes/lane_set.cpp",
-          "        if (!*holds) {\n            continue;\n        }\n        rows", "        if (*holds) {\n            continue;\n        }\n        rows",
+          "is_known(rows, name) || !holds_events(name)", "is_known(rows, name) || holds_events(name)",
           "lmdb_store:LanesTest.L4ALaneThatTheQueueDoesNotKnowAndThatHoldsEventsIsRefused"),
     fault("a queue of another store is taken", "lmdb_store/queue/lmdb_queue.cpp",
           "if (*uuid != uuid_) {", "if (uuid->empty()) {",
