@@ -48,11 +48,11 @@ bool check_zone(const MainConf& conf, const store::StoreFormat& format, ngx_log_
         return true;
     }
     const std::string size = megabytes(zone_bytes_for(format.max_accounts));
-    log_at(log, NGX_LOG_EMERG, conf.zone_line,
-           "the shared zone has room for " + std::to_string(conf.zone_view.cells_count) +
-               " accounts, and the store may have " + std::to_string(format.max_accounts) +
-               ": set \"sluice_zone " + size + ";\"");
-    return false;
+    return refuse_at(log, conf.zone_line,
+                     "the shared zone has room for " + std::to_string(conf.zone_view.cells_count) +
+                         " accounts, and the store may have " +
+                         std::to_string(format.max_accounts) + ": set \"sluice_zone " + size +
+                         ";\"");
 }
 
 ngx_int_t init_zone(ngx_shm_zone_t* zone, MainConf& conf) {
@@ -108,18 +108,18 @@ bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
         return true;
     }
     if (core_conf(server).client_max_body_size == 0) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest with client_body_early_read in a server with "
-               "\"client_max_body_size 0\": nginx would read a body of any length before it checks "
-               "who sends it; add \"client_body_early_read 0;\" or a limit to the server block");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest with client_body_early_read in a server with "
+            "\"client_max_body_size 0\": nginx would read a body of any length before it checks "
+            "who sends it; add \"client_body_early_read 0;\" or a limit to the server block");
     }
     if (platform_of(conf.ingest) != Platform::kNone) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest of webhooks with client_body_early_read: nginx would write long "
-               "bodies, which have names and addresses, to client_body_temp_path; add "
-               "\"client_body_early_read 0;\" to the server block");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest of webhooks with client_body_early_read: nginx would write long "
+            "bodies, which have names and addresses, to client_body_temp_path; add "
+            "\"client_body_early_read 0;\" to the server block");
     }
     log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,
            "sluice_ingest with client_body_early_read: nginx reads each body before it knows the "
@@ -136,11 +136,11 @@ bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
     }
     const bool fits = static_cast<off_t>(core.client_body_buffer_size) >= core.client_max_body_size;
     if (!fits || core.client_body_in_file_only != 0) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest of webhooks: the body must stay in memory, because it has names and "
-               "addresses; set client_body_buffer_size to client_max_body_size (1m, for example) "
-               "and leave client_body_in_file_only off");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest of webhooks: the body must stay in memory, because it has names and "
+            "addresses; set client_body_buffer_size to client_max_body_size (1m, for example) "
+            "and leave client_body_in_file_only off");
     }
     return true;
 }
@@ -149,11 +149,10 @@ bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
 bool check_clicks(ngx_conf_t* cf, const LocConf& conf,
                   const ngx_http_core_loc_conf_t& core) noexcept {
     if (conf.ingest == kIngestClicks && core.client_body_in_file_only != 0) {
-        log_at(
-            cf->log, NGX_LOG_EMERG, conf.ingest_line,
+        return refuse_at(
+            cf->log, conf.ingest_line,
             "sluice_ingest of clicks with client_body_in_file_only: nginx would write the ids of "
             "devices to a file; leave it off");
-        return false;
     }
     return true;
 }
@@ -163,28 +162,27 @@ bool check_clicks(ngx_conf_t* cf, const LocConf& conf,
 bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                   const ngx_http_core_loc_conf_t& core) noexcept {
     if (main.store_path.data == nullptr) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest needs a store: add \"sluice_store DIRECTORY;\" to the http block");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest needs a store: add \"sluice_store DIRECTORY;\" to the http block");
     }
     if (core.handler != main.handlers.ingest) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest in a location that has another content handler: give it a location "
-               "of its own");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest in a location that has another content handler: give it a location "
+            "of its own");
     }
     if (core.client_max_body_size == 0) {
-        log_at(
-            cf->log, NGX_LOG_EMERG, conf.ingest_line,
+        return refuse_at(
+            cf->log, conf.ingest_line,
             "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; set 1m for "
             "events and clicks, 128m for the catalog");
-        return false;
     }
     if (core.client_max_body_size > static_cast<off_t>(kBulkBytesMax)) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.ingest_line,
-               "sluice_ingest with a client_max_body_size above 1g, the largest body that a store "
-               "keeps");
-        return false;
+        return refuse_at(
+            cf->log, conf.ingest_line,
+            "sluice_ingest with a client_max_body_size above 1g, the largest body that a store "
+            "keeps");
     }
     if (core.client_max_body_size > main.large_memory) {
         log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,

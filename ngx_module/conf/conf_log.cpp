@@ -8,4 +8,24 @@ void log_at(ngx_log_t* log, ngx_uint_t level, const ConfLine& line,
     ngx_log_error(level, log, 0, "%V in %s:%ui", &message, line.file, line.line);
 }
 
+bool refuse_at(ngx_log_t* log, const ConfLine& line, std::string_view text) noexcept {
+    log_at(log, NGX_LOG_EMERG, line, text);
+    return false;
+}
+
+char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept {
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid value \"%V\" in \"%V\": %s", &value,
+                       argument(cf, 0), expected);
+    return kConfFailed;
+}
+
+bool compile_value(ngx_conf_t* cf, std::string_view text, ngx_http_complex_value_t* to) noexcept {
+    ngx_str_t value = to_ngx(text);
+    ngx_http_compile_complex_value_t compile{};
+    compile.cf = cf;
+    compile.value = &value;
+    compile.complex_value = to;
+    return to != nullptr && ngx_http_compile_complex_value(&compile) == NGX_OK;
+}
+
 }  // namespace sluice::ngx

@@ -1,9 +1,11 @@
 #include "ngx_module/conf/directives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/conf/link_directives.hpp"
@@ -18,30 +20,6 @@ constexpr ngx_int_t kShareMax = 1000;
 /// A smaller map may never have room for the largest record, whose pages must follow one another.
 constexpr off_t kMapBytesMin = off_t{4} << 20;
 constexpr std::size_t kPrefixBytesMax = 64;
-
-ngx_str_t* argument(ngx_conf_t* cf, ngx_uint_t index) noexcept {
-    return static_cast<ngx_str_t*>(cf->args->elts) + index;
-}
-
-ConfLine here(ngx_conf_t* cf) noexcept {
-    return {cf->conf_file->file.name.data, cf->conf_file->line};
-}
-
-/// Logs `invalid value "X" in "sluice_y": <what was expected>`; nginx adds file and line.
-char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept {
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid value \"%V\" in \"%V\": %s", &value,
-                       argument(cf, 0), expected);
-    return kConfFailed;
-}
-
-/// Returns the rest of the message `"sluice_x" directive ...`, to which nginx adds file and line.
-char* message(const char* text) noexcept {
-    return const_cast<char*>(text);
-}
-
-char* refuse_duplicate() noexcept {
-    return message("is duplicate");
-}
 
 /// Has `read` read each argument from `first` on.
 char* read_parameters(ngx_conf_t* cf, MainConf& conf, ngx_uint_t first,
@@ -200,15 +178,7 @@ char* read_failure_key(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& paramete
     }
     conf.failure_key = static_cast<ngx_http_complex_value_t*>(
         ngx_pcalloc(cf->pool, sizeof(ngx_http_complex_value_t)));
-    if (conf.failure_key == nullptr) {
-        return kConfFailed;
-    }
-    ngx_str_t value = to_ngx(text.substr(4));
-    ngx_http_compile_complex_value_t compile{};
-    compile.cf = cf;
-    compile.value = &value;
-    compile.complex_value = conf.failure_key;
-    return ngx_http_compile_complex_value(&compile) == NGX_OK ? NGX_CONF_OK : kConfFailed;
+    return compile_value(cf, text.substr(4), conf.failure_key) ? NGX_CONF_OK : kConfFailed;
 }
 
 char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
@@ -244,23 +214,24 @@ bool is_header_prefix(std::string_view prefix) noexcept {
            rest.front() != '-';
 }
 
+constexpr std::array<std::pair<std::string_view, ngx_uint_t>, 5> kIngestNames{{
+    {"events", kIngestEvents},
+    {"catalog", kIngestCatalog},
+    {"clicks", kIngestClicks},
+    {"shopify", kIngestShopify},
+    {"woocommerce", kIngestWooCommerce},
+}};
+
 char* set_ingest(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     auto& conf = *static_cast<LocConf*>(location);
     if (conf.ingest != kIngestNone) {
         return refuse_duplicate();
     }
     const ngx_str_t& value = *argument(cf, 1);
-    if (to_view(value) == "events") {
-        conf.ingest = kIngestEvents;
-    } else if (to_view(value) == "catalog") {
-        conf.ingest = kIngestCatalog;
-    } else if (to_view(value) == "shopify") {
-        conf.ingest = kIngestShopify;
-    } else if (to_view(value) == "woocommerce") {
-        conf.ingest = kIngestWooCommerce;
-    } else if (to_view(value) == "clicks") {
-        conf.ingest = kIngestClicks;
-    } else {
+    for (const auto& [name, ingest] : kIngestNames) {
+        conf.ingest = to_view(value) == name ? ingest : conf.ingest;
+    }
+    if (conf.ingest == kIngestNone) {
         return refuse(cf, value,
                       "expected \"events\", \"catalog\", \"clicks\", \"shopify\" or "
                       "\"woocommerce\"");

@@ -16,20 +16,6 @@ constexpr time_t kCookieSeconds = 30 * 86'400;
 constexpr ngx_int_t kClickBufferMin = 64, kClickBufferMax = 65'536, kClickBuffer = 4096;
 constexpr ngx_int_t kFlushMsMin = 10, kFlushMsMax = 5000, kFlushMs = 200;
 
-const ngx_str_t& word(ngx_conf_t* cf, ngx_uint_t index) noexcept {
-    return *(static_cast<ngx_str_t*>(cf->args->elts) + index);
-}
-
-char* refuse_word(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept {
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid value \"%V\" in \"%V\": %s", &value,
-                       &word(cf, 0), expected);
-    return kConfFailed;
-}
-
-char* duplicate() noexcept {
-    return const_cast<char*>("is duplicate");
-}
-
 bool is_domain(std::string_view name) noexcept {
     return !name.empty() && name.size() < 254 && name.front() != '.' && name.front() != '-' &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -63,13 +49,13 @@ std::optional<ngx_str_t> cookie_rest(ngx_pool_t* pool, const CookieWords& cookie
 bool read_cookie_words(ngx_conf_t* cf, CookieWords& cookie) noexcept {
     constexpr std::string_view kDomain = "domain=";
     for (ngx_uint_t i = 2; i < cf->args->nelts; ++i) {
-        const std::string_view text = to_view(word(cf, i));
+        const std::string_view text = to_view(*argument(cf, i));
         if (text == "httponly") {
             cookie.is_http_only = true;
         } else if (text.starts_with(kDomain) && is_domain(text.substr(kDomain.size()))) {
             cookie.domain = text.substr(kDomain.size());
         } else {
-            (void)refuse_word(cf, word(cf, i), "expected domain=NAME or httponly");
+            (void)refuse(cf, *argument(cf, i), "expected domain=NAME or httponly");
             return false;
         }
     }
@@ -81,15 +67,7 @@ ngx_array_t* default_skip(ngx_conf_t* cf) noexcept {
     ngx_array_t* values = ngx_array_create(cf->pool, 1, sizeof(ngx_http_complex_value_t));
     auto* value = values != nullptr ? static_cast<ngx_http_complex_value_t*>(ngx_array_push(values))
                                     : nullptr;
-    if (value == nullptr) {
-        return nullptr;
-    }
-    ngx_str_t text = to_ngx("$http_sec_gpc");
-    ngx_http_compile_complex_value_t compile{};
-    compile.cf = cf;
-    compile.value = &text;
-    compile.complex_value = value;
-    return ngx_http_compile_complex_value(&compile) == NGX_OK ? values : nullptr;
+    return compile_value(cf, "$http_sec_gpc", value) ? values : nullptr;
 }
 
 /// Returns whether browsers write an origin so: scheme, host in small letters, a port if not the
@@ -120,7 +98,7 @@ char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"%V\" in a location that has another content handler: give it a "
                            "location of its own",
-                           &word(cf, 0));
+                           argument(cf, 0));
         return kConfFailed;
     }
     core.handler = handler;
@@ -131,20 +109,20 @@ char* set_link(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     constexpr std::string_view kAccount = "account=", kFallback = "fallback=";
     auto& conf = *static_cast<LocConf*>(location);
     if (conf.link != 0) {
-        return duplicate();
+        return refuse_duplicate();
     }
     conf.link = 1;
-    conf.link_line = {cf->conf_file->file.name.data, cf->conf_file->line};
+    conf.link_line = here(cf);
     for (ngx_uint_t i = 1; i < cf->args->nelts; ++i) {
-        const std::string_view text = to_view(word(cf, i));
+        const std::string_view text = to_view(*argument(cf, i));
         if (text.starts_with(kAccount) && is_admin_id(text.substr(kAccount.size()))) {
             conf.link_account = to_ngx(text.substr(kAccount.size()));
         } else if (text.starts_with(kFallback) &&
                    parse_destination(text.substr(kFallback.size())).ok()) {
             conf.link_fallback = to_ngx(text.substr(kFallback.size()));
         } else {
-            return refuse_word(cf, word(cf, i),
-                               "expected account=ID, or fallback=URL with http:// or https://");
+            return refuse(cf, *argument(cf, i),
+                          "expected account=ID, or fallback=URL with http:// or https://");
         }
     }
     return take_location(cf, main_conf(cf).handlers.link);
@@ -153,20 +131,20 @@ char* set_link(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
 char* set_link_cookie(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     auto& conf = *static_cast<LocConf*>(location);
     if (conf.link_cookie_seconds != NGX_CONF_UNSET) {
-        return duplicate();
+        return refuse_duplicate();
     }
-    const ngx_str_t& first = word(cf, 1);
+    const ngx_str_t& first = *argument(cf, 1);
     if (to_view(first) == "off") {
         conf.link_cookie_seconds = 0;
         return cf->args->nelts == 2
                    ? NGX_CONF_OK
-                   : refuse_word(cf, word(cf, 2), "\"off\" takes no further parameter");
+                   : refuse(cf, *argument(cf, 2), "\"off\" takes no further parameter");
     }
     CookieWords cookie;
     ngx_str_t time = first;
     cookie.seconds = ngx_parse_time(&time, 1);
     if (cookie.seconds < kCookieSecondsMin || cookie.seconds > kCookieSecondsMax) {
-        return refuse_word(cf, first, "expected \"off\", or a time of 1h to 400d");
+        return refuse(cf, first, "expected \"off\", or a time of 1h to 400d");
     }
     if (!read_cookie_words(cf, cookie)) {
         return kConfFailed;
@@ -184,16 +162,16 @@ char* set_device_id(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     constexpr std::string_view kOrigin = "origin=";
     auto& conf = *static_cast<LocConf*>(location);
     if (conf.device_id != 0) {
-        return duplicate();
+        return refuse_duplicate();
     }
     conf.device_id = 1;
     conf.device_id_origins = ngx_array_create(cf->pool, 1, sizeof(ngx_str_t));
     for (ngx_uint_t i = 1; i < cf->args->nelts; ++i) {
-        const std::string_view text = to_view(word(cf, i));
+        const std::string_view text = to_view(*argument(cf, i));
         const std::string_view origin = text.substr(std::min(kOrigin.size(), text.size()));
         if (!text.starts_with(kOrigin) || !is_origin(origin)) {
-            return refuse_word(cf, word(cf, i),
-                               "expected origin=https://HOST, in small letters and without a path");
+            return refuse(cf, *argument(cf, i),
+                          "expected origin=https://HOST, in small letters and without a path");
         }
         auto* const added = conf.device_id_origins != nullptr
                                 ? static_cast<ngx_str_t*>(ngx_array_push(conf.device_id_origins))
@@ -210,21 +188,21 @@ char* set_click_buffer(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
     constexpr std::string_view kFlush = "flush=";
     auto& conf = *static_cast<MainConf*>(main);
     if (conf.click_buffer != 0) {
-        return duplicate();
+        return refuse_duplicate();
     }
-    const ngx_str_t& first = word(cf, 1);
+    const ngx_str_t& first = *argument(cf, 1);
     const ngx_int_t count = ngx_atoi(first.data, first.len);
     if (count < kClickBufferMin || count > kClickBufferMax) {
-        return refuse_word(cf, first, "expected 64 to 65536 clicks");
+        return refuse(cf, first, "expected 64 to 65536 clicks");
     }
     conf.click_buffer = static_cast<ngx_uint_t>(count);
     if (cf->args->nelts > 2) {
-        const std::string_view text = to_view(word(cf, 2));
+        const std::string_view text = to_view(*argument(cf, 2));
         ngx_str_t time = to_ngx(text.substr(std::min(kFlush.size(), text.size())));
         const ngx_int_t ms =
             text.starts_with(kFlush) && time.len != 0 ? ngx_parse_time(&time, 0) : NGX_ERROR;
         if (ms < kFlushMsMin || ms > kFlushMsMax) {
-            return refuse_word(cf, word(cf, 2), "expected flush=TIME of 10ms to 5s");
+            return refuse(cf, *argument(cf, 2), "expected flush=TIME of 10ms to 5s");
         }
         conf.click_flush_ms = static_cast<ngx_msec_t>(ms);
     }
@@ -268,27 +246,25 @@ bool merge_link_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) noe
 
 bool check_link(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                 const ngx_http_core_loc_conf_t& core) noexcept {
-    const auto refused = [&](const char* why) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.link_line, why);
-        return false;
-    };
     if (main.store_path.data == nullptr) {
-        return refused(
-            "sluice_link needs a store: add \"sluice_store DIRECTORY;\" to the http "
-            "block");
+        return refuse_at(cf->log, conf.link_line,
+                         "sluice_link needs a store: add \"sluice_store DIRECTORY;\" to the http "
+                         "block");
     }
     if (core.handler != main.handlers.link) {
-        return refused(
-            "sluice_link in a location that has another content handler: give it a "
-            "location of its own");
+        return refuse_at(cf->log, conf.link_line,
+                         "sluice_link in a location that has another content handler: give it a "
+                         "location of its own");
     }
     if (!is_prefix_location(core)) {
-        return refused(
+        return refuse_at(
+            cf->log, conf.link_line,
             "sluice_link needs a location with a prefix, because the link's id follows "
             "it: location /l/ { sluice_link; }");
     }
     if (conf.link_cookie_seconds == 0 && conf.link_parameter == 0) {
-        return refused(
+        return refuse_at(
+            cf->log, conf.link_line,
             "sluice_link with \"sluice_link_cookie off\" and \"sluice_link_parameter "
             "off\": nothing would carry the id of the device into the order; leave one "
             "of them on");

@@ -20,23 +20,15 @@ struct DeviceHead {
 
 DeviceHead read_device_head(const ngx_http_request_t* r, std::string_view device_name) noexcept {
     DeviceHead head;
-    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
-         part = part->next) {
-        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
-        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
-            const ngx_table_elt_t& header = headers[i];
-            const std::string_view name(reinterpret_cast<const char*>(header.lowcase_key),
-                                        header.key.len);
-            const std::string_view value = to_view(header.value);
-            if (name == "cookie" && head.device.empty()) {
-                head.device = find_device(value, device_name);
-            } else if (name == "origin") {
-                head.origin = value;
-            } else if (name == "sec-gpc") {
-                head.is_refused = head.is_refused || value == "1";
-            }
+    each_header(r, [&](std::string_view name, std::string_view value) {
+        if (name == "cookie" && head.device.empty()) {
+            head.device = find_device(value, device_name);
+        } else if (name == "origin") {
+            head.origin = value;
+        } else if (name == "sec-gpc") {
+            head.is_refused = head.is_refused || value == "1";
         }
-    }
+    });
     return head;
 }
 

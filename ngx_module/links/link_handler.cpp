@@ -97,24 +97,17 @@ LinkHead read_link_head(const ngx_http_request_t* r, std::string_view device_nam
         {"x-purpose", &FetchHeaders::x_purpose},
         {"sec-fetch-dest", &FetchHeaders::sec_fetch_dest},
     }};
-    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
-         part = part->next) {
-        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
-        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
-            const ngx_table_elt_t& header = headers[i];
-            const std::string_view name(reinterpret_cast<const char*>(header.lowcase_key),
-                                        header.key.len);
-            if (name == "cookie" && head.device.empty()) {
-                head.device = find_device(to_view(header.value), device_name);
-                continue;
-            }
-            for (const Field& field : kFields) {
-                if (name == field.name && (head.fetch.*field.value).empty()) {
-                    head.fetch.*field.value = to_view(header.value);
-                }
+    each_header(r, [&](std::string_view name, std::string_view value) {
+        if (name == "cookie" && head.device.empty()) {
+            head.device = find_device(value, device_name);
+            return;
+        }
+        for (const Field& field : kFields) {
+            if (name == field.name && (head.fetch.*field.value).empty()) {
+                head.fetch.*field.value = value;
             }
         }
-    }
+    });
     return head;
 }
 

@@ -104,6 +104,22 @@ void guarded(ngx_log_t* log, Body&& body) noexcept {
         ngx_get_conf(cycle->conf_ctx, ngx_core_module));
 }
 
+// -- Requests -------------------------------------------------------------------------------------
+
+/// Calls `visit(name, value)` for each header of a request, in their order. `name` is in lower
+/// case.
+template <class Visit>
+void each_header(const ngx_http_request_t* r, Visit&& visit) {
+    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
+         part = part->next) {
+        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
+        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
+            const auto* name = reinterpret_cast<const char*>(headers[i].lowcase_key);
+            visit(std::string_view(name, headers[i].key.len), to_view(headers[i].value));
+        }
+    }
+}
+
 // -- Objects in pools -----------------------------------------------------------------------------
 
 namespace detail {

@@ -254,25 +254,18 @@ void look_up_sender(IngestRequest& request) {
 
 /// Reads all headers in one pass, because nginx does not treat repeated headers uniformly.
 void scan_headers(const ngx_http_request_t* r, const ScanNames& scan, RequestHead& head) noexcept {
-    for (const ngx_list_part_t* part = &r->headers_in.headers.part; part != nullptr;
-         part = part->next) {
-        const auto* headers = static_cast<const ngx_table_elt_t*>(part->elts);
-        for (ngx_uint_t i = 0; i < part->nelts; ++i) {
-            const ngx_table_elt_t& header = headers[i];
-            const auto* name = reinterpret_cast<const char*>(header.lowcase_key);
-            const std::string_view key(name, header.key.len);
-            HeaderValue* field = scan.platform == Platform::kNone
-                                     ? field_of(key, scan, head)
-                                     : webhook_field_of(key, scan.platform, head);
-            if (field == nullptr) {
-                continue;
-            }
-            if (field->count == 0) {
-                field->value = trimmed(to_view(header.value));
-            }
-            ++field->count;
+    each_header(r, [&](std::string_view name, std::string_view value) {
+        HeaderValue* field = scan.platform == Platform::kNone
+                                 ? field_of(name, scan, head)
+                                 : webhook_field_of(name, scan.platform, head);
+        if (field == nullptr) {
+            return;
         }
-    }
+        if (field->count == 0) {
+            field->value = trimmed(value);
+        }
+        ++field->count;
+    });
 }
 
 void mark_refused_length(ngx_http_request_t* r) noexcept {
