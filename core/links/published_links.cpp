@@ -1,8 +1,6 @@
 #include "core/links/published_links.hpp"
 
-#include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "core/protocol/click_batch.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/json/document.hpp"
@@ -16,18 +15,9 @@ using simdjson::dom::object;
 
 constexpr std::int64_t kClickAheadSecondsMax = kSecondsPerDay;
 
-enum ClickField : std::size_t {
-    kClickProgram,
-    kClickCreator,
-    kClickedAt,
-    kClickLink,
-    kClickList,    // In the root only.
-    kClickDevice,  // Its name depends on the configuration.
-};
-constexpr std::array<std::string_view, kClickDevice> kClickNames{
-    "program_id", "creator_id", "occurred_at", "link_id", "clicks"};
-constexpr FieldNames kClickFields{
-    kClickNames, NameIndex::make(kClickNames, [](std::string_view name) { return name; })};
+/// The fields of a click, and `clicks`, which the root alone has.
+constexpr FieldNames kClick("program_id", "creator_id", "occurred_at", "link_id", "clicks");
+constexpr std::size_t kClickDevice = kClick.size();  // Its name depends on the configuration.
 
 }  // namespace
 
@@ -44,16 +34,16 @@ struct ClickBatchParser::State {
 };
 
 void ClickBatchParser::State::read(const object& root) {
-    FieldReader in(kClickFields, {}, findings, anon_field);
+    FieldReader in(kClick, {}, findings, anon_field);
     in.collect(root);
-    if (in.find(kClickList, Need::kOptional) == nullptr && findings.errors().empty()) {
+    if (in.find(kClick["clicks"], Need::kOptional) == nullptr && findings.errors().empty()) {
         read_click(in);
         return;
     }
-    for (const std::size_t field :
-         {kClickDevice, kClickProgram, kClickCreator, kClickedAt, kClickLink}) {
+    for (const std::size_t field : {kClickDevice, kClick["program_id"], kClick["creator_id"],
+                                    kClick["occurred_at"], kClick["link_id"]}) {
         if (in.find(field, Need::kOptional) != nullptr) {
-            in.invalid(kClickList, "must not appear beside the fields of a click");
+            in.invalid(kClick["clicks"], "must not appear beside the fields of a click");
             return;
         }
     }
@@ -68,13 +58,13 @@ void ClickBatchParser::State::read_click(FieldReader& in) {
     if (in.id(kClickDevice, Need::kRequired, device)) {
         click.device = anon_digest(device);
     }
-    in.admin_id(kClickProgram, Need::kRequired, program);
-    in.admin_id(kClickCreator, Need::kRequired, creator);
-    if (in.timestamp(kClickedAt, Need::kRequired, click.occurred_at) &&
+    in.admin_id(kClick["program_id"], Need::kRequired, program);
+    in.admin_id(kClick["creator_id"], Need::kRequired, creator);
+    if (in.timestamp(kClick["occurred_at"], Need::kRequired, click.occurred_at) &&
         click.occurred_at > latest) {
-        in.invalid(kClickedAt, "must not be more than 24 hours in the future");
+        in.invalid(kClick["occurred_at"], "must not be more than 24 hours in the future");
     }
-    in.link_id(kClickLink, Need::kOptional, link);
+    in.link_id(kClick["link_id"], Need::kOptional, link);
     click.program = ProgramId(program);
     click.creator = CreatorId(creator);
     click.link = LinkId(link);
@@ -83,11 +73,11 @@ void ClickBatchParser::State::read_click(FieldReader& in) {
 
 void ClickBatchParser::State::read_list(FieldReader& in) {
     array clicks;
-    if (!in.array(kClickList, Need::kRequired, clicks)) {
+    if (!in.array(kClick["clicks"], Need::kRequired, clicks)) {
         return;
     }
     if (clicks.size() == 0 || clicks.size() > kClicksMax) {
-        in.invalid(kClickList, "must have 1 to 1000 clicks");
+        in.invalid(kClick["clicks"], "must have 1 to 1000 clicks");
         return;
     }
     std::size_t position = 0;
@@ -95,13 +85,13 @@ void ClickBatchParser::State::read_list(FieldReader& in) {
         if (findings.full()) {
             return;
         }
-        const ObjectPlace place{kClickNames[kClickList], position++};
+        const ObjectPlace place{"clicks", position++};
         object from;
         if (one.get_object().get(from) != simdjson::SUCCESS) {
             findings.add(place, {}, FieldErrorCode::kInvalidFormat, "must be an object");
             continue;
         }
-        FieldReader fields(kClickFields, place, findings, anon_field);
+        FieldReader fields(kClick, place, findings, anon_field);
         fields.collect(from);
         read_click(fields);
     }

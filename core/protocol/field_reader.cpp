@@ -88,12 +88,12 @@ void FieldReader::collect(const simdjson::dom::object& object) noexcept {
     const auto end = object.end();
     for (auto at = object.begin(); at != end; ++at) {
         const std::string_view key = at.key();
-        std::size_t field = fields_.index.candidate(key);
-        if (field >= fields_.names.size() || !is_equal(fields_.names[field], key)) {
+        std::size_t field = fields_.candidate(key);
+        if (field >= fields_.size() || !is_equal(fields_.name(field), key)) {
             if (extra_name_.empty() || key != extra_name_) {
                 continue;
             }
-            field = fields_.names.size();
+            field = fields_.size();
         }
         const std::uint32_t bit = 1U << field;
         repeated_ |= present_ & bit;
@@ -237,7 +237,7 @@ void FieldReader::invalid(std::size_t field, std::string_view message) {
 }
 
 std::string_view FieldReader::name(std::size_t field) const noexcept {
-    return field < fields_.names.size() ? fields_.names[field] : extra_name_;
+    return field < fields_.size() ? fields_.name(field) : extra_name_;
 }
 
 }  // namespace sluice

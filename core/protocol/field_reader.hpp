@@ -7,8 +7,11 @@
 #include <simdjson.h>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +24,53 @@
 
 namespace sluice {
 
-/// The names of the fields of one kind of object.
-struct FieldNames {
-    std::span<const std::string_view> names;
-    NameIndex index;
+/// The names of the fields of one kind of object. `kFields["tax"]` is the number of a field, its
+/// place among the names; another name does not compile.
+class FieldNames {
+public:
+    static constexpr std::size_t kMax = NameIndex::kNamesMax;
+
+    explicit consteval FieldNames(std::convertible_to<std::string_view> auto... names)
+        : names_{names...},
+          size_(sizeof...(names)),
+          index_(NameIndex::make(std::span(names_).first(sizeof...(names)), std::identity())) {}
+
+    [[nodiscard]] consteval std::size_t operator[](std::string_view name) const {
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (names_[i] == name) {
+                return i;
+            }
+        }
+        throw "the object has no such field";
+    }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::string_view name(std::size_t field) const noexcept { return names_[field]; }
+    /// Returns the only field whose name can equal `key`, or a number that is not below size().
+    [[nodiscard]] std::size_t candidate(std::string_view key) const noexcept {
+        return index_.candidate(key);
+    }
+
+private:
+    std::array<std::string_view, kMax> names_;
+    std::size_t size_;
+    NameIndex index_;
+};
+
+/// The place of a value, from the inside out, on the stack of a walk over a body.
+struct FieldPlace {
+    static constexpr std::size_t kNoIndex = ~std::size_t{0};
+
+    const FieldPlace* parent = nullptr;
+    std::string_view name{};
+    std::size_t index = kNoIndex;
+
+    /// Returns `refunds[0].refund_line_items[2]`.
+    [[nodiscard]] std::string text() const {
+        std::string text = parent == nullptr ? std::string() : parent->text();
+        text += text.empty() || name.empty() ? "" : ".";
+        text += name;
+        return index == kNoIndex ? text : text + '[' + std::to_string(index) + ']';
+    }
 };
 
 /// The place of an object: the root, or `list[index]`.
@@ -63,7 +109,7 @@ class FieldReader {
 public:
     static constexpr std::size_t kFieldsMax = 20;
 
-    /// @param extra_name  A name that only the configuration knows; its number is names.size().
+    /// @param extra_name  A name that only the configuration knows; its number is size().
     FieldReader(const FieldNames& fields, ObjectPlace place, FieldErrors& findings,
                 std::string_view extra_name = {}) noexcept
         : fields_(fields), extra_name_(extra_name), place_(place), findings_(findings) {}
@@ -80,7 +126,7 @@ public:
         return value;
     }
 
-    /// Likewise, reporting nothing.
+    /// Returns the same as find(), and reports nothing.
     [[nodiscard]] const simdjson::dom::element* peek(std::size_t field) const noexcept {
         const bool is_there = (present_ & ~repeated_ & 1U << field) != 0;
         return is_there && !values_[field].value.is_null() ? &values_[field].value : nullptr;

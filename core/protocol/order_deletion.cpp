@@ -8,11 +8,7 @@
 namespace sluice {
 namespace {
 
-enum DeletionField : std::size_t { kDeletedId, kDeletedVersion };
-constexpr std::array<std::string_view, 2> kDeletionNames{"platform_order_id",
-                                                         "platform_updated_at"};
-constexpr FieldNames kDeletionFields{
-    kDeletionNames, NameIndex::make(kDeletionNames, [](std::string_view name) { return name; })};
+constexpr FieldNames kDeletion("platform_order_id", "platform_updated_at");
 
 }  // namespace
 
@@ -27,15 +23,15 @@ Result<OrderDeletion> parse_order_deletion(std::string_view body) {
     }
     FieldErrors findings(1);
     findings.begin(json.nul_count() > 0);
-    FieldReader in(kDeletionFields, {}, findings);
+    FieldReader in(kDeletion, {}, findings);
     in.collect(root);
     OrderDeletion deletion;
     std::string_view id;
-    if (in.id(kDeletedId, Need::kRequired, id)) {
+    if (in.id(kDeletion["platform_order_id"], Need::kRequired, id)) {
         deletion.order_id = id;
     }
     Timestamp version;
-    if (in.timestamp(kDeletedVersion, Need::kOptional, version)) {
+    if (in.timestamp(kDeletion["platform_updated_at"], Need::kOptional, version)) {
         deletion.updated_at = version;
     }
     if (!findings.errors().empty()) {

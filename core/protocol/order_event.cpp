@@ -12,90 +12,24 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-template <std::size_t N>
-constexpr NameIndex index_of(const std::array<std::string_view, N>& names) {
-    static_assert(N < FieldReader::kFieldsMax, "one place is left for a name known at run time");
-    return NameIndex::make(names, [](std::string_view name) { return name; });
-}
-
 // The order of a table is the order in which its errors are listed.
 
-enum OrderField : std::size_t {
-    kOrderId,
-    kCustomerId,
-    kEmail,
-    kPhone,
-    kOrderedAt,
-    kUpdatedAt,
-    kCancelledAt,
-    kAmount,
-    kTax,
-    kShipping,
-    kCurrencyCode,
-    kDiscounts,
-    kLineItems,
-    kRefundLineItems,
-    kOrderNumbers,
-    kConfirmationNumber,
-    kSource,
-    kAnonId,  // Its name depends on the configuration.
-};
-constexpr std::array<std::string_view, kAnonId> kOrderNames{"platform_order_id",
-                                                            "platform_customer_id",
-                                                            "email",
-                                                            "phone",
-                                                            "platform_ordered_at",
-                                                            "platform_updated_at",
-                                                            "platform_cancelled_at",
-                                                            "amount",
-                                                            "tax",
-                                                            "shipping",
-                                                            "currency_code",
-                                                            "discounts",
-                                                            "line_items",
-                                                            "refund_line_items",
-                                                            "platform_order_numbers",
-                                                            "platform_confirmation_number",
-                                                            "source"};
-constexpr FieldNames kOrderFields{kOrderNames, index_of(kOrderNames)};
+constexpr FieldNames kOrder("platform_order_id", "platform_customer_id", "email", "phone",
+                            "platform_ordered_at", "platform_updated_at", "platform_cancelled_at",
+                            "amount", "tax", "shipping", "currency_code", "discounts", "line_items",
+                            "refund_line_items", "platform_order_numbers",
+                            "platform_confirmation_number", "source");
+constexpr std::size_t kAnonId = kOrder.size();  // Its name depends on the configuration.
+static_assert(kAnonId < FieldReader::kFieldsMax);
 
-enum DiscountField : std::size_t { kDiscountCode, kDiscountType, kValueType, kDiscountValue };
-constexpr std::array<std::string_view, 4> kDiscountNames{"code", "type", "value_type", "value"};
-constexpr FieldNames kDiscountFields{kDiscountNames, index_of(kDiscountNames)};
+constexpr FieldNames kDiscount("code", "type", "value_type", "value");
 constexpr std::array<std::string_view, 1> kDiscountTypes{"DISCOUNT_CODE"};
 constexpr std::array<std::string_view, 2> kValueTypes{"FIXED_AMOUNT", "PERCENTAGE"};
 
-enum LineField : std::size_t {
-    kLineId,
-    kLineSku,
-    kLineAmount,
-    kLineTax,
-    kLineQuantity,
-    kLineVariantSku,
-};
-constexpr std::array<std::string_view, 6> kLineNames{"line_item_id", "sku",      "amount",
-                                                     "tax",          "quantity", "variant_sku"};
-constexpr FieldNames kLineFields{kLineNames, index_of(kLineNames)};
+constexpr FieldNames kLine("line_item_id", "sku", "amount", "tax", "quantity", "variant_sku");
 
-enum RefundField : std::size_t {
-    kRefundId,
-    kRefundLine,
-    kRefundedAt,
-    kRefundSku,
-    kRefundAmount,
-    kRefundTax,
-    kRefundQuantity,
-    kRefundVariantSku,
-};
-constexpr std::array<std::string_view, 8> kRefundNames{"refund_line_item_id",
-                                                       "line_item_id",
-                                                       "platform_refunded_at",
-                                                       "sku",
-                                                       "amount",
-                                                       "tax",
-                                                       "quantity",
-                                                       "variant_sku"};
-constexpr FieldNames kRefundFields{kRefundNames, index_of(kRefundNames)};
+constexpr FieldNames kRefund("refund_line_item_id", "line_item_id", "platform_refunded_at", "sku",
+                             "amount", "tax", "quantity", "variant_sku");
 
 /// Frees what an unusually large event left behind.
 template <class T>
@@ -174,15 +108,15 @@ void OrderEventParser::State::forget_ids() {
 
 void OrderEventParser::State::read(const object& root, Topic topic, std::string_view anon_field) {
     event.topic = topic;
-    FieldReader in(kOrderFields, {}, findings, anon_field);
+    FieldReader in(kOrder, {}, findings, anon_field);
     in.collect(root);
     read_customer(in);
     read_head(in, topic);
     read_money(in);
-    read_list(in, kDiscounts, Need::kOptional, &State::read_discount);
-    read_list(in, kLineItems, Need::kRequired, &State::read_line);
+    read_list(in, kOrder["discounts"], Need::kOptional, &State::read_discount);
+    read_list(in, kOrder["line_items"], Need::kRequired, &State::read_line);
     lines.assign(line_ids);
-    read_list(in, kRefundLineItems, Need::kOptional, &State::read_refund);
+    read_list(in, kOrder["refund_line_items"], Need::kOptional, &State::read_refund);
     refunds.assign(refund_ids);
     refunded.assign(refunded_lines);
     read_numbers(in);
@@ -194,17 +128,17 @@ void OrderEventParser::State::read(const object& root, Topic topic, std::string_
 }
 
 void OrderEventParser::State::read_customer(FieldReader& in) {
-    in.id(kOrderId, Need::kRequired, event.order_id);
+    in.id(kOrder["platform_order_id"], Need::kRequired, event.order_id);
     std::string_view text;
-    if (!read_pseudonym(in, kCustomerId, event.customer_pseudonym) &&
-        in.text(kCustomerId, Need::kOptional, text)) {
+    if (!read_pseudonym(in, kOrder["platform_customer_id"], event.customer_pseudonym) &&
+        in.text(kOrder["platform_customer_id"], Need::kOptional, text)) {
         event.customer_id = text;
     }
-    if (!read_pseudonym(in, kEmail, event.email_pseudonym) &&
-        in.text(kEmail, Need::kOptional, text)) {
+    if (!read_pseudonym(in, kOrder["email"], event.email_pseudonym) &&
+        in.text(kOrder["email"], Need::kOptional, text)) {
         event.email = text;
     }
-    if (in.text(kPhone, Need::kOptional, text)) {
+    if (in.text(kOrder["phone"], Need::kOptional, text)) {
         event.phone = text;
     }
 }
@@ -225,27 +159,27 @@ bool OrderEventParser::State::read_pseudonym(FieldReader& in, std::size_t field,
 }
 
 void OrderEventParser::State::read_head(FieldReader& in, Topic topic) {
-    in.timestamp(kOrderedAt, Need::kRequired, event.ordered_at);
+    in.timestamp(kOrder["platform_ordered_at"], Need::kRequired, event.ordered_at);
     const Need updated_at = topic == Topic::kOrderCreate ? Need::kOptional : Need::kRequired;
-    if (!in.timestamp(kUpdatedAt, updated_at, event.updated_at)) {
+    if (!in.timestamp(kOrder["platform_updated_at"], updated_at, event.updated_at)) {
         event.updated_at = event.ordered_at;
     }
     Timestamp cancelled_at;
-    if (in.timestamp(kCancelledAt, Need::kOptional, cancelled_at)) {
+    if (in.timestamp(kOrder["platform_cancelled_at"], Need::kOptional, cancelled_at)) {
         event.cancelled_at = cancelled_at;
     }
 }
 
 void OrderEventParser::State::read_money(FieldReader& in) {
-    in.decimal(kAmount, Need::kRequired, event.amount);
-    in.decimal(kTax, Need::kRequired, event.tax);
-    in.decimal(kShipping, Need::kRequired, event.shipping);
-    in.currency(kCurrencyCode, event.currency);
+    in.decimal(kOrder["amount"], Need::kRequired, event.amount);
+    in.decimal(kOrder["tax"], Need::kRequired, event.tax);
+    in.decimal(kOrder["shipping"], Need::kRequired, event.shipping);
+    in.currency(kOrder["currency_code"], event.currency);
 }
 
 /// Any sender may write a source, so nothing in it is an error.
 void OrderEventParser::State::read_source(const FieldReader& in) {
-    const element* const source = in.peek(kSource);
+    const element* const source = in.peek(kOrder["source"]);
     array notes;
     if (source == nullptr || (*source)["notes"].get_array().get(notes) != simdjson::SUCCESS) {
         return;
@@ -262,7 +196,7 @@ void OrderEventParser::State::read_source(const FieldReader& in) {
 
 /// An order is not refused because of what it is called.
 void OrderEventParser::State::read_numbers(FieldReader& in) {
-    const element* const list = in.find(kOrderNumbers, Need::kOptional);
+    const element* const list = in.find(kOrder["platform_order_numbers"], Need::kOptional);
     array numbers;
     if (list != nullptr && list->get_array().get(numbers) == simdjson::SUCCESS) {
         for (const element& one : numbers) {
@@ -273,7 +207,8 @@ void OrderEventParser::State::read_numbers(FieldReader& in) {
             }
         }
     }
-    const element* const confirmation = in.find(kConfirmationNumber, Need::kOptional);
+    const element* const confirmation =
+        in.find(kOrder["platform_confirmation_number"], Need::kOptional);
     std::string_view number;
     if (confirmation != nullptr && confirmation->get_string().get(number) == simdjson::SUCCESS &&
         is_confirmation_number(number)) {
@@ -289,7 +224,7 @@ void OrderEventParser::State::read_list(FieldReader& in, std::size_t field, Need
     if (!in.array(field, need, elements)) {
         return;
     }
-    if (field == kLineItems && elements.begin() == elements.end()) {
+    if (field == kOrder["line_items"] && elements.begin() == elements.end()) {
         in.invalid(field, "must have at least one line item");
     }
     std::size_t position = 0;
@@ -301,7 +236,7 @@ void OrderEventParser::State::read_list(FieldReader& in, std::size_t field, Need
         if (one.get_object().get(from) == simdjson::SUCCESS) {
             (this->*read_one)(from, position);
         } else {
-            findings.add({kOrderNames[field], position}, {}, FieldErrorCode::kInvalidFormat,
+            findings.add({kOrder.name(field), position}, {}, FieldErrorCode::kInvalidFormat,
                          "must be an object");
         }
         ++position;
@@ -309,69 +244,69 @@ void OrderEventParser::State::read_list(FieldReader& in, std::size_t field, Need
 }
 
 void OrderEventParser::State::read_discount(const object& from, std::size_t position) {
-    FieldReader in(kDiscountFields, {"discounts", position}, findings);
+    FieldReader in(kDiscount, {"discounts", position}, findings);
     in.collect(from);
     Discount discount;
     std::size_t type = 0;
     std::size_t value_type = 0;
-    in.non_empty_text(kDiscountCode, Need::kRequired, discount.code);
-    in.word(kDiscountType, kDiscountTypes, type);
-    if (in.word(kValueType, kValueTypes, value_type)) {
+    in.non_empty_text(kDiscount["code"], Need::kRequired, discount.code);
+    in.word(kDiscount["type"], kDiscountTypes, type);
+    if (in.word(kDiscount["value_type"], kValueTypes, value_type)) {
         discount.percentage = value_type == 1;
     }
-    in.decimal(kDiscountValue, Need::kRequired, discount.value);
+    in.decimal(kDiscount["value"], Need::kRequired, discount.value);
     event.discounts.push_back(discount);
 }
 
 void OrderEventParser::State::read_line(const object& from, std::size_t position) {
-    FieldReader in(kLineFields, {"line_items", position}, findings);
+    FieldReader in(kLine, {"line_items", position}, findings);
     in.collect(from);
     LineItem line;
     line_ids.resize(position + 1);
-    if (in.id(kLineId, Need::kRequired, line.line_item_id)) {
+    if (in.id(kLine["line_item_id"], Need::kRequired, line.line_item_id)) {
         line_ids.back() = line.line_item_id;
         if (lines.is_repeat(position)) {
-            in.invalid(kLineId, "must be unique within the order");
+            in.invalid(kLine["line_item_id"], "must be unique within the order");
         }
     }
-    in.id(kLineSku, Need::kRequired, line.sku);
-    in.decimal(kLineAmount, Need::kRequired, line.amount);
-    in.decimal(kLineTax, Need::kRequired, line.tax);
-    in.quantity(kLineQuantity, 1, line.quantity);
+    in.id(kLine["sku"], Need::kRequired, line.sku);
+    in.decimal(kLine["amount"], Need::kRequired, line.amount);
+    in.decimal(kLine["tax"], Need::kRequired, line.tax);
+    in.quantity(kLine["quantity"], 1, line.quantity);
     std::string_view variant_sku;
-    if (in.id(kLineVariantSku, Need::kOptional, variant_sku)) {
+    if (in.id(kLine["variant_sku"], Need::kOptional, variant_sku)) {
         line.variant_sku = variant_sku;
     }
     event.line_items.push_back(line);
 }
 
 void OrderEventParser::State::read_refund(const object& from, std::size_t position) {
-    FieldReader in(kRefundFields, {"refund_line_items", position}, findings);
+    FieldReader in(kRefund, {"refund_line_items", position}, findings);
     in.collect(from);
     RefundLineItem refund;
     refund_ids.resize(position + 1);
     refunded_lines.resize(position + 1);
-    if (in.id(kRefundId, Need::kRequired, refund.refund_line_item_id)) {
+    if (in.id(kRefund["refund_line_item_id"], Need::kRequired, refund.refund_line_item_id)) {
         refund_ids.back() = refund.refund_line_item_id;
         if (refunds.is_repeat(position)) {
-            in.invalid(kRefundId, "must be unique within refund_line_items");
+            in.invalid(kRefund["refund_line_item_id"], "must be unique within refund_line_items");
         }
     }
-    if (in.id(kRefundLine, Need::kRequired, refund.line_item_id)) {
+    if (in.id(kRefund["line_item_id"], Need::kRequired, refund.line_item_id)) {
         refunded_lines.back() = refund.line_item_id;
         if (refunded.is_repeat(position)) {
-            in.invalid(kRefundLine, "must appear only once in refund_line_items");
+            in.invalid(kRefund["line_item_id"], "must appear only once in refund_line_items");
         } else if (!lines.contains(refund.line_item_id)) {
-            in.invalid(kRefundLine, "must name a line item of this order");
+            in.invalid(kRefund["line_item_id"], "must name a line item of this order");
         }
     }
-    in.timestamp(kRefundedAt, Need::kRequired, refund.refunded_at);
-    in.id(kRefundSku, Need::kRequired, refund.sku);
-    in.decimal(kRefundAmount, Need::kRequired, refund.amount);
-    in.decimal(kRefundTax, Need::kRequired, refund.tax);
-    in.quantity(kRefundQuantity, 0, refund.quantity);
+    in.timestamp(kRefund["platform_refunded_at"], Need::kRequired, refund.refunded_at);
+    in.id(kRefund["sku"], Need::kRequired, refund.sku);
+    in.decimal(kRefund["amount"], Need::kRequired, refund.amount);
+    in.decimal(kRefund["tax"], Need::kRequired, refund.tax);
+    in.quantity(kRefund["quantity"], 0, refund.quantity);
     std::string_view variant_sku;
-    if (in.id(kRefundVariantSku, Need::kOptional, variant_sku)) {
+    if (in.id(kRefund["variant_sku"], Need::kOptional, variant_sku)) {
         refund.variant_sku = variant_sku;
     }
     event.refund_line_items.push_back(refund);

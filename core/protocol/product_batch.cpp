@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/protocol/field_reader.hpp"
 #include "core/protocol/product_fields.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
@@ -18,24 +19,6 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
-
-/// The place of a value, from the inside out, on the stack of the walk.
-struct Path {
-    static constexpr std::size_t kNoIndex = ~std::size_t{0};
-
-    const Path* parent = nullptr;
-    std::string_view name;
-    std::size_t index = kNoIndex;
-
-    [[nodiscard]] std::string text() const {
-        std::string result = parent == nullptr ? std::string() : parent->text() + '.';
-        result += name;
-        if (index != kNoIndex) {
-            result += '[' + std::to_string(index) + ']';
-        }
-        return result;
-    }
-};
 
 bool is_right_text(FieldType type, std::string_view text) noexcept {
     switch (type) {
@@ -89,16 +72,16 @@ struct ProductBatchParser::State {
     /// Returns the array `products`, or nothing and sets `batch_error`.
     [[nodiscard]] bool find_products(array& products);
     void check_products(const array& products);
-    void check_object(const ProductTable& table, const object& from, const Path& path);
-    void check_field(const ProductField& field, const element& value, const Path& path);
-    void check_text(FieldType type, const element& value, const Path& path);
-    void check_list(const ProductField& field, const element& value, const Path& path);
-    void check_element(const ProductField& field, const element& value, const Path& path);
-    void check_nested(const ProductTable& table, const element& value, const Path& path);
-    void add(const Path& path, FieldErrorCode code, std::string_view message);
+    void check_object(const ProductTable& table, const object& from, const FieldPlace& path);
+    void check_field(const ProductField& field, const element& value, const FieldPlace& path);
+    void check_text(FieldType type, const element& value, const FieldPlace& path);
+    void check_list(const ProductField& field, const element& value, const FieldPlace& path);
+    void check_element(const ProductField& field, const element& value, const FieldPlace& path);
+    void check_nested(const ProductTable& table, const element& value, const FieldPlace& path);
+    void add(const FieldPlace& path, FieldErrorCode code, std::string_view message);
 };
 
-void ProductBatchParser::State::add(const Path& path, FieldErrorCode code,
+void ProductBatchParser::State::add(const FieldPlace& path, FieldErrorCode code,
                                     std::string_view message) {
     if (!full()) {
         errors.push_back({path.text(), code, std::string(message), record});
@@ -119,7 +102,7 @@ void ProductBatchParser::State::check_products(const array& products) {
 /// The first pass puts the fields of the table into its order, because the sender may use any order
 /// and unknown fields. The second pass checks them in that order.
 void ProductBatchParser::State::check_object(const ProductTable& table, const object& from,
-                                             const Path& path) {
+                                             const FieldPlace& path) {
     std::array<JsonSlot, NameIndex::kNamesMax> values;
     std::uint32_t present = 0;
     std::uint32_t repeated = 0;
@@ -141,7 +124,7 @@ void ProductBatchParser::State::check_object(const ProductTable& table, const ob
         const auto position = static_cast<std::size_t>(std::countr_zero(to_check));
         const std::uint32_t bit = 1U << position;
         const ProductField& field = table.fields[position];
-        const Path at{&path, field.name};
+        const FieldPlace at{&path, field.name};
         if ((repeated & bit) != 0) {
             add(at, FieldErrorCode::kInvalidFormat, "appears more than once");
         } else if ((present & bit) == 0) {
@@ -157,7 +140,7 @@ void ProductBatchParser::State::check_object(const ProductTable& table, const ob
 }
 
 void ProductBatchParser::State::check_field(const ProductField& field, const element& value,
-                                            const Path& path) {
+                                            const FieldPlace& path) {
     switch (field.type) {
         case FieldType::kTextList:
         case FieldType::kObjectList:
@@ -178,7 +161,8 @@ void ProductBatchParser::State::check_field(const ProductField& field, const ele
     }
 }
 
-void ProductBatchParser::State::check_text(FieldType type, const element& value, const Path& path) {
+void ProductBatchParser::State::check_text(FieldType type, const element& value,
+                                           const FieldPlace& path) {
     std::string_view text;
     if (value.get_string().get(text) != simdjson::SUCCESS || !is_right_text(type, text)) {
         add(path, FieldErrorCode::kInvalidFormat, expectation(type));
@@ -194,7 +178,7 @@ void ProductBatchParser::State::check_text(FieldType type, const element& value,
 }
 
 void ProductBatchParser::State::check_list(const ProductField& field, const element& value,
-                                           const Path& path) {
+                                           const FieldPlace& path) {
     array elements;
     if (value.get_array().get(elements) != simdjson::SUCCESS) {
         add(path, FieldErrorCode::kInvalidFormat, expectation(field.type));
@@ -215,7 +199,7 @@ void ProductBatchParser::State::check_list(const ProductField& field, const elem
 }
 
 void ProductBatchParser::State::check_element(const ProductField& field, const element& value,
-                                              const Path& path) {
+                                              const FieldPlace& path) {
     if (field.type == FieldType::kObjectList) {
         check_nested(*field.table, value, path);
     } else {
@@ -224,7 +208,7 @@ void ProductBatchParser::State::check_element(const ProductField& field, const e
 }
 
 void ProductBatchParser::State::check_nested(const ProductTable& table, const element& value,
-                                             const Path& path) {
+                                             const FieldPlace& path) {
     object from;
     if (value.get_object().get(from) == simdjson::SUCCESS) {
         // NOLINTNEXTLINE(misc-no-recursion): as deep as the tables refer to each other, 4 levels.

@@ -1,7 +1,6 @@
 #include "core/shops/amounts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <charconv>
 #include <numeric>

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +88,7 @@ void check_draft(const OrderDraft& draft, std::vector<FieldError>& faults);
 /// Writes the members of the order in the order of docs/protocol.md, without the braces.
 /// Requires: times and currency are set, and check_draft() found nothing.
 void write_draft(JsonWriter& json, const OrderDraft& draft, std::string_view anon_field);
-/// Likewise, only the members that identify the order, as far as they are known.
+/// Writes only the members that identify the order, as far as they are known.
 void write_draft_head(JsonWriter& json, const OrderDraft& draft);
 
 }  // namespace sluice

@@ -14,119 +14,29 @@ constexpr std::uint32_t kRefundRank = 1'000'000;
 constexpr std::size_t kRefundsRankedMax = 499;
 constexpr std::uint32_t kQuantityEnd = 1'000'000'000;
 
-enum OrderField : std::size_t {
-    kId,
-    kTest,
-    kProcessedAt,
-    kCreatedAt,
-    kUpdatedAt,
-    kCancelledAt,
-    kFinancialStatus,
-    kSourceName,
-    kCurrency,
-    kPresentmentCurrency,
-    kTaxesIncluded,
-    kTotalPrice,
-    kTotalPriceSet,
-    kTotalTax,
-    kTotalTaxSet,
-    kDiscountApplications,
-    kDiscountCodes,
-    kShippingLines,
-    kLineItems,
-    kRefunds,
-    kCustomer,
-    kEmail,
-    kNoteAttributes,
-    kLandingSite,
-    kOrderStatusUrl,
-    kName,
-    kConfirmationNumber,
-    kOrderFieldCount,
-};
-constexpr std::array<std::string_view, kOrderFieldCount> kOrderNames{"id",
-                                                                     "test",
-                                                                     "processed_at",
-                                                                     "created_at",
-                                                                     "updated_at",
-                                                                     "cancelled_at",
-                                                                     "financial_status",
-                                                                     "source_name",
-                                                                     "currency",
-                                                                     "presentment_currency",
-                                                                     "taxes_included",
-                                                                     "total_price",
-                                                                     "total_price_set",
-                                                                     "total_tax",
-                                                                     "total_tax_set",
-                                                                     "discount_applications",
-                                                                     "discount_codes",
-                                                                     "shipping_lines",
-                                                                     "line_items",
-                                                                     "refunds",
-                                                                     "customer",
-                                                                     "email",
-                                                                     "note_attributes",
-                                                                     "landing_site",
-                                                                     "order_status_url",
-                                                                     "name",
-                                                                     "confirmation_number"};
-constexpr FieldNames kOrderFields{kOrderNames, source_index(kOrderNames)};
+constexpr FieldNames kOrder("id", "test", "processed_at", "created_at", "updated_at",
+                            "cancelled_at", "financial_status", "source_name", "currency",
+                            "presentment_currency", "taxes_included", "total_price",
+                            "total_price_set", "total_tax", "total_tax_set",
+                            "discount_applications", "discount_codes", "shipping_lines",
+                            "line_items", "refunds", "customer", "email", "note_attributes",
+                            "landing_site", "order_status_url", "name", "confirmation_number");
 
-enum PriceField : std::size_t { kPrice, kPriceSet };
-constexpr std::array<std::string_view, 2> kPriceNames{"price", "price_set"};
-constexpr FieldNames kPriceFields{kPriceNames, source_index(kPriceNames)};
+constexpr FieldNames kPrice("price", "price_set");
 
-enum AllocationField : std::size_t { kAllocated, kAllocatedSet };
-constexpr std::array<std::string_view, 2> kAllocationNames{"amount", "amount_set"};
-constexpr FieldNames kAllocationFields{kAllocationNames, source_index(kAllocationNames)};
+constexpr FieldNames kAllocation("amount", "amount_set");
 
-enum ShippingField : std::size_t {
-    kShippingPrice,
-    kShippingPriceSet,
-    kShippingIsRemoved,
-    kShippingAllocations,
-    kShippingTaxLines,
-};
-constexpr std::array<std::string_view, 5> kShippingNames{"price", "price_set", "is_removed",
-                                                         "discount_allocations", "tax_lines"};
-constexpr FieldNames kShippingFields{kShippingNames, source_index(kShippingNames)};
+constexpr FieldNames kShipping("price", "price_set", "is_removed", "discount_allocations",
+                               "tax_lines");
 
-enum LineField : std::size_t {
-    kLinePrice,
-    kLinePriceSet,
-    kLineId,
-    kLineQuantity,
-    kLineGiftCard,
-    kLineTip,
-    kLineProductId,
-    kLineSku,
-    kLineVariantId,
-    kLineTaxLines,
-    kLineAllocations,
-    kLineFieldCount,
-};
-constexpr std::array<std::string_view, kLineFieldCount> kLineNames{"price",
-                                                                   "price_set",
-                                                                   "id",
-                                                                   "quantity",
-                                                                   "gift_card",
-                                                                   "tip_payment_gateway",
-                                                                   "product_id",
-                                                                   "sku",
-                                                                   "variant_id",
-                                                                   "tax_lines",
-                                                                   "discount_allocations"};
-constexpr FieldNames kLineFields{kLineNames, source_index(kLineNames)};
+constexpr FieldNames kLine("price", "price_set", "id", "quantity", "gift_card",
+                           "tip_payment_gateway", "product_id", "sku", "variant_id", "tax_lines",
+                           "discount_allocations");
 
-constexpr std::array<std::string_view, 2> kCodeNames{"code", "amount"};
-constexpr FieldNames kCodeFields{kCodeNames, source_index(kCodeNames)};
-constexpr std::array<std::string_view, 2> kApplicationNames{"type", "code"};
-constexpr FieldNames kApplicationFields{kApplicationNames, source_index(kApplicationNames)};
-constexpr std::array<std::string_view, 1> kCustomerNames{"id"};
-constexpr FieldNames kCustomerFields{kCustomerNames, source_index(kCustomerNames)};
-constexpr std::array<std::string_view, 2> kAttributeNames{"name", "value"};
-constexpr FieldNames kAttributeFields{kAttributeNames, source_index(kAttributeNames)};
+constexpr FieldNames kCode("code", "amount");
+constexpr FieldNames kApplication("type", "code");
+constexpr FieldNames kCustomer("id");
+constexpr FieldNames kAttribute("name", "value");
 
 std::string folded(std::string_view text) {
     std::string lower(text);
@@ -155,23 +65,24 @@ public:
         : order_(order), arguments_(arguments), draft_(draft), reading_(reading) {}
 
     ReadResult read() {
-        const auto test = order_.flag(kTest);
-        draft_.order_id = order_.id(kId, Need::kRequired);
+        const auto test = order_.flag(kOrder["test"]);
+        draft_.order_id = order_.id(kOrder["id"], Need::kRequired);
         if (test.value_or(false) && !arguments_.settings.counts_test_orders) {
             return ignored_because(IgnoredReason::kTestOrder);
         }
-        draft_.ordered_at = order_.time(kProcessedAt);
+        draft_.ordered_at = order_.time(kOrder["processed_at"]);
         if (!draft_.ordered_at) {
-            draft_.ordered_at = order_.time(kCreatedAt, Need::kRequired);
+            draft_.ordered_at = order_.time(kOrder["created_at"], Need::kRequired);
         }
         if (draft_.ordered_at && arguments_.settings.from &&
             *draft_.ordered_at < *arguments_.settings.from) {
             return ignored_because(IgnoredReason::kBeforeStart);
         }
         read_head();
-        const bool taxes_included = order_.flag(kTaxesIncluded, Need::kRequired).value_or(false);
-        draft_.amount = order_.money(kTotalPrice, Need::kRequired);
-        draft_.tax = order_.money(kTotalTax);
+        const bool taxes_included =
+            order_.flag(kOrder["taxes_included"], Need::kRequired).value_or(false);
+        draft_.amount = order_.money(kOrder["total_price"], Need::kRequired);
+        draft_.tax = order_.money(kOrder["total_tax"]);
         read_numbers();
         read_discounts();
         read_shipping(taxes_included);
@@ -182,25 +93,26 @@ public:
 
 private:
     void read_head() {
-        draft_.updated_at = order_.time(kUpdatedAt, Need::kRequired);
-        draft_.cancelled_at = order_.time(kCancelledAt);
+        draft_.updated_at = order_.time(kOrder["updated_at"], Need::kRequired);
+        draft_.cancelled_at = order_.time(kOrder["cancelled_at"]);
         is_cancelled_ = draft_.cancelled_at.has_value();
-        const std::string_view status = order_.text(kFinancialStatus);
-        static_cast<void>(order_.text(kSourceName));
+        const std::string_view status = order_.text(kOrder["financial_status"]);
+        static_cast<void>(order_.text(kOrder["source_name"]));
         if (draft_.updated_at) {
             draft_.updated_at->nanos = 0;
             if (!is_cancelled_ && (status == "voided" || status == "expired")) {
                 draft_.cancelled_at = draft_.updated_at;
             }
         }
-        draft_.currency = order_.currency(
-            arguments_.settings.presentment_money ? kPresentmentCurrency : kCurrency,
-            Need::kRequired);
+        draft_.currency =
+            order_.currency(arguments_.settings.presentment_money ? kOrder["presentment_currency"]
+                                                                  : kOrder["currency"],
+                            Need::kRequired);
     }
 
     void read_numbers() {
-        draft_.set_number(order_.loose_text(kName));
-        const std::string_view confirmation = order_.loose_text(kConfirmationNumber);
+        draft_.set_number(order_.loose_text(kOrder["name"]));
+        const std::string_view confirmation = order_.loose_text(kOrder["confirmation_number"]);
         if (is_confirmation_number(confirmation)) {
             draft_.confirmation_number = confirmation;
         }
@@ -216,14 +128,14 @@ private:
     void read_discounts() {
         std::vector<std::string> entered;
         order_.each(
-            kDiscountApplications, kApplicationFields, Need::kOptional, Seen::kHidden,
+            kOrder["discount_applications"], kApplication, Need::kOptional, Seen::kHidden,
             [&](SourceObject& application) {
                 if (application.text(0, Need::kOptional, Seen::kHidden) == "discount_code") {
                     entered.push_back(folded(application.text(1, Need::kOptional, Seen::kHidden)));
                 }
             });
         std::sort(entered.begin(), entered.end());
-        order_.each(kDiscountCodes, kCodeFields, Need::kOptional, Seen::kHidden,
+        order_.each(kOrder["discount_codes"], kCode, Need::kOptional, Seen::kHidden,
                     [&](SourceObject& discount) {
                         const std::string_view code =
                             discount.text(0, Need::kOptional, Seen::kHidden);
@@ -266,14 +178,14 @@ private:
     }
 
     void read_shipping(bool taxes_included) {
-        order_.each(kShippingLines, kShippingFields, Need::kOptional, Seen::kCopied,
+        order_.each(kOrder["shipping_lines"], kShipping, Need::kOptional, Seen::kCopied,
                     [&](SourceObject& line) {
-                        if (line.flag(kShippingIsRemoved).value_or(false)) {
+                        if (line.flag(kShipping["is_removed"]).value_or(false)) {
                             return;
                         }
-                        Decimal price = line.money(kShippingPrice);
-                        price -= sum_of(line, kShippingAllocations, kAllocationFields);
-                        const Decimal tax = sum_of(line, kShippingTaxLines, kPriceFields);
+                        Decimal price = line.money(kShipping["price"]);
+                        price -= sum_of(line, kShipping["discount_allocations"], kAllocation);
+                        const Decimal tax = sum_of(line, kShipping["tax_lines"], kPrice);
                         if (!taxes_included) {
                             price += tax;
                         }
@@ -282,37 +194,37 @@ private:
     }
 
     void read_lines(bool taxes_included) {
-        order_.each(kLineItems, kLineFields, Need::kRequired, Seen::kCopied,
-                    [&](SourceObject& from) {
-                        DraftLine line;
-                        line.id = from.id(kLineId, Need::kRequired);
-                        line.quantity = from.whole(kLineQuantity, Need::kRequired, kQuantityEnd);
-                        const bool is_gift_card = from.flag(kLineGiftCard).value_or(false);
-                        const bool is_tip = from.has(kLineTip);
-                        if (is_tip) {
-                            reading_.seen.key("tip_payment_gateway").null();
-                        }
-                        const bool counts = !is_gift_card || arguments_.settings.counts_gift_cards;
-                        if (counts && !is_tip && line.quantity > 0) {
-                            read_line(from, taxes_included, line);
-                            draft_.lines.push_back(line);
-                        }
-                    });
+        order_.each(
+            kOrder["line_items"], kLine, Need::kRequired, Seen::kCopied, [&](SourceObject& from) {
+                DraftLine line;
+                line.id = from.id(kLine["id"], Need::kRequired);
+                line.quantity = from.whole(kLine["quantity"], Need::kRequired, kQuantityEnd);
+                const bool is_gift_card = from.flag(kLine["gift_card"]).value_or(false);
+                const bool is_tip = from.has(kLine["tip_payment_gateway"]);
+                if (is_tip) {
+                    reading_.seen.key("tip_payment_gateway").null();
+                }
+                const bool counts = !is_gift_card || arguments_.settings.counts_gift_cards;
+                if (counts && !is_tip && line.quantity > 0) {
+                    read_line(from, taxes_included, line);
+                    draft_.lines.push_back(line);
+                }
+            });
     }
 
     static void read_line(SourceObject& from, bool taxes_included, DraftLine& line) {
-        line.sku = from.id(kLineProductId);
+        line.sku = from.id(kLine["product_id"]);
         if (line.sku.empty()) {
             line.sku = "custom";
         }
-        line.variant_sku = from.id(kLineSku);
+        line.variant_sku = from.id(kLine["sku"]);
         if (line.variant_sku.empty()) {
-            line.variant_sku = from.id(kLineVariantId);
+            line.variant_sku = from.id(kLine["variant_id"]);
         }
-        line.tax = sum_of(from, kLineTaxLines, kPriceFields);
-        const Decimal price = from.money(kLinePrice, Need::kRequired);
+        line.tax = sum_of(from, kLine["tax_lines"], kPrice);
+        const Decimal price = from.money(kLine["price"], Need::kRequired);
         line.amount = {price.unscaled() * line.quantity, kAmountDigits};
-        line.amount -= sum_of(from, kLineAllocations, kAllocationFields);
+        line.amount -= sum_of(from, kLine["discount_allocations"], kAllocation);
         if (!taxes_included) {
             line.amount += line.tax;
         }
@@ -320,12 +232,12 @@ private:
 
     void read_customer() {
         std::string_view id;
-        order_.hidden_object(kCustomer, kCustomerFields, [&id](SourceObject& customer) {
+        order_.hidden_object(kOrder["customer"], kCustomer, [&id](SourceObject& customer) {
             id = customer.id(0, Need::kOptional, Seen::kHidden);
         });
-        draft_.set_customer(id, order_.text(kEmail, Need::kOptional, Seen::kHidden));
+        draft_.set_customer(id, order_.text(kOrder["email"], Need::kOptional, Seen::kHidden));
         const std::string_view field = arguments_.request.anon_field;
-        order_.each(kNoteAttributes, kAttributeFields, Need::kOptional, Seen::kHidden,
+        order_.each(kOrder["note_attributes"], kAttribute, Need::kOptional, Seen::kHidden,
                     [&](SourceObject& attribute) {
                         if (!names_device(attribute.loose_text(0), field)) {
                             return;
@@ -336,21 +248,21 @@ private:
                         }
                     });
         if (draft_.anon_id.empty()) {
-            draft_.anon_id = device_of_url(order_.loose_text(kLandingSite), field);
+            draft_.anon_id = device_of_url(order_.loose_text(kOrder["landing_site"]), field);
         }
     }
 
     ReadResult finish(bool taxes_included) {
         const auto repeated = draft_.index_lines();
         if (repeated) {
-            order_.invalid(kLineItems, "must have unique ids");
+            order_.invalid(kOrder["line_items"], "must have unique ids");
         }
         draft_.settle_totals();
         std::size_t refunds = 0;
         if (!repeated) {
             // Also if the currency is a fault, because `seen` keeps what a later mapping needs.
             draft_.currency = draft_.currency.value_or(Currency());
-            refunds = read_shopify_refunds(order_, kRefunds, taxes_included, draft_);
+            refunds = read_shopify_refunds(order_, kOrder["refunds"], taxes_included, draft_);
         }
         if (draft_.updated_at) {
             draft_.updated_at->nanos = rank(refunds);
@@ -374,17 +286,17 @@ private:
 
 bool is_of_shop(SourceObject& order, std::uint64_t shop) {
     const std::string part = '/' + std::to_string(shop) + "/orders/";
-    return order.loose_text(kOrderStatusUrl).find(part) != std::string_view::npos;
+    return order.loose_text(kOrder["order_status_url"]).find(part) != std::string_view::npos;
 }
 
 }  // namespace
 
 ReadResult read_shopify(const JsonValue& root, const ReadArguments& arguments, OrderDraft& draft,
                         SourceReading& reading) {
-    const SourcePlace place;
-    SourceObject order(kOrderFields, root, place, reading);
+    const FieldPlace place;
+    SourceObject order(kOrder, root, place, reading);
     if (arguments.request.topic == "orders/delete") {
-        draft.order_id = order.id(kId, Need::kRequired);
+        draft.order_id = order.id(kOrder["id"], Need::kRequired);
         if (arguments.request.triggered_at) {
             draft.updated_at = Timestamp{arguments.request.triggered_at->seconds, kNanosMax};
         }

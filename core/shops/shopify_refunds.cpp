@@ -8,30 +8,15 @@ namespace {
 
 constexpr std::uint32_t kPiecesEnd = 1'000'000'000;
 
-enum RefundField : std::size_t {
-    kRefundProcessedAt,
-    kRefundCreatedAt,
-    kRefundLineItems,
-    kRefundAdjustments,
-    kRefundTransactions,
-    kRefundFieldCount,
-};
-constexpr std::array<std::string_view, kRefundFieldCount> kRefundNames{
-    "processed_at", "created_at", "refund_line_items", "order_adjustments", "transactions"};
-constexpr FieldNames kRefundFields{kRefundNames, source_index(kRefundNames)};
+constexpr FieldNames kRefund("processed_at", "created_at", "refund_line_items", "order_adjustments",
+                             "transactions");
 
-enum RowField : std::size_t { kSubtotal, kSubtotalSet, kRowTax, kRowTaxSet, kRowLine, kRowPieces };
-constexpr std::array<std::string_view, 6> kRowNames{"subtotal",      "subtotal_set", "total_tax",
-                                                    "total_tax_set", "line_item_id", "quantity"};
-constexpr FieldNames kRowFields{kRowNames, source_index(kRowNames)};
+constexpr FieldNames kRow("subtotal", "subtotal_set", "total_tax", "total_tax_set", "line_item_id",
+                          "quantity");
 
-enum AdjustmentField : std::size_t { kAdjusted, kAdjustedSet, kTaxPart, kTaxPartSet, kKind };
-constexpr std::array<std::string_view, 5> kAdjustmentNames{"amount", "amount_set", "tax_amount",
-                                                           "tax_amount_set", "kind"};
-constexpr FieldNames kAdjustmentFields{kAdjustmentNames, source_index(kAdjustmentNames)};
+constexpr FieldNames kAdjustment("amount", "amount_set", "tax_amount", "tax_amount_set", "kind");
 
-constexpr std::array<std::string_view, 2> kTransactionNames{"kind", "status"};
-constexpr FieldNames kTransactionFields{kTransactionNames, source_index(kTransactionNames)};
+constexpr FieldNames kTransaction("kind", "status");
 
 struct RefundRow {
     std::string_view line;
@@ -56,13 +41,13 @@ public:
 
     void read(SourceObject& from) {
         Refund refund;
-        refund.at = from.time(kRefundProcessedAt);
+        refund.at = from.time(kRefund["processed_at"]);
         if (!refund.at) {
-            refund.at = from.time(kRefundCreatedAt);
+            refund.at = from.time(kRefund["created_at"]);
         }
         read_rows(from, refund);
         read_adjustments(from, refund);
-        from.each(kRefundTransactions, kTransactionFields, Need::kOptional, Seen::kCopied,
+        from.each(kRefund["transactions"], kTransaction, Need::kOptional, Seen::kCopied,
                   [&refund](SourceObject& transaction) {
                       const bool is_refund = transaction.text(0) == "refund";
                       const std::string_view status = transaction.text(1);
@@ -88,13 +73,13 @@ public:
 
 private:
     void read_rows(SourceObject& from, Refund& refund) const {
-        from.each(kRefundLineItems, kRowFields, Need::kOptional, Seen::kCopied,
+        from.each(kRefund["refund_line_items"], kRow, Need::kOptional, Seen::kCopied,
                   [&](SourceObject& item) {
                       RefundRow row;
-                      row.line = item.id(kRowLine);
-                      row.pieces = item.whole(kRowPieces, Need::kOptional, kPiecesEnd);
-                      const Decimal subtotal = item.money(kSubtotal);
-                      const Decimal tax = item.money(kRowTax);
+                      row.line = item.id(kRow["line_item_id"]);
+                      row.pieces = item.whole(kRow["quantity"], Need::kOptional, kPiecesEnd);
+                      const Decimal subtotal = item.money(kRow["subtotal"]);
+                      const Decimal tax = item.money(kRow["total_tax"]);
                       row.gross = std::max(taxes_included_ ? subtotal : subtotal + tax, kNoAmount);
                       row.tax = std::max(tax, kNoAmount);
                       refund.rows.push_back(row);
@@ -103,11 +88,11 @@ private:
 
     /// Shopify writes money to the customer as a negative adjustment.
     static void read_adjustments(SourceObject& from, Refund& refund) {
-        from.each(kRefundAdjustments, kAdjustmentFields, Need::kOptional, Seen::kCopied,
+        from.each(kRefund["order_adjustments"], kAdjustment, Need::kOptional, Seen::kCopied,
                   [&](SourceObject& adjustment) {
-                      Decimal sum = adjustment.money(kAdjusted);
-                      sum += adjustment.money(kTaxPart);
-                      if (adjustment.text(kKind) != "shipping_refund") {
+                      Decimal sum = adjustment.money(kAdjustment["amount"]);
+                      sum += adjustment.money(kAdjustment["tax_amount"]);
+                      if (adjustment.text(kAdjustment["kind"]) != "shipping_refund") {
                           refund.beyond_rows -= sum;
                       }
                   });
@@ -181,7 +166,7 @@ private:
 std::size_t read_shopify_refunds(SourceObject& order, std::size_t field, bool taxes_included,
                                  OrderDraft& draft) {
     RefundReader reader(taxes_included, draft);
-    order.each(field, kRefundFields, Need::kRequired, Seen::kCopied,
+    order.each(field, kRefund, Need::kRequired, Seen::kCopied,
                [&reader](SourceObject& refund) { reader.read(refund); });
     return reader.finish();
 }

@@ -1,7 +1,5 @@
 #include "core/shops/source_object.hpp"
 
-#include <algorithm>
-
 #include "core/values/ids.hpp"
 
 namespace sluice {
@@ -14,36 +12,18 @@ constexpr std::string_view kMustBeWhole = "must be a whole number from 0 to 999,
 constexpr std::string_view kMustBeAmount =
     "must be an amount such as \"12.50\", below 1,000,000,000,000,000";
 
-enum MoneyField : std::size_t { kShopMoneyField, kPresentmentMoneyField };
-constexpr std::array<std::string_view, 2> kMoneyNames{"shop_money", "presentment_money"};
-constexpr FieldNames kMoneyFields{kMoneyNames, source_index(kMoneyNames)};
-constexpr std::array<std::string_view, 1> kMoneyAmountNames{"amount"};
-constexpr FieldNames kMoneyAmountFields{kMoneyAmountNames, source_index(kMoneyAmountNames)};
-
-std::string path_of(const SourcePlace& place) {
-    std::string path;
-    for (const SourcePlace* at = &place; at != nullptr; at = at->parent) {
-        std::string part(at->name);
-        if (at->index != SourcePlace::kNoIndex) {
-            part += '[' + std::to_string(at->index) + ']';
-        }
-        if (!part.empty() && !path.empty()) {
-            part += '.';
-        }
-        path.insert(0, part);
-    }
-    return path;
-}
+constexpr FieldNames kMonies("shop_money", "presentment_money");
+constexpr FieldNames kMoney("amount");
 
 }  // namespace
 
 SourceObject::SourceObject(const FieldNames& fields, const JsonValue& object,
-                           const SourcePlace& place, SourceReading& reading)
+                           const FieldPlace& place, SourceReading& reading)
     : fields_(fields), place_(place), reading_(reading) {
     for (JsonChildren members(object); !members.at_end(); members.step()) {
         const std::string_view key = members.key();
-        const std::size_t field = fields_.index.candidate(key);
-        if (field >= fields_.names.size() || fields_.names[field] != key) {
+        const std::size_t field = fields_.candidate(key);
+        if (field >= fields_.size() || fields_.name(field) != key) {
             continue;
         }
         const std::uint32_t bit = 1U << field;
@@ -63,7 +43,7 @@ const JsonValue* SourceObject::find(std::size_t field, Need need) {
     if (value == nullptr && (repeated_ & 1U << field) != 0) {
         invalid(field, "appears more than once");
     } else if (value == nullptr && need == Need::kRequired) {
-        add_fault(place_, fields_.names[field], FieldErrorCode::kRequired, "is required");
+        add_fault(place_, fields_.name(field), FieldErrorCode::kRequired, "is required");
     }
     return value;
 }
@@ -244,9 +224,9 @@ Decimal SourceObject::money(std::size_t field, Need need) {
         return kNoAmount;
     }
     const std::size_t chosen =
-        reading_.money == ShopMoney::kShop ? kShopMoneyField : kPresentmentMoneyField;
-    const SourcePlace set_place{&place_, fields_.names[set_field]};
-    SourceObject monies(kMoneyFields, *set, set_place, reading_);
+        reading_.money == ShopMoney::kShop ? kMonies["shop_money"] : kMonies["presentment_money"];
+    const FieldPlace set_place{&place_, fields_.name(set_field)};
+    SourceObject monies(kMonies, *set, set_place, reading_);
     const JsonValue* money = monies.find(chosen, need);
     if (money == nullptr) {
         return kNoAmount;
@@ -255,34 +235,29 @@ Decimal SourceObject::money(std::size_t field, Need need) {
         monies.invalid(chosen, "must be an object");
         return kNoAmount;
     }
-    const SourcePlace money_place{&set_place, kMoneyNames[chosen]};
-    SourceObject inner(kMoneyAmountFields, *money, money_place, reading_);
-    reading_.seen.key(fields_.names[set_field]).begin_object();
-    reading_.seen.key(kMoneyNames[chosen]).begin_object();
+    const FieldPlace money_place{&set_place, kMonies.name(chosen)};
+    SourceObject inner(kMoney, *money, money_place, reading_);
+    reading_.seen.key(fields_.name(set_field)).begin_object();
+    reading_.seen.key(kMonies.name(chosen)).begin_object();
     const Decimal found = inner.amount(0, need);
     reading_.seen.end_object().end_object();
     return found;
 }
 
 void SourceObject::invalid(std::size_t field, std::string_view message) {
-    add_fault(place_, fields_.names[field], FieldErrorCode::kInvalidFormat, message);
+    add_fault(place_, fields_.name(field), FieldErrorCode::kInvalidFormat, message);
 }
 
 void SourceObject::copy(std::size_t field, const JsonValue& value) {
-    reading_.seen.key(fields_.names[field]).raw(value.raw());
+    reading_.seen.key(fields_.name(field)).raw(value.raw());
 }
 
-void SourceObject::add_fault(const SourcePlace& place, std::string_view name, FieldErrorCode code,
+void SourceObject::add_fault(const FieldPlace& place, std::string_view name, FieldErrorCode code,
                              std::string_view message) {
     if (reading_.faults.size() >= SourceReading::kFaultsMax) {
         return;
     }
-    std::string path = path_of(place);
-    if (!path.empty() && !name.empty()) {
-        path += '.';
-    }
-    path += name;
-    reading_.faults.push_back({std::move(path), code, std::string(message), 0});
+    reading_.faults.push_back({FieldPlace{&place, name}.text(), code, std::string(message), 0});
 }
 
 }  // namespace sluice

@@ -51,20 +51,10 @@ struct SourceReading {
     ShopMoney money = ShopMoney::kShop;
 };
 
-/// The place of an object, for messages: `refunds[0].refund_line_items[2]`.
-struct SourcePlace {
-    static constexpr std::size_t kNoIndex = ~std::size_t{0};
-    const SourcePlace* parent = nullptr;
-    std::string_view name{};
-    std::size_t index = kNoIndex;
-};
-
 class SourceObject {
 public:
-    static constexpr std::size_t kFieldsMax = 32;
-
     /// Requires: `object` is an object, and `place` outlives this.
-    SourceObject(const FieldNames& fields, const JsonValue& object, const SourcePlace& place,
+    SourceObject(const FieldNames& fields, const JsonValue& object, const FieldPlace& place,
                  SourceReading& reading);
 
     /// Returns a string, or nothing if it is absent or empty.
@@ -85,7 +75,8 @@ public:
     [[nodiscard]] std::vector<std::string_view> ids(std::size_t field) const;
     /// Returns a string, and nothing for any other value, which is no fault. It stays hidden.
     [[nodiscard]] std::string_view loose_text(std::size_t field) const;
-    /// Likewise, of Shopify: the money of field + 1, which is named `x_set`; without it, field `x`.
+    /// Returns an amount of Shopify: the money of field + 1, which is named `x_set`; without it,
+    /// field `x`.
     [[nodiscard]] Decimal money(std::size_t field, Need need = Need::kOptional);
     /// Returns whether the object has the field, null included.
     [[nodiscard]] bool has(std::size_t field) const noexcept {
@@ -100,11 +91,11 @@ public:
             return;
         }
         if (seen == Seen::kCopied) {
-            reading_.seen.key(fields_.names[field]).begin_array();
+            reading_.seen.key(fields_.name(field)).begin_array();
         }
         std::size_t index = 0;
         for (JsonChildren children(*list); !children.at_end(); children.step()) {
-            const SourcePlace place{&place_, fields_.names[field], index++};
+            const FieldPlace place{&place_, fields_.name(field), index++};
             if (!children.value().is_object()) {
                 add_fault(place, {}, FieldErrorCode::kInvalidFormat, "must be an object");
                 continue;
@@ -133,7 +124,7 @@ public:
             invalid(field, "must be an object");
             return;
         }
-        const SourcePlace place{&place_, fields_.names[field]};
+        const FieldPlace place{&place_, fields_.name(field)};
         SourceObject object(fields, *value, place, reading_);
         read(object);
     }
@@ -143,7 +134,7 @@ public:
 private:
     /// Returns the value of a field, or nullptr if it is absent or repeated, which are reported.
     [[nodiscard]] const JsonValue* find(std::size_t field, Need need);
-    /// Likewise, reporting nothing; nullptr also for null.
+    /// Returns the same, and reports nothing. Returns nullptr also for null.
     [[nodiscard]] const JsonValue* peek(std::size_t field) const noexcept;
     [[nodiscard]] const JsonValue* array(std::size_t field, Need need);
     /// Returns the text of a string or the digits of a number, or nullptr after a fault.
@@ -153,21 +144,15 @@ private:
     [[nodiscard]] std::optional<Decimal> amount_of(std::size_t field, const JsonValue& value,
                                                    Seen seen);
     void copy(std::size_t field, const JsonValue& value);
-    void add_fault(const SourcePlace& place, std::string_view name, FieldErrorCode code,
+    void add_fault(const FieldPlace& place, std::string_view name, FieldErrorCode code,
                    std::string_view message);
 
     const FieldNames& fields_;
-    const SourcePlace& place_;
+    const FieldPlace& place_;
     SourceReading& reading_;
     std::uint32_t present_ = 0;
     std::uint32_t repeated_ = 0;
-    std::array<SourceSlot, kFieldsMax> values_;
+    std::array<SourceSlot, FieldNames::kMax> values_;
 };
-
-template <std::size_t N>
-constexpr NameIndex source_index(const std::array<std::string_view, N>& names) {
-    static_assert(N <= SourceObject::kFieldsMax);
-    return NameIndex::make(names, [](std::string_view name) { return name; });
-}
 
 }  // namespace sluice

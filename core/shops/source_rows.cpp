@@ -1,7 +1,6 @@
 #include "core/shops/source_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 #include <utility>
@@ -14,8 +13,7 @@
 namespace sluice {
 namespace {
 
-// ---- The values of a document, each with its path
-// -------------------------------------------------
+// ---- The values of a document, each with its path -----------------------------------------------
 
 struct Leaf {
     std::string path;     ///< `refunds[0].refund_line_items[2].quantity`
@@ -107,8 +105,7 @@ std::vector<Leaf> leaves_of(std::string_view json) {
     return LeafWalk().leaves(tree.root());
 }
 
-// ---- What each value becomes
-// ----------------------------------------------------------------------
+// ---- What each value becomes --------------------------------------------------------------------
 
 struct FieldUse {
     std::string_view from;  ///< Leaf::pattern
@@ -121,94 +118,90 @@ constexpr std::string_view kEntered = "marks a code that a customer entered";
 constexpr std::string_view kRefundTime = "SF7: the latest of a line's refunds is its time";
 constexpr std::string_view kAdjustedRule = "SF2";  // replaced by what the refund makes of it
 
-constexpr std::array kShopifyUses{
-    FieldUse{"id", "platform_order_id", ""},
-    FieldUse{"test", "", "test orders count only with shop set --test-orders count"},
-    FieldUse{"processed_at", "platform_ordered_at", ""},
-    FieldUse{"created_at", "platform_ordered_at", "without processed_at"},
-    FieldUse{"updated_at", "platform_updated_at",
-             "VN2: cancellation, refunds and the event's time order the states of a second"},
-    FieldUse{"cancelled_at", "platform_cancelled_at", ""},
-    FieldUse{"financial_status", "platform_cancelled_at", "voided and expired cancel"},
-    FieldUse{"source_name", "", "kept only"},
-    FieldUse{"name", "platform_order_numbers[0]", ""},
-    FieldUse{"confirmation_number", "platform_confirmation_number", ""},
-    FieldUse{"currency", "currency_code", ""},
-    FieldUse{"presentment_currency", "currency_code", ""},
-    FieldUse{"taxes_included", "", "whether amounts contain the tax; else it is added"},
-    FieldUse{"total_price", "amount", "at least lines and shipping"},
-    FieldUse{"total_tax", "tax", ""},
-    FieldUse{"discount_codes[].code", "discounts[].code", kEntered},
-    FieldUse{"discount_codes[].amount", "discounts[].value", ""},
-    FieldUse{"discount_applications[].type", "", kEntered},
-    FieldUse{"discount_applications[].code", "", kEntered},
-    FieldUse{"shipping_lines[].price", "shipping", "their sum"},
-    FieldUse{"shipping_lines[].is_removed", "shipping", "removed ones do not count"},
-    FieldUse{"shipping_lines[].discount_allocations[].amount", "shipping", "taken off"},
-    FieldUse{"shipping_lines[].tax_lines[].price", "shipping", "added if tax is not included"},
-    FieldUse{"line_items[].id", "line_items[].line_item_id", ""},
-    FieldUse{"line_items[].quantity", "line_items[].quantity", "as ordered"},
-    FieldUse{"line_items[].gift_card", "", "they count only with shop set --gift-cards count"},
-    FieldUse{"line_items[].tip_payment_gateway", "", "a tip"},
-    FieldUse{"line_items[].product_id", "line_items[].sku", ""},
-    FieldUse{"line_items[].sku", "line_items[].variant_sku", ""},
-    FieldUse{"line_items[].variant_id", "line_items[].variant_sku", "without a sku"},
-    FieldUse{"line_items[].price", "line_items[].amount",
-             "times quantity, less allocations, and tax if it is not included"},
-    FieldUse{"line_items[].discount_allocations[].amount", "line_items[].amount", "taken off"},
-    FieldUse{"line_items[].tax_lines[].price", "line_items[].tax", "their sum"},
-    FieldUse{"refunds[].processed_at", "", kRefundTime},
-    FieldUse{"refunds[].created_at", "", kRefundTime},
-    FieldUse{"refunds[].refund_line_items[].line_item_id", "refund_line_items[].line_item_id",
-             "SF7"},
-    FieldUse{"refunds[].refund_line_items[].quantity", "refund_line_items[].quantity",
-             "SF7: their sum"},
-    FieldUse{"refunds[].refund_line_items[].subtotal", "refund_line_items[].amount", "SF1"},
-    FieldUse{"refunds[].refund_line_items[].total_tax", "refund_line_items[].tax", "SF1"},
-    FieldUse{"refunds[].order_adjustments[].amount", "", kAdjustedRule},
-    FieldUse{"refunds[].order_adjustments[].tax_amount", "", kAdjustedRule},
-    FieldUse{"refunds[].order_adjustments[].kind", "", kAdjustedRule},
-    FieldUse{"refunds[].transactions[].kind", "", kMovesMoney},
-    FieldUse{"refunds[].transactions[].status", "", kMovesMoney},
+constexpr FieldUse kShopifyUses[]{
+    {"id", "platform_order_id", ""},
+    {"test", "", "test orders count only with shop set --test-orders count"},
+    {"processed_at", "platform_ordered_at", ""},
+    {"created_at", "platform_ordered_at", "without processed_at"},
+    {"updated_at", "platform_updated_at",
+     "VN2: cancellation, refunds and the event's time order the states of a second"},
+    {"cancelled_at", "platform_cancelled_at", ""},
+    {"financial_status", "platform_cancelled_at", "voided and expired cancel"},
+    {"source_name", "", "kept only"},
+    {"name", "platform_order_numbers[0]", ""},
+    {"confirmation_number", "platform_confirmation_number", ""},
+    {"currency", "currency_code", ""},
+    {"presentment_currency", "currency_code", ""},
+    {"taxes_included", "", "whether amounts contain the tax; else it is added"},
+    {"total_price", "amount", "at least lines and shipping"},
+    {"total_tax", "tax", ""},
+    {"discount_codes[].code", "discounts[].code", kEntered},
+    {"discount_codes[].amount", "discounts[].value", ""},
+    {"discount_applications[].type", "", kEntered},
+    {"discount_applications[].code", "", kEntered},
+    {"shipping_lines[].price", "shipping", "their sum"},
+    {"shipping_lines[].is_removed", "shipping", "removed ones do not count"},
+    {"shipping_lines[].discount_allocations[].amount", "shipping", "taken off"},
+    {"shipping_lines[].tax_lines[].price", "shipping", "added if tax is not included"},
+    {"line_items[].id", "line_items[].line_item_id", ""},
+    {"line_items[].quantity", "line_items[].quantity", "as ordered"},
+    {"line_items[].gift_card", "", "they count only with shop set --gift-cards count"},
+    {"line_items[].tip_payment_gateway", "", "a tip"},
+    {"line_items[].product_id", "line_items[].sku", ""},
+    {"line_items[].sku", "line_items[].variant_sku", ""},
+    {"line_items[].variant_id", "line_items[].variant_sku", "without a sku"},
+    {"line_items[].price", "line_items[].amount",
+     "times quantity, less allocations, and tax if it is not included"},
+    {"line_items[].discount_allocations[].amount", "line_items[].amount", "taken off"},
+    {"line_items[].tax_lines[].price", "line_items[].tax", "their sum"},
+    {"refunds[].processed_at", "", kRefundTime},
+    {"refunds[].created_at", "", kRefundTime},
+    {"refunds[].refund_line_items[].line_item_id", "refund_line_items[].line_item_id", "SF7"},
+    {"refunds[].refund_line_items[].quantity", "refund_line_items[].quantity", "SF7: their sum"},
+    {"refunds[].refund_line_items[].subtotal", "refund_line_items[].amount", "SF1"},
+    {"refunds[].refund_line_items[].total_tax", "refund_line_items[].tax", "SF1"},
+    {"refunds[].order_adjustments[].amount", "", kAdjustedRule},
+    {"refunds[].order_adjustments[].tax_amount", "", kAdjustedRule},
+    {"refunds[].order_adjustments[].kind", "", kAdjustedRule},
+    {"refunds[].transactions[].kind", "", kMovesMoney},
+    {"refunds[].transactions[].status", "", kMovesMoney},
 };
 
 constexpr std::string_view kWithoutLines = "WC1: what names no line is shared among the lines";
 constexpr std::string_view kNoLine = "WC2: touches no line";
 
-constexpr std::array kWooUses{
-    FieldUse{"id", "platform_order_id", ""},
-    FieldUse{"status", "platform_cancelled_at", "cancelled, failed and trash cancel"},
-    FieldUse{"date_created_gmt", "platform_ordered_at", "UTC"},
-    FieldUse{"date_modified_gmt", "platform_updated_at",
-             "WC4: of one second the later arrival stands"},
-    FieldUse{"number", "platform_order_numbers[0]", "unless it is the id"},
-    FieldUse{"currency", "currency_code", ""},
-    FieldUse{"total", "amount", "at least lines and shipping"},
-    FieldUse{"total_tax", "tax", ""},
-    FieldUse{"shipping_total", "shipping", "with its tax"},
-    FieldUse{"shipping_tax", "shipping", "added"},
-    FieldUse{"coupon_lines[].code", "discounts[].code", ""},
-    FieldUse{"coupon_lines[].discount", "discounts[].value", ""},
-    FieldUse{"line_items[].id", "line_items[].line_item_id", ""},
-    FieldUse{"line_items[].product_id", "line_items[].sku", ""},
-    FieldUse{"line_items[].sku", "line_items[].variant_sku", ""},
-    FieldUse{"line_items[].variation_id", "line_items[].variant_sku", "without a sku"},
-    FieldUse{"line_items[].quantity", "line_items[].quantity", "rounded up, at least 1"},
-    FieldUse{"line_items[].total", "line_items[].amount", "with its tax"},
-    FieldUse{"line_items[].total_tax", "line_items[].tax", ""},
-    FieldUse{"refunds[].total", "", kWithoutLines},
-    FieldUse{"refunds[].line_items[].line_item_id", "refund_line_items[].line_item_id", "WC2"},
-    FieldUse{"refunds[].line_items[].quantity", "refund_line_items[].quantity", "WC2: their sum"},
-    FieldUse{"refunds[].line_items[].total", "refund_line_items[].amount", "WC2: with its tax"},
-    FieldUse{"refunds[].line_items[].total_tax", "refund_line_items[].tax", "WC2"},
-    FieldUse{"refunds[].shipping_lines[].total", "", kNoLine},
-    FieldUse{"refunds[].shipping_lines[].total_tax", "", kNoLine},
-    FieldUse{"refunds[].fee_lines[].total", "", kNoLine},
-    FieldUse{"refunds[].fee_lines[].total_tax", "", kNoLine},
+constexpr FieldUse kWooUses[]{
+    {"id", "platform_order_id", ""},
+    {"status", "platform_cancelled_at", "cancelled, failed and trash cancel"},
+    {"date_created_gmt", "platform_ordered_at", "UTC"},
+    {"date_modified_gmt", "platform_updated_at", "WC4: of one second the later arrival stands"},
+    {"number", "platform_order_numbers[0]", "unless it is the id"},
+    {"currency", "currency_code", ""},
+    {"total", "amount", "at least lines and shipping"},
+    {"total_tax", "tax", ""},
+    {"shipping_total", "shipping", "with its tax"},
+    {"shipping_tax", "shipping", "added"},
+    {"coupon_lines[].code", "discounts[].code", ""},
+    {"coupon_lines[].discount", "discounts[].value", ""},
+    {"line_items[].id", "line_items[].line_item_id", ""},
+    {"line_items[].product_id", "line_items[].sku", ""},
+    {"line_items[].sku", "line_items[].variant_sku", ""},
+    {"line_items[].variation_id", "line_items[].variant_sku", "without a sku"},
+    {"line_items[].quantity", "line_items[].quantity", "rounded up, at least 1"},
+    {"line_items[].total", "line_items[].amount", "with its tax"},
+    {"line_items[].total_tax", "line_items[].tax", ""},
+    {"refunds[].total", "", kWithoutLines},
+    {"refunds[].line_items[].line_item_id", "refund_line_items[].line_item_id", "WC2"},
+    {"refunds[].line_items[].quantity", "refund_line_items[].quantity", "WC2: their sum"},
+    {"refunds[].line_items[].total", "refund_line_items[].amount", "WC2: with its tax"},
+    {"refunds[].line_items[].total_tax", "refund_line_items[].tax", "WC2"},
+    {"refunds[].shipping_lines[].total", "", kNoLine},
+    {"refunds[].shipping_lines[].total_tax", "", kNoLine},
+    {"refunds[].fee_lines[].total", "", kNoLine},
+    {"refunds[].fee_lines[].total_tax", "", kNoLine},
 };
 
-// ---- Rows
-// -----------------------------------------------------------------------------------------
+// ---- Rows ---------------------------------------------------------------------------------------
 
 /// The money of a refund of Shopify beyond its rows.
 struct RefundMoney {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kShopifyMapping = 1;
 constexpr std::uint32_t kWooCommerceMapping = 1;
 
-enum class TopicKind : std::uint8_t { kOrder, kPrivacy, kOther };
+enum class TopicKind : std::uint8_t { kOfOrder, kOfPerson, kOther };
 
 TopicKind kind_of(Platform platform, std::string_view topic) noexcept {
     constexpr std::array<std::string_view, 7> kShopifyTopics{
@@ -28,12 +28,12 @@ TopicKind kind_of(Platform platform, std::string_view topic) noexcept {
         return std::find(topics.begin(), topics.end(), topic) != topics.end();
     };
     if (platform == Platform::kWooCommerce) {
-        return has(kWooCommerceTopics) ? TopicKind::kOrder : TopicKind::kOther;
+        return has(kWooCommerceTopics) ? TopicKind::kOfOrder : TopicKind::kOther;
     }
     if (has(kPrivacyTopics)) {
-        return TopicKind::kPrivacy;
+        return TopicKind::kOfPerson;
     }
-    return has(kShopifyTopics) ? TopicKind::kOrder : TopicKind::kOther;
+    return has(kShopifyTopics) ? TopicKind::kOfOrder : TopicKind::kOther;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Translation Translator::State::translate(const ReadArguments& arguments) {
     if (topic == TopicKind::kOther) {
         return {.kind = TranslationKind::kIgnored, .ignored = IgnoredReason::kTopic};
     }
-    if (topic == TopicKind::kOrder) {
+    if (topic == TopicKind::kOfOrder) {
         return read_order(arguments);
     }
     SourceReading reading(seen, faults, json.nul_count() > 0);

@@ -10,66 +10,21 @@ namespace {
 constexpr std::uint32_t kWooQuantityMax = 999'999'999;
 constexpr std::string_view kSessionEntry = "_wc_order_attribution_session_entry";
 
-enum WooField : std::size_t {
-    kWooId,
-    kWooStatus,
-    kWooCreatedAt,
-    kWooModifiedAt,
-    kWooCurrency,
-    kWooTotal,
-    kWooTotalTax,
-    kWooShippingTotal,
-    kWooShippingTax,
-    kWooCoupons,
-    kWooLines,
-    kWooRefunds,
-    kWooCustomer,
-    kWooBilling,
-    kWooMeta,
-    kWooNumber,
-    kWooFieldCount,
-};
-constexpr std::array<std::string_view, kWooFieldCount> kWooNames{
-    "id",           "status",       "date_created_gmt", "date_modified_gmt",
-    "currency",     "total",        "total_tax",        "shipping_total",
-    "shipping_tax", "coupon_lines", "line_items",       "refunds",
-    "customer_id",  "billing",      "meta_data",        "number"};
-constexpr FieldNames kWooFields{kWooNames, source_index(kWooNames)};
+constexpr FieldNames kWooOrder("id", "status", "date_created_gmt", "date_modified_gmt", "currency",
+                               "total", "total_tax", "shipping_total", "shipping_tax",
+                               "coupon_lines", "line_items", "refunds", "customer_id", "billing",
+                               "meta_data", "number");
 
-enum WooLineField : std::size_t {
-    kWooLineId,
-    kWooLineProduct,
-    kWooLineVariation,
-    kWooLineSku,
-    kWooLineQuantity,
-    kWooLineTotal,
-    kWooLineTax,
-};
-constexpr std::array<std::string_view, 7> kWooLineNames{
-    "id", "product_id", "variation_id", "sku", "quantity", "total", "total_tax"};
-constexpr FieldNames kWooLineFields{kWooLineNames, source_index(kWooLineNames)};
+constexpr FieldNames kWooLine("id", "product_id", "variation_id", "sku", "quantity", "total",
+                              "total_tax");
 
-enum WooRefundField : std::size_t {
-    kWooRefundTotal,
-    kWooRefundLines,
-    kWooRefundShipping,
-    kWooRefundFees,
-};
-constexpr std::array<std::string_view, 4> kWooRefundNames{"total", "line_items", "shipping_lines",
-                                                          "fee_lines"};
-constexpr FieldNames kWooRefundFields{kWooRefundNames, source_index(kWooRefundNames)};
+constexpr FieldNames kWooRefund("total", "line_items", "shipping_lines", "fee_lines");
 
-enum WooRowField : std::size_t { kWooRowLine, kWooRowQuantity, kWooRowTotal, kWooRowTax };
-constexpr std::array<std::string_view, 4> kWooRowNames{"line_item_id", "quantity", "total",
-                                                       "total_tax"};
-constexpr FieldNames kWooRowFields{kWooRowNames, source_index(kWooRowNames)};
+constexpr FieldNames kWooRow("line_item_id", "quantity", "total", "total_tax");
 
-constexpr std::array<std::string_view, 2> kCouponNames{"code", "discount"};
-constexpr FieldNames kCouponFields{kCouponNames, source_index(kCouponNames)};
-constexpr std::array<std::string_view, 1> kBillingNames{"email"};
-constexpr FieldNames kBillingFields{kBillingNames, source_index(kBillingNames)};
-constexpr std::array<std::string_view, 2> kMetaNames{"key", "value"};
-constexpr FieldNames kMetaFields{kMetaNames, source_index(kMetaNames)};
+constexpr FieldNames kCoupon("code", "discount");
+constexpr FieldNames kBilling("email");
+constexpr FieldNames kMeta("key", "value");
 
 /// WooCommerce writes 0 for a product or a customer that there is not.
 std::string_view unless_zero(std::string_view id) noexcept {
@@ -93,30 +48,30 @@ public:
         : order_(order), arguments_(arguments), draft_(draft), reading_(reading) {}
 
     ReadResult read() {
-        draft_.order_id = order_.id(kWooId, Need::kRequired);
-        const std::string_view status = order_.text(kWooStatus);
+        draft_.order_id = order_.id(kWooOrder["id"], Need::kRequired);
+        const std::string_view status = order_.text(kWooOrder["status"]);
         if (status == "pending" || status == "checkout-draft" || status == "auto-draft") {
             return ignored_because(IgnoredReason::kNotPlaced);
         }
-        draft_.ordered_at = order_.time(kWooCreatedAt, Need::kRequired);
+        draft_.ordered_at = order_.time(kWooOrder["date_created_gmt"], Need::kRequired);
         if (draft_.ordered_at && arguments_.settings.from &&
             *draft_.ordered_at < *arguments_.settings.from) {
             return ignored_because(IgnoredReason::kBeforeStart);
         }
-        draft_.updated_at = order_.time(kWooModifiedAt, Need::kRequired);
+        draft_.updated_at = order_.time(kWooOrder["date_modified_gmt"], Need::kRequired);
         if (status == "cancelled" || status == "failed" || status == "trash") {
             draft_.cancelled_at = draft_.updated_at;
         }
-        draft_.set_number(order_.loose_text(kWooNumber));
+        draft_.set_number(order_.loose_text(kWooOrder["number"]));
         if (!draft_.number.empty()) {
             reading_.seen.field("number", draft_.number);
         }
-        draft_.currency = order_.currency(kWooCurrency, Need::kRequired);
-        draft_.amount = order_.amount(kWooTotal, Need::kRequired);
-        draft_.tax = order_.amount(kWooTotalTax);
-        draft_.shipping = order_.amount(kWooShippingTotal);
-        draft_.shipping += order_.amount(kWooShippingTax);
-        order_.each(kWooCoupons, kCouponFields, Need::kOptional, Seen::kCopied,
+        draft_.currency = order_.currency(kWooOrder["currency"], Need::kRequired);
+        draft_.amount = order_.amount(kWooOrder["total"], Need::kRequired);
+        draft_.tax = order_.amount(kWooOrder["total_tax"]);
+        draft_.shipping = order_.amount(kWooOrder["shipping_total"]);
+        draft_.shipping += order_.amount(kWooOrder["shipping_tax"]);
+        order_.each(kWooOrder["coupon_lines"], kCoupon, Need::kOptional, Seen::kCopied,
                     [this](SourceObject& coupon) {
                         const std::string_view code = coupon.text(0);
                         const Decimal value = std::max(coupon.amount(1), kNoAmount);
@@ -124,7 +79,7 @@ public:
                             draft_.discounts.push_back({code, value});
                         }
                     });
-        order_.each(kWooLines, kWooLineFields, Need::kRequired, Seen::kCopied,
+        order_.each(kWooOrder["line_items"], kWooLine, Need::kRequired, Seen::kCopied,
                     [this](SourceObject& line) { read_line(line); });
         read_customer();
         return finish(status == "refunded");
@@ -133,50 +88,51 @@ public:
 private:
     void read_line(SourceObject& from) {
         DraftLine line;
-        line.id = from.id(kWooLineId, Need::kRequired);
-        line.sku = unless_zero(from.id(kWooLineProduct));
+        line.id = from.id(kWooLine["id"], Need::kRequired);
+        line.sku = unless_zero(from.id(kWooLine["product_id"]));
         if (line.sku.empty()) {
             line.sku = "custom";
         }
-        line.variant_sku = from.id(kWooLineSku);
-        const std::string_view variation = unless_zero(from.id(kWooLineVariation));
+        line.variant_sku = from.id(kWooLine["sku"]);
+        const std::string_view variation = unless_zero(from.id(kWooLine["variation_id"]));
         if (line.variant_sku.empty()) {
             line.variant_sku = variation;
         }
-        const Decimal quantity = from.amount(kWooLineQuantity, Need::kRequired);
+        const Decimal quantity = from.amount(kWooLine["quantity"], Need::kRequired);
         const Int128 whole = std::max<Int128>(rounded_up(quantity), 1);
         if (whole > kWooQuantityMax) {
-            from.invalid(kWooLineQuantity, "must be at most 999,999,999");
+            from.invalid(kWooLine["quantity"], "must be at most 999,999,999");
         } else {
             line.quantity = static_cast<std::uint32_t>(whole);
         }
         if (quantity.unscaled() != whole * kAmountOne) {
             draft_.notes.add(SourceNote::kQuantityRounded);
         }
-        line.tax = from.amount(kWooLineTax);
-        line.amount = from.amount(kWooLineTotal, Need::kRequired) + line.tax;
+        line.tax = from.amount(kWooLine["total_tax"]);
+        line.amount = from.amount(kWooLine["total"], Need::kRequired) + line.tax;
         draft_.lines.push_back(line);
     }
 
     void read_customer() {
         const std::string_view customer =
-            unless_zero(order_.id(kWooCustomer, Need::kOptional, Seen::kHidden));
+            unless_zero(order_.id(kWooOrder["customer_id"], Need::kOptional, Seen::kHidden));
         std::string_view email;
-        order_.hidden_object(kWooBilling, kBillingFields, [&email](SourceObject& billing) {
+        order_.hidden_object(kWooOrder["billing"], kBilling, [&email](SourceObject& billing) {
             email = billing.text(0, Need::kOptional, Seen::kHidden);
         });
         draft_.set_customer(customer, email);
         const std::string_view field = arguments_.request.anon_field;
         std::string_view entry;
-        order_.each(kWooMeta, kMetaFields, Need::kOptional, Seen::kHidden, [&](SourceObject& meta) {
-            const std::string_view key = meta.loose_text(0);
-            const std::string_view value = meta.loose_text(1);
-            if (draft_.anon_id.empty() && names_device(key, field) && is_device_id(value)) {
-                draft_.anon_id = value;
-            } else if (entry.empty() && key == kSessionEntry) {
-                entry = value;
-            }
-        });
+        order_.each(
+            kWooOrder["meta_data"], kMeta, Need::kOptional, Seen::kHidden, [&](SourceObject& meta) {
+                const std::string_view key = meta.loose_text(0);
+                const std::string_view value = meta.loose_text(1);
+                if (draft_.anon_id.empty() && names_device(key, field) && is_device_id(value)) {
+                    draft_.anon_id = value;
+                } else if (entry.empty() && key == kSessionEntry) {
+                    entry = value;
+                }
+            });
         if (draft_.anon_id.empty()) {
             draft_.anon_id = device_of_url(entry, field);
         }
@@ -185,12 +141,12 @@ private:
     ReadResult finish(bool is_refunded) {
         const auto repeated = draft_.index_lines();
         if (repeated) {
-            order_.invalid(kWooLines, "must have unique ids");
+            order_.invalid(kWooOrder["line_items"], "must have unique ids");
         }
         const Decimal total = draft_.amount;
         draft_.settle_totals();
         draft_.refunds_at = draft_.updated_at;
-        order_.each(kWooRefunds, kWooRefundFields, Need::kRequired, Seen::kCopied,
+        order_.each(kWooOrder["refunds"], kWooRefund, Need::kRequired, Seen::kCopied,
                     [this](SourceObject& refund) { read_refund(refund); });
         const bool in_full = refunds_ > 0 ? refunded_ >= total : is_refunded;
         if (in_full) {
@@ -210,25 +166,25 @@ private:
     /// WooCommerce states the total alone; the plugin of conf/shops adds lines, shipping and fees.
     void read_refund(SourceObject& refund) {
         ++refunds_;
-        const Decimal total = magnitude(refund.amount(kWooRefundTotal));
+        const Decimal total = magnitude(refund.amount(kWooRefund["total"]));
         Decimal elsewhere = kNoAmount;
-        refund.each(kWooRefundLines, kWooRowFields, Need::kOptional, Seen::kCopied,
+        refund.each(kWooRefund["line_items"], kWooRow, Need::kOptional, Seen::kCopied,
                     [&](SourceObject& item) {
                         Row row;
-                        row.line = item.id(kWooRowLine);
-                        const Int128 pieces = rounded_up(magnitude(item.amount(kWooRowQuantity)));
+                        row.line = item.id(kWooRow["line_item_id"]);
+                        const Int128 pieces =
+                            rounded_up(magnitude(item.amount(kWooRow["quantity"])));
                         row.quantity =
                             static_cast<std::uint32_t>(std::min<Int128>(pieces, kWooQuantityMax));
-                        row.gross = gross_of(item, kWooRowTotal, kWooRowTax, row.tax);
+                        row.gross = gross_of(item, kWooRow["total"], kWooRow["total_tax"], row.tax);
                         elsewhere += row.gross;
                         rows_.push_back(row);
                     });
-        for (const std::size_t field : {kWooRefundShipping, kWooRefundFees}) {
-            refund.each(field, kWooRowFields, Need::kOptional, Seen::kCopied,
-                        [&](SourceObject& item) {
-                            Decimal tax;
-                            elsewhere += gross_of(item, kWooRowTotal, kWooRowTax, tax);
-                        });
+        for (const std::size_t field : {kWooRefund["shipping_lines"], kWooRefund["fee_lines"]}) {
+            refund.each(field, kWooRow, Need::kOptional, Seen::kCopied, [&](SourceObject& item) {
+                Decimal tax;
+                elsewhere += gross_of(item, kWooRow["total"], kWooRow["total_tax"], tax);
+            });
         }
         refunded_ += total;
         unassigned_ += std::max(total - elsewhere, kNoAmount);
@@ -268,10 +224,10 @@ private:
 
 ReadResult read_woocommerce(const JsonValue& root, const ReadArguments& arguments,
                             OrderDraft& draft, SourceReading& reading) {
-    const SourcePlace place;
-    SourceObject order(kWooFields, root, place, reading);
+    const FieldPlace place;
+    SourceObject order(kWooOrder, root, place, reading);
     if (arguments.request.topic == "order.deleted") {
-        draft.order_id = order.id(kWooId, Need::kRequired);
+        draft.order_id = order.id(kWooOrder["id"], Need::kRequired);
         return {TranslationKind::kDeletion};
     }
     return WooReader(order, arguments, draft, reading).read();
