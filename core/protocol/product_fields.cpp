@@ -8,7 +8,9 @@ namespace {
 
 using enum FieldType;
 
-constexpr bool kNullable = true;
+constexpr bool kNullable = true, kNotNull = false;
+constexpr const ProductTable* kNoTable = nullptr;
+constexpr std::uint16_t kNoLimit = 0;
 
 constexpr bool on_upsert(OnTopic topic) {
     return topic == OnTopic::kUpsert || topic == OnTopic::kBoth;
@@ -18,8 +20,7 @@ constexpr bool on_delete(OnTopic topic) {
 }
 
 template <std::size_t N>
-constexpr ProductTable make_table(std::string_view name,
-                                  const std::array<ProductField, N>& fields) {
+constexpr ProductTable make_table(std::string_view name, const ProductField (&fields)[N]) {
     static_assert(N <= NameIndex::kNamesMax);
     ProductTable table{name, fields,
                        NameIndex::make(fields, [](const ProductField& f) { return f.name; })};
@@ -32,202 +33,117 @@ constexpr ProductTable make_table(std::string_view name,
     return table;
 }
 
-// Omitted values are the defaults of ProductField.
-
-constexpr std::array kRangeFields{
-    ProductField{.name = "min", .type = kNumber, .note = "Lowest price"},
-    ProductField{.name = "max", .type = kNumber, .note = "Highest price"},
+constexpr ProductField kRangeFields[]{
+    {"min", kNumber, "Lowest price"},
+    {"max", kNumber, "Highest price"},
 };
 constexpr ProductTable kRange = make_table("range", kRangeFields);
 
-constexpr std::array kDiscountFields{
-    ProductField{.name = "id", .type = kText, .note = "Identifier of the discount"},
+constexpr ProductField kDiscountFields[]{
+    {"id", kText, "Identifier of the discount"},
 };
 constexpr ProductTable kDiscount = make_table("discount", kDiscountFields);
 
-constexpr std::array kDiscountedPriceFields{
-    ProductField{.name = "discount", .type = kObject, .table = &kDiscount, .note = "The discount"},
-    ProductField{.name = "price", .type = kNumber, .note = "Price with that discount"},
+constexpr ProductField kDiscountedPriceFields[]{
+    {"discount", kObject, "The discount", kNotNull, &kDiscount},
+    {"price", kNumber, "Price with that discount"},
 };
 constexpr ProductTable kDiscountedPrice = make_table("discounted price", kDiscountedPriceFields);
 
-constexpr std::array kDiscountedPriceRangeFields{
-    ProductField{.name = "discount", .type = kObject, .table = &kDiscount, .note = "The discount"},
-    ProductField{
-        .name = "range", .type = kObject, .table = &kRange, .note = "Prices with that discount"},
+constexpr ProductField kDiscountedPriceRangeFields[]{
+    {"discount", kObject, "The discount", kNotNull, &kDiscount},
+    {"range", kObject, "Prices with that discount", kNotNull, &kRange},
 };
 constexpr ProductTable kDiscountedPriceRange =
     make_table("discounted price range", kDiscountedPriceRangeFields);
 
-constexpr std::array kPricesFields{
-    ProductField{.name = "price", .type = kNumber, .nullable = kNullable, .note = "Regular price"},
-    ProductField{.name = "priceRange",
-                 .type = kObject,
-                 .nullable = kNullable,
-                 .table = &kRange,
-                 .note = "Regular prices of the variants"},
-    ProductField{
-        .name = "salePrice", .type = kNumber, .nullable = kNullable, .note = "Discounted price"},
-    ProductField{.name = "salePriceRange",
-                 .type = kObject,
-                 .nullable = kNullable,
-                 .table = &kRange,
-                 .note = "Discounted prices of the variants"},
-    ProductField{.name = "promotionalPrice",
-                 .type = kNumber,
-                 .nullable = kNullable,
-                 .note = "Price while a sitewide promotion applies"},
-    ProductField{.name = "promotionalPriceRange",
-                 .type = kObject,
-                 .nullable = kNullable,
-                 .table = &kRange,
-                 .note = "Prices of the variants while a sitewide promotion applies"},
-    ProductField{.name = "discountedPrices",
-                 .type = kObjectList,
-                 .limit = 10,
-                 .table = &kDiscountedPrice,
-                 .note = "Price for each discount"},
-    ProductField{.name = "discountedPriceRanges",
-                 .type = kObjectList,
-                 .limit = 10,
-                 .table = &kDiscountedPriceRange,
-                 .note = "Prices of the variants for each discount"},
+constexpr ProductField kPricesFields[]{
+    {"price", kNumber, "Regular price", kNullable},
+    {"priceRange", kObject, "Regular prices of the variants", kNullable, &kRange},
+    {"salePrice", kNumber, "Discounted price", kNullable},
+    {"salePriceRange", kObject, "Discounted prices of the variants", kNullable, &kRange},
+    {"promotionalPrice", kNumber, "Price while a sitewide promotion applies", kNullable},
+    {"promotionalPriceRange", kObject, "Prices of the variants while a sitewide promotion applies",
+     kNullable, &kRange},
+    {"discountedPrices", kObjectList, "Price for each discount", kNotNull, &kDiscountedPrice, 10},
+    {"discountedPriceRanges", kObjectList, "Prices of the variants for each discount", kNotNull,
+     &kDiscountedPriceRange, 10},
 };
 constexpr ProductTable kPrices = make_table("prices", kPricesFields);
 
-constexpr std::array kVariantPriceFields{
-    ProductField{.name = "list_price", .type = kNumber, .note = "Regular price"},
-    ProductField{.name = "sale_price", .type = kNumber, .note = "Discounted price"},
-    ProductField{.name = "currency_code", .type = kCurrency, .note = "Currency of both"},
-    ProductField{.name = "allowed_region", .type = kText, .note = "Region where they apply"},
+constexpr ProductField kVariantPriceFields[]{
+    {"list_price", kNumber, "Regular price"},
+    {"sale_price", kNumber, "Discounted price"},
+    {"currency_code", kCurrency, "Currency of both"},
+    {"allowed_region", kText, "Region where they apply"},
 };
 constexpr ProductTable kVariantPrice = make_table("variant price", kVariantPriceFields);
 
-constexpr std::array kSelectedOptionFields{
-    ProductField{.name = "name", .type = kText, .nullable = kNullable, .note = "Option name"},
-    ProductField{.name = "value", .type = kText, .nullable = kNullable, .note = "Option value"},
+constexpr ProductField kSelectedOptionFields[]{
+    {"name", kText, "Option name", kNullable},
+    {"value", kText, "Option value", kNullable},
 };
 constexpr ProductTable kSelectedOption = make_table("selected option", kSelectedOptionFields);
 
-constexpr std::array kVariantFields{
-    ProductField{.name = "variant_sku",
-                 .type = kId,
-                 .required = OnTopic::kUpsert,
-                 .note = "External key of the variant"},
-    ProductField{.name = "parent_id", .type = kId, .note = "Id of the parent product"},
-    ProductField{.name = "position", .type = kInteger, .note = "Display order of the variant"},
-    ProductField{.name = "title", .type = kText, .note = "Variant title"},
-    ProductField{
-        .name = "product_url", .type = kText, .nullable = kNullable, .note = "Variant page URL"},
-    ProductField{.name = "image_src", .type = kText, .note = "Variant image URL"},
-    ProductField{.name = "price", .type = kNumber, .nullable = kNullable, .note = "Variant price"},
-    ProductField{.name = "list_price", .type = kNumber, .note = "Regular price"},
-    ProductField{
-        .name = "sale_price", .type = kNumber, .nullable = kNullable, .note = "Discounted price"},
-    ProductField{.name = "currency_code", .type = kCurrency, .note = "Currency of the prices"},
-    ProductField{
-        .name = "availability", .type = kAvailability, .note = "`in stock` or `out of stock`"},
-    ProductField{
-        .name = "allowed_regions", .type = kTextList, .note = "Regions where the variant is sold"},
-    ProductField{.name = "option1_name", .note = "Name of the first option"},
-    ProductField{.name = "option2_name", .note = "Name of the second option"},
-    ProductField{.name = "option3_name", .note = "Name of the third option"},
-    ProductField{.name = "option1_value", .note = "Value of the first option"},
-    ProductField{.name = "option2_value", .note = "Value of the second option"},
-    ProductField{.name = "option3_value", .note = "Value of the third option"},
-    ProductField{.name = "option1_swatch_src", .note = "Swatch image URL of the first option"},
-    ProductField{.name = "option2_swatch_src", .note = "Swatch image URL of the second option"},
-    ProductField{.name = "option3_swatch_src", .note = "Swatch image URL of the third option"},
-    ProductField{.name = "prices",
-                 .type = kObjectList,
-                 .table = &kVariantPrice,
-                 .note = "One price for each region or currency"},
-    ProductField{.name = "selected_options",
-                 .type = kObjectList,
-                 .nullable = kNullable,
-                 .limit = 100,
-                 .table = &kSelectedOption,
-                 .note = "Options that make up this variant"},
+constexpr ProductField kVariantFields[]{
+    {"variant_sku", kId, "External key of the variant", kNotNull, kNoTable, kNoLimit,
+     OnTopic::kUpsert},
+    {"parent_id", kId, "Id of the parent product"},
+    {"position", kInteger, "Display order of the variant"},
+    {"title", kText, "Variant title"},
+    {"product_url", kText, "Variant page URL", kNullable},
+    {"image_src", kText, "Variant image URL"},
+    {"price", kNumber, "Variant price", kNullable},
+    {"list_price", kNumber, "Regular price"},
+    {"sale_price", kNumber, "Discounted price", kNullable},
+    {"currency_code", kCurrency, "Currency of the prices"},
+    {"availability", kAvailability, "`in stock` or `out of stock`"},
+    {"allowed_regions", kTextList, "Regions where the variant is sold"},
+    {"option1_name", kText, "Name of the first option"},
+    {"option2_name", kText, "Name of the second option"},
+    {"option3_name", kText, "Name of the third option"},
+    {"option1_value", kText, "Value of the first option"},
+    {"option2_value", kText, "Value of the second option"},
+    {"option3_value", kText, "Value of the third option"},
+    {"option1_swatch_src", kText, "Swatch image URL of the first option"},
+    {"option2_swatch_src", kText, "Swatch image URL of the second option"},
+    {"option3_swatch_src", kText, "Swatch image URL of the third option"},
+    {"prices", kObjectList, "One price for each region or currency", kNotNull, &kVariantPrice},
+    {"selected_options", kObjectList, "Options that make up this variant", kNullable,
+     &kSelectedOption, 100},
 };
 constexpr ProductTable kVariant = make_table("variant", kVariantFields);
 
-constexpr std::array kProductFields{
-    ProductField{.name = "platform_product_id",
-                 .type = kId,
-                 .required = OnTopic::kBoth,
-                 .checked = OnTopic::kBoth,
-                 .note = "Product identifier from the ecommerce platform"},
-    ProductField{.name = "parent_id",
-                 .type = kId,
-                 .required = OnTopic::kDelete,
-                 .checked = OnTopic::kBoth,
-                 .note = "Parent product id; the product's own id when a record is created "
-                         "without it"},
-    ProductField{
-        .name = "position", .type = kInteger, .note = "Display order; 0 for parent products"},
-    ProductField{.name = "title",
-                 .type = kNonEmptyText,
-                 .required = OnTopic::kBoth,
-                 .checked = OnTopic::kBoth,
-                 .note = "Title"},
-    ProductField{.name = "handle", .type = kText, .note = "Product handle or slug"},
-    ProductField{.name = "brand", .type = kText, .nullable = kNullable, .note = "Brand name"},
-    ProductField{.name = "active", .type = kBoolean, .note = "Whether the product is active"},
-    ProductField{.name = "in_stock",
-                 .type = kBoolean,
-                 .nullable = kNullable,
-                 .note = "Inventory availability flag"},
-    ProductField{.name = "product_url",
-                 .type = kText,
-                 .nullable = kNullable,
-                 .note = "Product detail page URL"},
-    ProductField{
-        .name = "image_src", .type = kText, .nullable = kNullable, .note = "Primary image URL"},
-    ProductField{.name = "language",
-                 .type = kLanguage,
-                 .checked = OnTopic::kBoth,
-                 .note = "Language of this localised copy"},
-    ProductField{.name = "country",
-                 .type = kCountry,
-                 .checked = OnTopic::kBoth,
-                 .note = "Country of this localised copy"},
-    ProductField{.name = "list_price", .type = kNumber, .note = "Regular price"},
-    ProductField{.name = "sale_price", .type = kNumber, .note = "Currently discounted price"},
-    ProductField{.name = "currency_code", .type = kCurrency, .note = "Currency of both"},
-    ProductField{.name = "price_currency_code",
-                 .type = kCurrency,
-                 .nullable = kNullable,
-                 .note = "Currency of `prices`"},
-    ProductField{
-        .name = "availability", .type = kAvailability, .note = "`in stock` or `out of stock`"},
-    ProductField{.name = "allowed_regions",
-                 .type = kTextList,
-                 .note = "Selling regions where the product is available"},
-    ProductField{.name = "prices",
-                 .type = kObject,
-                 .nullable = kNullable,
-                 .table = &kPrices,
-                 .note = "Prices and price ranges"},
-    ProductField{.name = "promotional_code",
-                 .type = kText,
-                 .nullable = kNullable,
-                 .note = "Applied sitewide promotion code"},
-    ProductField{.name = "collections",
-                 .type = kTextList,
-                 .nullable = kNullable,
-                 .limit = 250,
-                 .note = "Collection identifiers"},
-    ProductField{.name = "tags",
-                 .type = kTextList,
-                 .nullable = kNullable,
-                 .limit = 250,
-                 .note = "Product tags"},
-    ProductField{.name = "variants",
-                 .type = kObjectList,
-                 .nullable = kNullable,
-                 .limit = 250,
-                 .table = &kVariant,
-                 .note = "Variants; a list that is sent replaces the stored one"},
+constexpr ProductField kProductFields[]{
+    {"platform_product_id", kId, "Product identifier from the ecommerce platform", kNotNull,
+     kNoTable, kNoLimit, OnTopic::kBoth, OnTopic::kBoth},
+    {"parent_id", kId,
+     "Parent product id; the product's own id when a record is created without it", kNotNull,
+     kNoTable, kNoLimit, OnTopic::kDelete, OnTopic::kBoth},
+    {"position", kInteger, "Display order; 0 for parent products"},
+    {"title", kNonEmptyText, "Title", kNotNull, kNoTable, kNoLimit, OnTopic::kBoth, OnTopic::kBoth},
+    {"handle", kText, "Product handle or slug"},
+    {"brand", kText, "Brand name", kNullable},
+    {"active", kBoolean, "Whether the product is active"},
+    {"in_stock", kBoolean, "Inventory availability flag", kNullable},
+    {"product_url", kText, "Product detail page URL", kNullable},
+    {"image_src", kText, "Primary image URL", kNullable},
+    {"language", kLanguage, "Language of this localised copy", kNotNull, kNoTable, kNoLimit,
+     OnTopic::kNone, OnTopic::kBoth},
+    {"country", kCountry, "Country of this localised copy", kNotNull, kNoTable, kNoLimit,
+     OnTopic::kNone, OnTopic::kBoth},
+    {"list_price", kNumber, "Regular price"},
+    {"sale_price", kNumber, "Currently discounted price"},
+    {"currency_code", kCurrency, "Currency of both"},
+    {"price_currency_code", kCurrency, "Currency of `prices`", kNullable},
+    {"availability", kAvailability, "`in stock` or `out of stock`"},
+    {"allowed_regions", kTextList, "Selling regions where the product is available"},
+    {"prices", kObject, "Prices and price ranges", kNullable, &kPrices},
+    {"promotional_code", kText, "Applied sitewide promotion code", kNullable},
+    {"collections", kTextList, "Collection identifiers", kNullable, kNoTable, 250},
+    {"tags", kTextList, "Product tags", kNullable, kNoTable, 250},
+    {"variants", kObjectList, "Variants; a list that is sent replaces the stored one", kNullable,
+     &kVariant, 250},
 };
 constexpr ProductTable kProduct = make_table("product", kProductFields);
 

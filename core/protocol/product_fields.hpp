@@ -33,13 +33,13 @@ struct ProductTable;
 
 struct ProductField {
     std::string_view name;
-    FieldType type = FieldType::kText;
+    FieldType type;
+    std::string_view note;  ///< For the reference page.
     bool nullable = false;
-    OnTopic required = OnTopic::kNone;
-    OnTopic checked = OnTopic::kUpsert;   ///< Elsewhere any value is accepted.
-    std::uint16_t limit = 0;              ///< Most elements of a list; 0 means no limit.
     const ProductTable* table = nullptr;  ///< For kObject and kObjectList.
-    std::string_view note;                ///< For the reference page.
+    std::uint16_t limit = 0;              ///< Most elements of a list; 0 means no limit.
+    OnTopic required = OnTopic::kNone;
+    OnTopic checked = OnTopic::kUpsert;  ///< Elsewhere any value is accepted.
 };
 
 /// One kind of object. Fields are in the order in which errors are listed.
