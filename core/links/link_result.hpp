@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 
@@ -22,30 +23,18 @@ enum class LinkResult : std::uint8_t {
 };
 inline constexpr std::size_t kLinkResults = 10;
 
-[[nodiscard]] constexpr std::string_view to_string(LinkResult result) noexcept {
-    switch (result) {
-        case LinkResult::kClick:
-            return "click";
-        case LinkResult::kHead:
-            return "head";
-        case LinkResult::kStopped:
-            return "stopped";
-        case LinkResult::kEmbedded:
-            return "embedded";
-        case LinkResult::kSkipped:
-            return "skipped";
-        case LinkResult::kDropped:
-            return "dropped";
-        case LinkResult::kSpeculative:
-            return "speculative";
-        case LinkResult::kUnknown:
-            return "unknown";
-        case LinkResult::kMethod:
-            return "method";
-        case LinkResult::kUnavailable:
-            break;
-    }
-    return "unavailable";
-}
+template <>
+inline constexpr NameTable<LinkResult, kLinkResults> kNamesOf<LinkResult>{{
+    {LinkResult::kClick, "click"},
+    {LinkResult::kHead, "head"},
+    {LinkResult::kStopped, "stopped"},
+    {LinkResult::kEmbedded, "embedded"},
+    {LinkResult::kSkipped, "skipped"},
+    {LinkResult::kDropped, "dropped"},
+    {LinkResult::kSpeculative, "speculative"},
+    {LinkResult::kUnknown, "unknown"},
+    {LinkResult::kMethod, "method"},
+    {LinkResult::kUnavailable, "unavailable"},
+}};
 
 }  // namespace sluice
