@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/apply/changes.hpp"
-#include "core/approvals/dry_run_row.hpp"
 #include "core/approvals/subject.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/ledger.hpp"

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "core/approvals/dry_run_row.hpp"
 #include "core/commands/commands.hpp"
 #include "core/ledger/command_rows.hpp"
 #include "core/ledger/ledger.hpp"
@@ -19,6 +18,17 @@
 #include "core/values/result.hpp"
 
 namespace sluice {
+
+/// The changes of a command for one creator: the number of orders that the creator would gain or
+/// lose, or of which another amount would have accrued, and the sums over these orders. A command
+/// without orders, such as a credit, has a row of 0 orders.
+struct DryRunRow {
+    ProgramId program;
+    CreatorId creator;
+    Currency currency;
+    std::uint64_t orders = 0;
+    Decimal before, after, difference;
+};
 
 /// The changes that a command that waits would make now.
 struct ShownEffect {
@@ -63,8 +73,8 @@ void add_effect(ApprovalSubject& subject, ShownEffect effect);
 /// Returns why the row is not the command that its memo entry PENDING proves, or nullopt (O6).
 [[nodiscard]] std::optional<std::string> damage_of(const PendingApproval& row,
                                                    LedgerReader& ledger);
-/// Likewise for a payout: the last of its memo entries CLOSED and REPOINTED proves payee and items,
-/// CLOSED or APPROVED that it may be paid, and its postings the amount.
+/// Returns the same for a payout: the last of its memo entries CLOSED and REPOINTED proves payee
+/// and items, CLOSED or APPROVED that it may be paid, and its postings the amount.
 [[nodiscard]] std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger);
 /// Text of the memo entry REPOINTED of a payout, and the beginning of CLOSED and APPROVED: its
 /// digest and, after a repoint, the repoint's number.
