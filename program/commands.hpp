@@ -44,6 +44,7 @@ void declare_backup(Subcommand app);  // backup, restore
 // Subcommands in files of their own, each added by the command that it belongs to.
 
 void declare_program_preview(Subcommand group);
+void declare_creator_page(Subcommand group);    // creator page
 void declare_export(Subcommand group);          // payout export
 void declare_export_journal(Subcommand group);  // export journal
 void declare_ledger_copy(Subcommand group);

@@ -249,7 +249,7 @@ int parse_and_run(CLI::App& app, Frame& frame, const Help& help, int argc,
 std::function<Status(const std::string&)> for_text(std::function<Status(const std::string&)> take) {
     return [take = std::move(take)](const std::string& text) {
         if (!is_utf8(text)) {
-            return Status(Error{ErrorCode::kInvalid, "expected UTF-8"});
+            return Status(invalid("expected UTF-8"));
         }
         note_missing_offset(text);
         return take(text);
@@ -387,7 +387,7 @@ void Subcommand::takes_reason() const {
         "--reason", "TEXT",
         [frame = frame_](const std::string& text) -> Status {
             if (text.size() > kBytesMax) {
-                return Error{ErrorCode::kInvalid, "expected up to 1000 bytes"};
+                return invalid("expected up to 1000 bytes");
             }
             frame->reason = text;
             return Status::success();

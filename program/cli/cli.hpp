@@ -26,6 +26,17 @@ class Option;
 
 namespace sluice::cli {
 
+// Errors that commands return most often.
+[[nodiscard]] inline Error invalid(std::string message) {
+    return {ErrorCode::kInvalid, std::move(message)};
+}
+[[nodiscard]] inline Error not_found(std::string message) {
+    return {ErrorCode::kNotFound, std::move(message)};
+}
+[[nodiscard]] inline Error conflict(std::string message) {
+    return {ErrorCode::kConflict, std::move(message)};
+}
+
 inline constexpr const char* kDefaultStore = "/var/lib/sluice";
 
 /// A file that an option names, unless the text is empty or "-".
@@ -180,7 +191,7 @@ Option add_word(Subcommand app, const std::string& name, Target& target, const W
                 return value;
             }
         }
-        return Error{ErrorCode::kInvalid, "expected " + joined_words(known, ", ", " or ")};
+        return invalid("expected " + joined_words(known, ", ", " or "));
     };
     return add_value(app, name, joined_words(known, "|", "|"), target, parse, help);
 }

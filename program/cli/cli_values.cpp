@@ -22,24 +22,13 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
 
-Error invalid(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
-}
-
-std::optional<std::uint64_t> digits(std::string_view text) {
-    std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);  // takes no sign
-    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
-}
-
 /// 90d -> 7,776,000
 std::optional<std::uint64_t> span_seconds(std::string_view text) {
     if (text.size() < 2) {
         return std::nullopt;
     }
     const auto* const unit = std::ranges::find(kUnits, text.back(), &Unit::name);
-    const auto count = digits(text.substr(0, text.size() - 1));
+    const auto count = parse_digits(text.substr(0, text.size() - 1));
     if (unit == kUnits.end() || !count || *count > kSpanSecondsMax / unit->seconds) {
         return std::nullopt;
     }
@@ -48,33 +37,29 @@ std::optional<std::uint64_t> span_seconds(std::string_view text) {
 
 }  // namespace
 
+std::optional<std::uint64_t> parse_digits(std::string_view text) {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);  // takes no sign
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
 Result<std::string> parse_admin_id(std::string_view text) {
-    if (!is_admin_id(text)) {
-        return invalid("expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
-    }
-    return std::string(text);
+    return fitting(text, is_admin_id(text), "expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
 }
 
 Result<LinkId> parse_link_id(std::string_view text) {
-    if (!is_link_id(text)) {
-        return invalid("expected 1 to 64 of A-Z a-z 0-9 . _ ~ -");
-    }
-    return LinkId(text);
+    return fitting<LinkId>(text, is_link_id(text), "expected 1 to 64 of A-Z a-z 0-9 . _ ~ -");
 }
 
 Result<std::string> parse_wire_id(std::string_view text) {
-    if (text.empty() || text.size() > kWireIdBytesMax) {
-        return invalid("expected an id of 1 to 1024 bytes");
-    }
-    return std::string(text);
+    return fitting(text, !text.empty() && text.size() <= kWireIdBytesMax,
+                   "expected an id of 1 to 1024 bytes");
 }
 
 Result<std::string> parse_typed(std::string_view text) {
     text = trim_text(text);
-    if (text.size() > kWireIdBytesMax) {
-        return invalid("expected at most 1024 bytes");
-    }
-    return std::string(text);
+    return fitting(text, text.size() <= kWireIdBytesMax, "expected at most 1024 bytes");
 }
 
 Result<OrderId> parse_order_id(std::string_view text) {
@@ -101,9 +86,9 @@ Result<std::uint64_t> parse_span(std::string_view text) {
 
 Result<RateLimit> parse_rate_limit(std::string_view text) {
     const std::size_t slash = std::min(text.find('/'), text.size());
-    const std::uint64_t requests = digits(text.substr(0, slash)).value_or(0);
+    const std::uint64_t requests = parse_digits(text.substr(0, slash)).value_or(0);
     const std::uint64_t seconds =
-        slash == text.size() ? 0 : digits(text.substr(slash + 1)).value_or(0);
+        slash == text.size() ? 0 : parse_digits(text.substr(slash + 1)).value_or(0);
     if (requests < 1 || requests > kRequestsMax || seconds < 1 || seconds > kWindowSecondsMax) {
         return invalid("expected REQUESTS/SECONDS such as 600/60 (at most 268435455/31622400)");
     }
@@ -181,7 +166,7 @@ Result<lists::Month> parse_month(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max) {
-    const auto value = digits(text);
+    const auto value = parse_digits(text);
     if (!value || *value < min || *value > max) {
         return invalid("expected a number from " + std::to_string(min) + " to " +
                        std::to_string(max));
@@ -192,7 +177,7 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
 Result<std::uint64_t> parse_size(std::string_view text) {
     const bool giga = text.ends_with('g') || text.ends_with('G');
     const bool mega = text.ends_with('m') || text.ends_with('M');
-    const auto count = giga || mega ? digits(text.substr(0, text.size() - 1)) : std::nullopt;
+    const auto count = giga || mega ? parse_digits(text.substr(0, text.size() - 1)) : std::nullopt;
     if (!count || *count < 1 || *count > (1u << 20)) {
         return invalid("expected a size such as 500m or 20g");
     }

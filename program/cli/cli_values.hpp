@@ -21,9 +21,17 @@ namespace sluice::cli {
 /// Returns the value, or kInvalid with what was expected.
 template <class Value>
 [[nodiscard]] Result<Value> parsed(std::optional<Value> value, const char* expected) {
-    return value ? Result<Value>(*std::move(value)) : Error{ErrorCode::kInvalid, expected};
+    return value ? Result<Value>(*std::move(value)) : invalid(expected);
 }
 
+/// Returns the text as a value if it fits, or kInvalid with what was expected.
+template <class Value = std::string>
+[[nodiscard]] Result<Value> fitting(std::string_view text, bool fits, const char* expected) {
+    return fits ? Result<Value>(Value(text)) : invalid(expected);
+}
+
+/// Returns nothing unless the text is one decimal number without a sign.
+[[nodiscard]] std::optional<std::uint64_t> parse_digits(std::string_view text);
 /// Account, shop, program and creator ids.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 [[nodiscard]] Result<LinkId> parse_link_id(std::string_view text);
@@ -89,7 +97,7 @@ Option add_id(Subcommand app, const std::string& name, const std::string& type, 
         description);
 }
 
-/// Likewise, for the id of a link.
+/// Adds the option or positional `name` for the id of a link.
 inline Option add_link_id(Subcommand app, const std::string& name, const std::string& type,
                           LinkId& target, const std::string& description) {
     return add_value(app, name, type, target, parse_link_id, description);

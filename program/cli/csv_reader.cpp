@@ -23,6 +23,10 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+Error error_at(const std::string& name, std::uint64_t line, const std::string& what) {
+    return Error{ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
+}
+
 void skip_byte_order_mark(std::FILE* file) {
     constexpr std::array<int, 3> kMark{0xEF, 0xBB, 0xBF};
     std::size_t read = 0;
@@ -51,7 +55,7 @@ bool CsvReader::ends_field(int c) const noexcept {
 }
 
 Error CsvReader::error_at(std::uint64_t line, const std::string& what) const {
-    return {ErrorCode::kInvalid, name_ + ":" + std::to_string(line) + ": " + what};
+    return cli::error_at(name_, line, what);
 }
 
 Error CsvReader::too_long(std::uint64_t line) const {

@@ -19,6 +19,8 @@ struct CsvRow {
     std::vector<std::string> fields;
 };
 
+/// Returns `name:line: what`: an error of a file that a person wrote.
+[[nodiscard]] Error error_at(const std::string& name, std::uint64_t line, const std::string& what);
 /// Returns "not UTF-8", with the command that changes it if the encoding can be guessed from
 /// `text`.
 [[nodiscard]] std::string not_utf8(const std::string& file, std::string_view text);
@@ -98,7 +100,7 @@ private:
 /// errors of all rows, a line each.
 [[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);
-/// Likewise of an open file.
+/// Reads the rows of an open file in the same way.
 /// @param name  For messages.
 [[nodiscard]] Status read_rows(std::FILE* file, const std::string& name, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);

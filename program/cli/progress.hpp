@@ -1,7 +1,6 @@
 // Progress on standard error: one line that a terminal redraws, or a line every ten seconds.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/values/unicode.hpp"
-#include "program/cli/csv_reader.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -183,10 +182,6 @@ Decimal percent_of(const toml::node& node, std::string_view key) {
         fail(node, std::string(key) + ": expected a percentage (\"40%\")");
     }
     return *percent;
-}
-
-Error error_at(const std::string& name, std::uint32_t line, const std::string& what) {
-    return {ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
 }
 
 std::optional<Error> find_other_encoding(const std::string& name, std::string_view text) {

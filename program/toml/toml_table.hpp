@@ -35,7 +35,7 @@
 #include "core/programs/program.hpp"
 #include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
-#include "program/toml/file_error.hpp"
+#include "program/cli/csv_reader.hpp"
 
 namespace sluice::cli {
 

@@ -1,5 +1,4 @@
 // sluice account create|set|list|suspend|resume, shop create|set|list|silence|suspend|resume
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -86,7 +85,7 @@ Status set_shop(const Frame& frame, const SourceCommand& command) {
                             command.platform_shop || command.presentment_money ||
                             command.counts_test_orders || command.counts_gift_cards;
     if (!has_option) {
-        return Error{ErrorCode::kInvalid, "nothing to set: name at least one setting"};
+        return invalid("nothing to set: name at least one setting");
     }
     return change_registry(frame, "changed shop " + command.id.str(), [&](Registry& registry) {
         return registry.set_shop_source(
@@ -95,20 +94,11 @@ Status set_shop(const Frame& frame, const SourceCommand& command) {
 }
 
 Result<std::string> parse_domain(std::string_view text) {
-    if (text.empty()) {
-        return Error{ErrorCode::kInvalid, "expected a host, such as shop.example"};
-    }
-    return std::string(text);
+    return fitting(text, !text.empty(), "expected a host, such as shop.example");
 }
 
 Result<std::uint64_t> parse_platform_shop(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end) {
-        return Error{ErrorCode::kInvalid, "expected a number; 0 checks nothing"};
-    }
-    return number;
+    return parsed(parse_digits(text), "expected a number; 0 checks nothing");
 }
 
 void declare_set_shop(Subcommand group) {
@@ -127,12 +117,7 @@ void declare_set_shop(Subcommand group) {
               "Ignore orders placed before this time (default: when the platform is set)");
     add_value(set, "--platform-shop", "N", command.platform_shop, parse_platform_shop,
               "Shopify's number of the shop: refuse orders of others that share the secret");
-    add_value(set, "--money", "shop|presentment", command.presentment_money, parse_money_choice,
-              "Shopify: amounts in the shop's currency (default) or in the customer's");
-    add_value(set, "--test-orders", "ignore|count", command.counts_test_orders, parse_count_choice,
-              "Shopify: orders marked as tests (default: ignore)");
-    add_value(set, "--gift-cards", "ignore|count", command.counts_gift_cards, parse_count_choice,
-              "Shopify: lines that sell gift cards (default: ignore)");
+    add_shopify_settings(set, command);
     set.takes_reason();
 }
 
@@ -252,9 +237,8 @@ Status list_silences(const SilenceCommand& command, const std::vector<store::Reg
     }
     listing.finish();
     if (command.check && silent != 0) {
-        return Error{ErrorCode::kConflict, std::to_string(silent) + " of " +
-                                               std::to_string(shops.size()) + " shops " +
-                                               (silent == 1 ? "is" : "are") + " silent"};
+        return conflict(std::to_string(silent) + " of " + std::to_string(shops.size()) + " shops " +
+                        (silent == 1 ? "is" : "are") + " silent");
     }
     return Status::success();
 }

@@ -160,11 +160,7 @@ Status run_backup(const Frame& frame, const std::string& folder) {
     if (!queue.ok()) {
         return queue.error();
     }
-    const auto applied = [&] {
-        return with_snapshot(frame, {}, ReadFrom::kPrimary, [](LedgerReader& ledger) {
-            return Result<SequenceNumber>(ledger.head().applied_seq);
-        });
-    };
+    const auto applied = [&frame] { return applied_seq(frame, {}); };
     CopyChecker checker;
     const auto backup =
         store::write_backup({paths, *queue.value(), *own, applied}, folder, std::ref(checker));

@@ -118,8 +118,7 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const auto letter = ledger.dead_letter({command.seq});
         if (!letter) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no dead letter " + std::to_string(command.seq)};
+            return not_found("there is no dead letter " + std::to_string(command.seq));
         }
         const LetterBody body(*letter);
         Json object = {{"seq", letter->seq.value},
@@ -138,18 +137,16 @@ Status run_show(const Frame& frame, const ShowCommand& command) {
 /// Returns the letters that the command is about and that are there, with their reasons.
 Result<std::map<SequenceNumber, std::string>> letters_of(const Frame& frame,
                                                          const ReplayCommand& command) {
-    std::map<SequenceNumber, std::string> letters;
-    const Status read =
-        with_snapshot(frame, command.ledger, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
-            ledger.scan_dead([&](const DeadLetter& letter) {
-                if (!command.seq || *command.seq == letter.seq.value) {
-                    letters.emplace(letter.seq, letter.reason);
-                }
-                return true;
-            });
+    return with_snapshot(frame, command.ledger, ReadFrom::kPrimary, [&](LedgerReader& ledger) {
+        std::map<SequenceNumber, std::string> letters;
+        ledger.scan_dead([&](const DeadLetter& letter) {
+            if (!command.seq || *command.seq == letter.seq.value) {
+                letters.emplace(letter.seq, letter.reason);
+            }
+            return true;
         });
-    return read.ok() ? Result<std::map<SequenceNumber, std::string>>(std::move(letters))
-                     : read.error();
+        return Result(std::move(letters));
+    });
 }
 
 /// A letter that stays dead is a failure.
@@ -175,10 +172,9 @@ Status run_replay(const Frame& frame, const ReplayCommand& command) {
         }
     }
     return dead.empty() ? Status::success()
-                        : Error{ErrorCode::kInvalid,
-                                dead +
-                                    "; remove the cause and replay again, or give it up with "
-                                    "`sluice dead discard SEQ --reason TEXT`"};
+                        : invalid(dead +
+                                  "; remove the cause and replay again, or give it up with "
+                                  "`sluice dead discard SEQ --reason TEXT`");
 }
 
 template <class Seq>

@@ -28,7 +28,7 @@ struct DoctorCommand {
     Format format = Format::kTable;
 };
 
-Findings look(const Frame& frame, const NginxDump& nginx) {
+Findings check_all(const Frame& frame, const NginxDump& nginx) {
     const store::StorePaths paths = frame.paths();
     const store::LockLimit limit(std::chrono::seconds(3));  // several checks open the queue
     Findings findings;
@@ -174,8 +174,8 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
         return run_replay(frame, command);
     }
     std::size_t problems = 0;
-    list_all(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}}, look(frame, nginx),
-             [&](const Finding& finding) -> Row {
+    list_all(command.format, {{"check"}, {"result"}, {"finding"}, {"remedy"}},
+             check_all(frame, nginx), [&](const Finding& finding) -> Row {
                  problems += finding.health == Health::kProblem ? 1u : 0u;
                  return {finding.check, to_string(finding.health), finding.text,
                          text_or_null(finding.remedy)};
@@ -183,8 +183,7 @@ Status run_doctor(const Frame& frame, const DoctorCommand& command) {
     if (problems == 0) {
         return Status::success();
     }
-    return Error{ErrorCode::kConflict,
-                 std::to_string(problems) + (problems == 1 ? " problem" : " problems")};
+    return conflict(std::to_string(problems) + (problems == 1 ? " problem" : " problems"));
 }
 
 }  // namespace

@@ -194,13 +194,13 @@ Result<PrivacyRequest> read_request(const Frame& frame, const ForgetCommand& com
         return letter.error();
     }
     if (!*letter) {
-        return Error{ErrorCode::kNotFound, "there is no " + name};
+        return not_found("there is no " + name);
     }
     const auto record = decode_record((*letter)->record);
     JsonDocument json;
     if (!record.ok() || record->meta.topic != Topic::kPrivacyRequest ||
         !json.parse(record->meta.bulk ? std::string_view((*letter)->bulk_body) : record->body)) {
-        return Error{ErrorCode::kInvalid, name + " is not a request about a person"};
+        return invalid(name + " is not a request about a person");
     }
     PrivacyRequest request;
     request.topic = text_in(json.root(), "topic");
@@ -317,7 +317,7 @@ Option add_whom(Subcommand app, const char* name, const char* type, ForgetBy by,
             target.by = by;
             target.value = value;
             return value.empty() || value.size() > kWireIdBytesMax
-                       ? Status(Error{ErrorCode::kInvalid, "expected 1 to 1024 bytes"})
+                       ? Status(invalid("expected 1 to 1024 bytes"))
                        : Status::success();
         },
         help);

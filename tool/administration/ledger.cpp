@@ -150,17 +150,13 @@ Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
 }
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
-    try {
-        return pg::Url::is_one(command.into) ? rebuild_database(frame, command)
-                                             : rebuild_folder(frame, command);
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
+    return pg::Url::is_one(command.into) ? rebuild_database(frame, command)
+                                         : rebuild_folder(frame, command);
 }
 
 Result<std::string> parse_place(std::string_view text) {
     if (text.empty()) {
-        return Error{ErrorCode::kInvalid, "expected a folder, or the postgres:// URL of a ledger"};
+        return invalid("expected a folder, or the postgres:// URL of a ledger");
     }
     return pg::Url::is_one(text) ? parse_ledger_url(text) : Result<std::string>(std::string(text));
 }

@@ -56,17 +56,16 @@ Result<std::optional<LedgerPlace>> ledger_in_use(const Frame& frame) {
 Status check_switch(const Frame& frame, const LedgerPlace& from, const LedgerPlace& to,
                     const std::optional<LedgerPlace>& in_use) {
     if (!in_use) {
-        return Error{ErrorCode::kInvalid, "--switch: there is no store " + frame.store};
+        return invalid("--switch: there is no store " + frame.store);
     }
     if (!from.is(*in_use) && !to.is(*in_use)) {
-        return Error{ErrorCode::kInvalid, "--switch: " + from.shown() +
-                                              " is not the ledger of this store, that is " +
-                                              in_use->shown()};
+        return invalid("--switch: " + from.shown() + " is not the ledger of this store, that is " +
+                       in_use->shown());
     }
     const auto own = to.store();
     if (!to.url && (!own || !std::filesystem::equivalent(own->root, frame.paths().root))) {
-        return Error{ErrorCode::kInvalid, "--switch: a store uses a database, or its own folder " +
-                                              frame.paths().ledger.string()};
+        return invalid("--switch: a store uses a database, or its own folder " +
+                       frame.paths().ledger.string());
     }
     return Status::success();
 }
@@ -152,12 +151,12 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
         return in_use.error();
     }
     if (!command.from && !*in_use) {
-        return Error{ErrorCode::kInvalid, "there is no store " + frame.store + ": name --from"};
+        return invalid("there is no store " + frame.store + ": name --from");
     }
     const LedgerPlace from = command.from ? *command.from : **in_use;
     if (!command.from && from.is(command.to)) {
-        return Error{ErrorCode::kConflict, "this store uses " + from.shown() +
-                                               " already: name another ledger with --from"};
+        return conflict("this store uses " + from.shown() +
+                        " already: name another ledger with --from");
     }
     if (command.switches) {
         if (Status may = check_switch(frame, from, command.to, *in_use); !may.ok()) {
@@ -198,8 +197,7 @@ Status run_snapshot(const Frame& frame, const std::string& ledger) {
         return from.error();
     }
     if (!has_store(frame)) {
-        return Error{ErrorCode::kInvalid,
-                     "there is no store " + frame.store + ", whose command key seals a snapshot"};
+        return invalid("there is no store " + frame.store + ", whose command key seals a snapshot");
     }
     const auto held = store::HeldCommandKeys::load(frame.paths().command_key);
     if (!held.ok()) {

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "core/apply/work.hpp"
 #include "core/rules/account.hpp"
@@ -273,11 +271,9 @@ struct AcceptGapCommand {
 std::optional<AcceptGap> parse_gap(std::string_view text) {
     const std::size_t dash = std::min(text.find('-'), text.size());
     const auto number = [](std::string_view digits) -> std::optional<SequenceNumber> {
-        std::uint64_t value = 0;
-        const char* const end = digits.data() + digits.size();
-        const auto [at, error] = std::from_chars(digits.data(), end, value);
-        const bool fits = error == std::errc() && at == end && value > 0 && value <= kSequenceMax;
-        return fits ? std::optional(SequenceNumber{value}) : std::nullopt;
+        const std::uint64_t value = parse_digits(digits).value_or(0);
+        return value > 0 && value <= kSequenceMax ? std::optional(SequenceNumber{value})
+                                                  : std::nullopt;
     };
     const auto first = number(text.substr(0, dash));
     const auto last = dash == text.size() ? first : number(text.substr(dash + 1));
@@ -294,10 +290,9 @@ Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
     }
     const auto found = archive.value()->find(*node, gap.first);
     if (found.ok() && *found) {
-        return Error{ErrorCode::kConflict,
-                     "the archive has input " + std::to_string(gap.first.value) +
-                         ": the ledger is an older copy. Make it with `sluice ledger rebuild` from "
-                         "the archive; nothing is lost"};
+        return conflict("the archive has input " + std::to_string(gap.first.value) +
+                        ": the ledger is an older copy. Make it with `sluice ledger rebuild` from "
+                        "the archive; nothing is lost");
     }
     return found.ok() ? Status::success() : Status(found.error());
 }
@@ -340,9 +335,8 @@ Result<std::string> asked_before(const Frame& frame, const AcceptGapCommand& com
 Status run_accept_gap(const Frame& frame, const AcceptGapCommand& command) {
     auto gap = parse_gap(command.numbers);
     if (!gap) {
-        return Error{ErrorCode::kInvalid,
-                     "\"" + command.numbers +
-                         "\" is no gap: name its numbers as `sluice doctor` does, as in 7-9"};
+        return invalid("\"" + command.numbers +
+                       "\" is no gap: name its numbers as `sluice doctor` does, as in 7-9");
     }
     if (Status lacks = check_archive_lacks(frame, *gap); !lacks.ok()) {
         return lacks;

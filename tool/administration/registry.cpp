@@ -76,14 +76,13 @@ Status gives_way(const pg::RegistryMark& there, const store::RegistrySnapshot& h
     const std::string which =
         "revision " + std::to_string(there.revision) + " of store " + there.source;
     if (there.source == here.revision.source && there.revision <= here.revision.number) {
-        return Error{ErrorCode::kConflict,
-                     which +
-                         " is published there, and this store never had it: was it restored "
-                         "from a backup? What changed there since is not here, revoked tokens "
-                         "among it. Make a follower the source (\"sluice registry detach\"), or "
-                         "give --force here and on every follower"};
+        return conflict(which +
+                        " is published there, and this store never had it: was it restored "
+                        "from a backup? What changed there since is not here, revoked tokens "
+                        "among it. Make a follower the source (\"sluice registry detach\"), or "
+                        "give --force here and on every follower");
     }
-    return Error{ErrorCode::kConflict, which + " is published there already: --force replaces it"};
+    return conflict(which + " is published there already: --force replaces it");
 }
 
 Status publish(const Exported& exported, const ExportRegistryCommand& command) {

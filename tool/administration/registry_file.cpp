@@ -38,18 +38,6 @@ struct LimitText {
     static std::string text(const RateLimit& limit) { return to_string(limit); }
 };
 
-struct PlatformName {
-    std::optional<Platform> operator()(std::string_view name) const {
-        return parse_name<Platform>(name);
-    }
-    static std::string_view text(Platform platform) { return to_string(platform); }
-};
-
-struct RoleName {
-    Result<store::Role> operator()(std::string_view name) const { return parse_role(name); }
-    static std::string_view text(store::Role role) { return to_string(role); }
-};
-
 void expect(bool sound) {
     if (!sound) {
         throw Malformed{};
@@ -147,7 +135,7 @@ void line_members(auto& members, Is<store::RegisteredShop> auto& row) {
     members("account", row.account_id, parse_admin_id);
     members("suspended", row.suspended);
     members("created_at", row.created_at);
-    members.unless_default("platform", row.source.platform, PlatformName());
+    members.unless_default("platform", row.source.platform, parse_name<Platform>);
     members.unless_default("domain", row.source.domain);
     members("orders_from", row.source.settings.from);
     members.unless_default("platform_shop", row.source.settings.platform_shop);
@@ -179,7 +167,7 @@ void line_members(Members& members, Is<store::SealedToken> auto& token) {
 void line_members(auto& members, Is<store::UserRow> auto& row) {
     members("user", row.name, store::user_name);
     members("account", row.account_id, parse_admin_id);
-    members("role", row.role, RoleName());
+    members("role", row.role, parse_role);
     members("created_at", row.created_at);
     members.or_null("removed_at", row.removed_at);
 }
@@ -263,8 +251,7 @@ Status check_format(std::string_view text) {
                        format == kFormatName &&
                        json.root()["version"].get(version) == simdjson::SUCCESS;
     if (!known) {
-        return Error{ErrorCode::kInvalid,
-                     "it is not a registry that \"sluice registry export\" made"};
+        return invalid("it is not a registry that \"sluice registry export\" made");
     }
     if (version != kRegistryFileVersion) {
         return Error{ErrorCode::kUnsupported,

@@ -74,19 +74,13 @@ struct RotateCommand {
     std::string key_file, ledger_url;
 };
 
-Result<SequenceNumber> applied_by(const Frame& frame, const std::string& ledger_url) {
-    return with_snapshot(frame, ledger_url, ReadFrom::kPrimary, [](LedgerReader& ledger) {
-        return Result<SequenceNumber>(ledger.head().applied_seq);
-    });
-}
-
 /// Waits some seconds for a worker that runs to apply what is in the queue now. Returns the queue's
 /// last number.
 Result<SequenceNumber> wait_for_queue(const Frame& frame, const std::string& ledger_url) {
     const auto queue = store::Queue::open(frame.paths(), queue_options());
     const auto last = queue.ok() ? (*queue)->last_seq() : Result<SequenceNumber>(queue.error());
     for (const auto end = steady_now() + kPatience; last.ok() && steady_now() < end;) {
-        const auto applied = applied_by(frame, ledger_url);
+        const auto applied = applied_seq(frame, ledger_url);
         const auto worker = worker::WorkerLock::holder(frame.paths());
         if (!applied.ok() || *applied >= *last || !worker.ok() || !*worker) {
             return applied.ok() ? last : applied.error();
@@ -111,7 +105,7 @@ Status rotate_command_key(const Frame& frame, const std::string& ledger_url) {
     SequenceNumber last;
     Status rotated = store::rotate_command_key(
         paths.command_key, {ledger.st_uid, ledger.st_gid, 0400}, [&]() -> Result<SequenceNumber> {
-            auto applied = applied_by(frame, ledger_url);
+            auto applied = applied_seq(frame, ledger_url);
             last = applied.ok() ? *applied : last;
             return applied;
         });
@@ -141,7 +135,7 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
         to = given.value();
     }
     // Before anything is changed: the command key needs the ledger's checkpoint.
-    if (const auto applied = applied_by(frame, command.ledger_url); !applied.ok()) {
+    if (const auto applied = applied_seq(frame, command.ledger_url); !applied.ok()) {
         return applied.error();
     }
     auto registry = store::Registry::open(paths, store::Registry::Mode::kReadWrite);

@@ -132,15 +132,12 @@ Result<std::string> parse_label(std::string_view text) {
     constexpr std::size_t kBytesMax = 100;
     auto label = parse_typed(text);
     return label.ok() && (label->empty() || label->size() > kBytesMax)
-               ? Error{ErrorCode::kInvalid, "expected 1 to 100 bytes"}
+               ? invalid("expected 1 to 100 bytes")
                : label;
 }
 
 Result<TokenId> parse_token_id(std::string_view text) {
-    if (text.empty()) {
-        return Error{ErrorCode::kInvalid, "expected a token id, as token list shows it"};
-    }
-    return TokenId(text);
+    return fitting<TokenId>(text, !text.empty(), "expected a token id, as token list shows it");
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 // sluice worker
 #include <chrono>
-#include <csignal>
 #include <thread>
 
 #include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
-#include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "program/system/process.hpp"
 #include "worker/access/ledger_access.hpp"

@@ -13,6 +13,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/money.hpp"
 #include "os/files/file_io.hpp"
+#include "program/cli/cli.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/system/file.hpp"
 
@@ -42,13 +43,13 @@ Result<BankAccount> account_of(const std::string& name, const std::string& iban,
     BankAccount account{name, without_spaces(iban), bic};
     const auto characters = characters_of(account.name);
     if (!characters || *characters == 0 || *characters > kNameCharactersMax) {
-        return Error{ErrorCode::kInvalid, "name: expected 1 to 70 characters of UTF-8"};
+        return invalid("name: expected 1 to 70 characters of UTF-8");
     }
     if ((needs_iban || !account.iban.empty()) && !is_iban(account.iban)) {
-        return Error{ErrorCode::kInvalid, "iban: expected an IBAN with right check digits"};
+        return invalid("iban: expected an IBAN with right check digits");
     }
     if (!account.bic.empty() && !is_bic(account.bic)) {
-        return Error{ErrorCode::kInvalid, "bic: expected 8 or 11 capital letters and digits"};
+        return invalid("bic: expected 8 or 11 capital letters and digits");
     }
     return account;
 }
@@ -69,18 +70,17 @@ Status check_names(const std::vector<std::string>& columns) {
                                 "remittance", ""};
     for (const std::string& column : columns) {
         if (!taken.insert(column).second) {
-            return Error{ErrorCode::kInvalid,
-                         "column '" + column + "': expected another name, each once"};
+            return invalid("column '" + column + "': expected another name, each once");
         }
     }
     return Status::success();
 }
 
 Status check_text(const std::string& column, const std::string& text) {
-    return characters_of(text)
-               ? Status::success()
-               : Status(Error{ErrorCode::kInvalid, column + ": expected UTF-8 without control "
-                                                            "characters"});
+    return characters_of(text) ? Status::success()
+                               : invalid(column +
+                                         ": expected UTF-8 without control "
+                                         "characters");
 }
 
 }  // namespace
@@ -161,11 +161,10 @@ Result<Payees> read_payees(const std::string& file) {
             }
         }
         if (row.fields[0].empty()) {
-            return Status(Error{ErrorCode::kInvalid, "payee: expected a text that is not empty"});
+            return Status(invalid("payee: expected a text that is not empty"));
         }
         if (!payees.by_reference.emplace(row.fields[0], std::move(account).value()).second) {
-            return Status(Error{ErrorCode::kInvalid,
-                                "payee: expected each once, found " + row.fields[0] + " again"});
+            return Status(invalid("payee: expected each once, found " + row.fields[0] + " again"));
         }
         return Status::success();
     });
@@ -191,11 +190,10 @@ Result<Debtors> read_debtors(const std::string& file) {
         }
         const std::string& currency = row.fields[3];
         if (!currency.empty() && !Currency::parse(currency)) {
-            return Status(Error{ErrorCode::kInvalid, "currency: expected an ISO 4217 code"});
+            return Status(invalid("currency: expected an ISO 4217 code"));
         }
         if (!debtors.emplace(currency, std::move(account).value()).second) {
-            return Status(Error{ErrorCode::kInvalid,
-                                "currency: expected one account for each, or one row without"});
+            return Status(invalid("currency: expected one account for each, or one row without"));
         }
         return Status::success();
     });
@@ -203,7 +201,7 @@ Result<Debtors> read_debtors(const std::string& file) {
         return read.error();
     }
     if (debtors.empty()) {
-        return Error{ErrorCode::kInvalid, file + ":2: expected one row: the account that pays"};
+        return invalid(file + ":2: expected one row: the account that pays");
     }
     return debtors;
 }

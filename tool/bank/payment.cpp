@@ -97,9 +97,8 @@ Result<PaymentColumn> parse_column(std::string_view word) {
     const std::string header(word.substr(0, equals));
     const std::string value(equals == std::string_view::npos ? word : word.substr(equals + 1));
     if (header.empty() || value.empty()) {
-        return Error{ErrorCode::kInvalid,
-                     "expected wise, paypal, or HEADER=FIELD with a comma between, found '" +
-                         std::string(word) + "'"};
+        return invalid("expected wise, paypal, or HEADER=FIELD with a comma between, found '" +
+                       std::string(word) + "'");
     }
     if (value.size() > 1 && value.front() == '\'' && value.back() == '\'') {
         return PaymentColumn{header, {}, value.substr(1, value.size() - 2)};
@@ -181,20 +180,18 @@ Status check_columns(const PaymentColumns& columns, const PaymentMessage& messag
         if (!column.field.empty() && column.text.empty() &&
             std::ranges::count(kFields, column.field) == 0 &&
             std::ranges::count(message.more, column.field) == 0) {
-            return Error{ErrorCode::kInvalid,
-                         "column " + column.header + ": neither a field of " +
-                             "the payment nor a column of the payees' file: " + column.field};
+            return invalid("column " + column.header + ": neither a field of " +
+                           "the payment nor a column of the payees' file: " + column.field);
         }
     }
     const std::size_t most = columns.is_wise ? wise_reference_max(message.currency.code()) : 0;
     for (const Payment& payment : message.payments) {
         const std::size_t length = characters_of(payment.remittance).value_or(0);
         if (most != 0 && length > most) {
-            return Error{ErrorCode::kInvalid,
-                         "payout " + payment.payout_id + ": its reference has " +
-                             std::to_string(length) + " characters, Wise passes on " +
-                             std::to_string(most) + " in " + std::string(message.currency.code()) +
-                             "; choose a shorter --remittance, such as '{short}'"};
+            return invalid("payout " + payment.payout_id + ": its reference has " +
+                           std::to_string(length) + " characters, Wise passes on " +
+                           std::to_string(most) + " in " + std::string(message.currency.code()) +
+                           "; choose a shorter --remittance, such as '{short}'");
         }
     }
     return Status::success();
@@ -233,16 +230,16 @@ Result<std::string> remittance_text(std::string_view pattern, const Payment& pay
                                ? values.end()
                                : values.find(pattern.substr(open + 1, close - open - 1));
         if (found == values.end()) {
-            return Error{ErrorCode::kInvalid,
-                         "--remittance: expected {month}, {payout}, {short} or {creator} in "
-                         "braces"};
+            return invalid(
+                "--remittance: expected {month}, {payout}, {short} or {creator} in "
+                "braces");
         }
         text += found->second;
         pattern.remove_prefix(close + 1);
     }
     const std::optional<std::size_t> characters = characters_of(text);
     if (!characters || *characters == 0 || *characters > kCharactersMax) {
-        return Error{ErrorCode::kInvalid, "--remittance: expected 1 to 140 characters of UTF-8"};
+        return invalid("--remittance: expected 1 to 140 characters of UTF-8");
     }
     return text;
 }

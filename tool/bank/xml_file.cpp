@@ -1,11 +1,13 @@
 #include "tool/bank/xml_file.hpp"
 
-#include <iconv.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+
+#include "program/cli/csv_reader.hpp"
+#include "program/system/encoding.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -136,25 +138,6 @@ std::string encoding_of(std::string_view text) {
     return stated.empty() || stated.starts_with("UTF-16") ? "UTF-8" : stated;
 }
 
-/// Returns the text in UTF-8, or nullopt if it is not in the encoding.
-/// @param encoding  One that the C library certainly has.
-std::optional<std::string> converted(const std::string& text, const std::string& encoding) {
-    constexpr std::size_t kUtf8BytesMax = 4;
-    const iconv_t converter = ::iconv_open("UTF-8", encoding.c_str());
-    if (converter == iconv_t(-1)) {  // NOLINT: how iconv_open() reports an error
-        return std::nullopt;
-    }
-    std::string utf8(text.size() * kUtf8BytesMax, '\0');
-    std::string from = text;
-    char* in = from.data();
-    char* out = utf8.data();
-    std::size_t in_bytes = from.size(), out_bytes = utf8.size();
-    const bool whole = ::iconv(converter, &in, &in_bytes, &out, &out_bytes) != std::size_t(-1);
-    ::iconv_close(converter);
-    utf8.resize(utf8.size() - out_bytes);
-    return whole ? std::optional(std::move(utf8)) : std::nullopt;
-}
-
 /// Returns the text in UTF-8, or why it cannot be read.
 Result<std::string> utf8_of(const std::string& text) {
     constexpr std::array<std::string_view, 5> kConverted{"UTF-16LE", "UTF-16BE", "ISO-8859-1",
@@ -170,7 +153,7 @@ Result<std::string> utf8_of(const std::string& text) {
                      "the file is in " + encoding + "; make it UTF-8 with `iconv -f " + encoding +
                          " -t UTF-8`, and write encoding=\"UTF-8\" into its first line"};
     }
-    auto utf8 = converted(text, encoding);
+    auto utf8 = recoded(text, encoding.c_str(), "UTF-8");
     return utf8 ? Result<std::string>(*std::move(utf8))
                 : Result<std::string>(Error{ErrorCode::kInvalid, "expected " + encoding});
 }
@@ -293,7 +276,7 @@ Error XmlFile::error_at(pugi::xml_node node, const std::string& expectation) con
 }
 
 Error XmlFile::error_at_line(std::uint64_t line, const std::string& expectation) const {
-    return {ErrorCode::kInvalid, name_ + ":" + std::to_string(line) + ": " + expectation};
+    return cli::error_at(name_, line, expectation);
 }
 
 }  // namespace sluice::cli

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
 #include "os/files/file_io.hpp"
+#include "program/system/process.hpp"
 #include "tool/doctor/doctor.hpp"
 
 namespace sluice::cli {
@@ -29,12 +29,6 @@ std::string to_bytes(const Findings& findings) {
     return bytes;
 }
 
-Health health_of(std::string_view text) {
-    return text == to_string(Health::kOk)     ? Health::kOk
-           : text == to_string(Health::kNote) ? Health::kNote
-                                              : Health::kProblem;
-}
-
 void add_from_bytes(std::string_view bytes, Findings& findings) {
     std::array<std::string, kParts> parts;
     for (std::size_t part = 0; !bytes.empty(); part = (part + 1) % kParts) {
@@ -42,7 +36,9 @@ void add_from_bytes(std::string_view bytes, Findings& findings) {
         parts.at(part) = bytes.substr(0, end);
         bytes.remove_prefix(std::min(end + 1, bytes.size()));
         if (part == kParts - 1) {
-            findings.push_back({parts[0], health_of(parts[1]), parts[2], parts[3]});
+            findings.push_back({parts[0],
+                                value_in(kHealthNames, parts[1]).value_or(Health::kProblem),
+                                parts[2], parts[3]});
         }
     }
 }
@@ -70,13 +66,6 @@ std::string read_to_end(const Fd& from) {
     }
 }
 
-int wait_for(pid_t child) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return status;
-}
-
 }  // namespace
 
 void check_apart(const char* what, const std::string& remedy, Findings& findings,
@@ -98,7 +87,7 @@ void check_apart(const char* what, const std::string& remedy, Findings& findings
     }
     to = Fd();
     add_from_bytes(read_to_end(from), findings);
-    const int status = wait_for(child);
+    const int status = wait_for_child(child);
     if (WIFSIGNALED(status)) {
         findings.push_back({what, Health::kProblem,
                             std::string("the checks of it were ended by signal ") +

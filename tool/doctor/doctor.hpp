@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/values/name_table.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/store/format.hpp"
@@ -21,7 +22,11 @@
 namespace sluice::cli {
 
 enum class Health : std::uint8_t { kOk, kNote, kProblem };
-[[nodiscard]] std::string_view to_string(Health health) noexcept;  // ok, note, problem
+inline constexpr NameTable<Health, 3> kHealthNames{
+    {{Health::kOk, "ok"}, {Health::kNote, "note"}, {Health::kProblem, "problem"}}};
+[[nodiscard]] inline std::string_view to_string(Health health) noexcept {
+    return name_in(kHealthNames, health, "problem");
+}
 
 struct Finding {
     std::string check;  ///< Name of the check: `permissions`, `worker`, ...
@@ -96,6 +101,11 @@ struct NginxDirective {
     std::string name;
     std::vector<std::string> arguments;
     std::vector<NginxDirective> block;  ///< Empty for a simple directive.
+
+    /// Returns the first argument, or an empty text.
+    [[nodiscard]] std::string argument() const {
+        return arguments.empty() ? std::string() : arguments.front();
+    }
 };
 /// Parses the files that `nginx -T` prints, and puts included files where they are included. Stops
 /// without an error at text that it cannot read, such as a block of another language.

@@ -51,10 +51,8 @@ bool check_own_rows(const Frame& frame, Findings& findings) {
 /// Performs the audit of rule D1, which is the same on both ledgers.
 void audit(const Frame& frame, const std::string& what_to_do, Findings& findings) {
     std::vector<AuditFinding> found;
-    const Status read = with_snapshot(frame, {}, [&](LedgerReader& reader) {
-        found = audit_ledger(reader, kLedgerProblemsMax);
-        return Status::success();
-    });
+    const Status read = with_snapshot(
+        frame, {}, [&](LedgerReader& reader) { found = audit_ledger(reader, kLedgerProblemsMax); });
     if (!read.ok()) {
         findings.push_back({"ledger", Health::kProblem, read.error().message,
                             "see docs/operations.md; inputs wait in the queue meanwhile"});
@@ -68,25 +66,16 @@ void audit(const Frame& frame, const std::string& what_to_do, Findings& findings
     }
 }
 
-Result<SequenceNumber> applied_seq(const Frame& frame) {
-    SequenceNumber applied;
-    Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
-        applied = ledger.head().applied_seq;
-        return Status::success();
-    });
-    return read.ok() ? Result<SequenceNumber>(applied) : Result<SequenceNumber>(read.error());
-}
-
 /// Checks that the ledger belongs to the queue. Both may advance during the check, so the ledger is
 /// read before and after, and only a position that is wrong both times is a finding.
 void check_place(const Frame& frame, Findings& findings) {
-    const auto before = applied_seq(frame);
+    const auto before = applied_seq(frame, {}, ReadFrom::kAnyServer);
     const auto queue = store::Queue::open(frame.paths(), queue_options());
     if (!before.ok() || !queue.ok()) {
         return;  // other checks report the cause
     }
     const auto fill = queue.value()->fill();
-    const auto after = applied_seq(frame);
+    const auto after = applied_seq(frame, {}, ReadFrom::kAnyServer);
     if (!fill.ok() || !after.ok()) {
         return;
     }
@@ -98,7 +87,7 @@ void check_place(const Frame& frame, Findings& findings) {
         return;
     }
     const auto gap = queue.value()->first_gap(applied);
-    const auto now = applied_seq(frame);
+    const auto now = applied_seq(frame, {}, ReadFrom::kAnyServer);
     if (gap.ok() && *gap && now.ok() && *now < (*gap)->first) {
         findings.push_back(
             {"queue", Health::kProblem, worker::missing_inputs((*gap)->first, (*gap)->last).message,
@@ -190,7 +179,6 @@ void check_seals(const Frame& frame, Findings& findings) {
             }
             return true;
         });
-        return Status::success();
     });
     if (read.ok() && !numbers.empty()) {
         findings.push_back({"seal", Health::kProblem,

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "core/ledger/link_rows.hpp"
 #include "core/links/destination.hpp"
@@ -60,8 +59,7 @@ bool serves_links(const std::vector<NginxDirective>& block) {
 
 void read_servers(const std::vector<NginxDirective>& block, LinkServers& found) {
     for (const NginxDirective& directive : block) {
-        const std::string first =
-            directive.arguments.empty() ? std::string() : directive.arguments.front();
+        const std::string first = directive.argument();
         if (directive.name == "server" && serves_links(directive.block)) {
             found.serves = true;
             for (const NginxDirective& inner : directive.block) {
@@ -189,10 +187,8 @@ void check_links(const Frame& frame, const std::vector<NginxDirective>& configur
                             "choose another prefix, or pass the id by the cookie"});
     }
     OddLinks odd;
-    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
-        odd = find_odd_links(ledger, servers);
-        return Status::success();
-    });
+    const Status read = with_snapshot(
+        frame, {}, [&](LedgerReader& ledger) { odd = find_odd_links(ledger, servers); });
     if (!read.ok()) {
         return;  // another check reports the cause
     }

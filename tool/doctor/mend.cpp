@@ -179,9 +179,8 @@ Status give_group_to(const store::StorePaths& real, const Expected& expected,
         return held.error().code == ErrorCode::kNotFound ? Status::success() : Status(held.error());
     }
     if ((held->info.st_mode & S_IFMT) != expected.kind) {
-        return Error{ErrorCode::kConflict,
-                     "\"" + expected.path.string() +
-                         "\" is not what sluice made there: `sluice doctor` names the remedy"};
+        return conflict("\"" + expected.path.string() +
+                        "\" is not what sluice made there: `sluice doctor` names the remedy");
     }
     return mend_mode(*held, expected, owners);
 }
@@ -203,10 +202,9 @@ Status mend(const store::StorePaths& paths, const fs::path& path) {
     const auto expected =
         expected_of(real, owners.has_group, is_below && below == "." ? real.root : wanted);
     if (!expected) {
-        return Error{ErrorCode::kInvalid,
-                     "\"" + path.string() +
-                         "\" is no file of the store whose owner and mode doctor checks; nothing "
-                         "was changed"};
+        return invalid("\"" + path.string() +
+                       "\" is no file of the store whose owner and mode doctor checks; nothing "
+                       "was changed");
     }
     return mend_found(real, *expected, owners);
 }
@@ -214,7 +212,7 @@ Status mend(const store::StorePaths& paths, const fs::path& path) {
 Status give_group(const store::StorePaths& paths, const std::string& name) {
     const struct group* const found = ::getgrnam(name.c_str());
     if (found == nullptr) {
-        return Error{ErrorCode::kNotFound, "there is no group \"" + name + "\""};
+        return not_found("there is no group \"" + name + "\"");
     }
     std::error_code error;
     const store::StorePaths real(fs::canonical(paths.root, error));

@@ -28,7 +28,7 @@ public:
     PermissionCheck(const store::StorePaths& paths, const Owners& owners, Findings& findings)
         : paths_(paths), owners_(owners), findings_(findings) {}
 
-    void look(const Expected& expected) {
+    void visit(const Expected& expected) {
         struct stat info {};
         if (!inspect(expected, info)) {
             return;
@@ -52,7 +52,7 @@ public:
         const auto names = expected.children ? names_in(expected.path) : std::vector<std::string>();
         for (const std::string& child : names.ok() ? *names : std::vector<std::string>()) {
             if (expected.path / child != paths_.lane_cells) {  // it has a row of its own
-                look(expected.child(child));
+                visit(expected.child(child));
             }
         }
     }
@@ -137,7 +137,7 @@ void check_permissions(const store::StorePaths& paths, Findings& findings) {
     const Owners owners = owners_of(root);
     PermissionCheck check(real, owners, findings);
     for (const Expected& each : expected_files(real, owners.has_group)) {
-        check.look(each);
+        check.visit(each);
     }
     if (check.clean()) {
         findings.push_back({"permissions", Health::kOk, "owners and modes are right"});

@@ -218,7 +218,7 @@ std::vector<Unlogged> unlogged(store::Registry& registry,
         made.insert(change.change.substr(0, change.change.rfind(": ")));
     }
     std::vector<Unlogged> missing;
-    const auto look = [&](Unlogged one) {
+    const auto add_unlogged = [&](Unlogged one) {
         if (!made.contains(one.key) && missing.size() < max) {
             missing.push_back(std::move(one));
         }
@@ -226,14 +226,15 @@ std::vector<Unlogged> unlogged(store::Registry& registry,
     const auto tokens = registry.tokens(std::nullopt);
     for (const store::TokenRow& row : tokens.ok() ? *tokens : std::vector<store::TokenRow>()) {
         if (!row.revoked_at) {
-            look({"token create " + row.token_id.str() + " of " + row.account_id.str(),
-                  "token revoke " + row.token_id.str()});
+            add_unlogged({"token create " + row.token_id.str() + " of " + row.account_id.str(),
+                          "token revoke " + row.token_id.str()});
         }
     }
     const auto users = registry.users(std::nullopt);
     for (const store::UserRow& row : users.ok() ? *users : std::vector<store::UserRow>()) {
-        look({"user add " + row.name + " of " + row.account_id.str(),
-              "user remove " + shell_word(row.name) + " --account " + row.account_id.str()});
+        add_unlogged(
+            {"user add " + row.name + " of " + row.account_id.str(),
+             "user remove " + shell_word(row.name) + " --account " + row.account_id.str()});
     }
     return missing;
 }

@@ -36,10 +36,6 @@ const NginxDirective* find(const Directives& block, std::string_view name) {
     return found != block.end() ? &*found : nullptr;
 }
 
-std::string first_argument(const NginxDirective& directive) {
-    return directive.arguments.empty() ? std::string() : directive.arguments.front();
-}
-
 /// Returns what the first rule for an address says; without one, nginx allows it.
 bool is_allowed(const Directives* access, bool is_here) {
     if (access == nullptr) {
@@ -49,7 +45,7 @@ bool is_allowed(const Directives* access, bool is_here) {
         if (rule.name != "allow" && rule.name != "deny") {
             continue;
         }
-        const std::string address = first_argument(rule);
+        const std::string address = rule.argument();
         const bool here = address == "::1" || address.starts_with("127.");
         if (address == "all" || (is_here && here)) {
             return rule.name == "allow";
@@ -64,7 +60,7 @@ Scope inside(const NginxDirective& block, Scope scope) {
     }
     scope.knows_clients = scope.knows_clients || find(block.block, "set_real_ip_from") != nullptr;
     if (const NginxDirective* password = find(block.block, "auth_basic")) {
-        scope.asks_password = first_argument(*password) != "off";
+        scope.asks_password = password->argument() != "off";
     }
     if (block.name == "server") {
         scope.server = &block;
@@ -76,7 +72,7 @@ std::vector<std::string> listens_of(const NginxDirective* server) {
     std::vector<std::string> listens;
     for (const NginxDirective& one : server != nullptr ? server->block : Directives()) {
         if (one.name == "listen") {
-            listens.push_back(first_argument(one));
+            listens.push_back(one.argument());
         }
     }
     if (listens.empty()) {
@@ -103,7 +99,7 @@ void find_targets(const Directives& block, std::vector<std::string>& targets) {
     for (const NginxDirective& one : block) {
         const bool passes = one.name == "proxy_pass" || one.name == "grpc_pass";
         if (passes || one.name == "server") {
-            std::string target = first_argument(one);
+            std::string target = one.argument();
             const std::size_t scheme = target.find("://");
             target.erase(0, scheme == std::string::npos ? 0 : scheme + 3);
             target.erase(std::min(target.find('/', target.starts_with("unix:") ? target.size() : 0),

@@ -83,18 +83,6 @@ std::string key_remedy(const store::StorePaths& paths, const fs::path& key,
 
 }  // namespace
 
-std::string_view to_string(Health health) noexcept {
-    switch (health) {
-        case Health::kOk:
-            return "ok";
-        case Health::kNote:
-            return "note";
-        case Health::kProblem:
-            return "problem";
-    }
-    return "problem";
-}
-
 void check_format(const store::StorePaths& paths, Findings& findings) {
     const auto format = store::read_store_format(paths);
     if (!format.ok()) {

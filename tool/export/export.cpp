@@ -18,7 +18,6 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {

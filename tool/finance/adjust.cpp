@@ -46,7 +46,7 @@ void declare_credit(Subcommand app) {
 void declare_reverse(Subcommand app) {
     auto [reverse, reversed] =
         add_command(app, "reverse", "Reverse an adjust, a credit, a write-off or opening balances",
-                    run_tried_by_id<Reverse>);
+                    run_tried<Reverse>);
     add_id(reverse, "ID", "ID", reversed.command.id,
            "Command id of what was posted; an opening balance: with its number, or all of "
            "its import")

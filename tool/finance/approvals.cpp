@@ -37,7 +37,7 @@ struct ApproveCommand {
     Approve command;
     SubmitOptions submit;
     std::string signature;  ///< File; empty means none.
-    std::string payees;     ///< Likewise.
+    std::string payees;     ///< File of bank accounts; empty means none.
 };
 
 // ---- List ---------------------------------------------------------------------------------------
@@ -148,21 +148,21 @@ Result<SeenApproval> show_approval(const Frame& frame, const std::string& id,
 /// Prints the text that an approver signs, and nothing else.
 Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options,
                        const std::optional<Payees>& payees) {
-    return with_account(
-        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
-        [&](LedgerReader& ledger, AccountNumber account) -> Status {
-            const auto found =
-                shown_approval(ledger, account, *options.account, id, now(), digest_of(payees));
-            if (!found.ok()) {
-                return found.error();
-            }
-            if (!found->subject.waits()) {
-                return Error{ErrorCode::kConflict, id + " does not wait for an approval"};
-            }
-            const std::string text = approval_statement(ledger, *options.account, found->subject);
-            std::fwrite(text.data(), 1, text.size(), stdout);
-            return Status::success();
-        });
+    return with_account(frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+                        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+                            const auto found = shown_approval(ledger, account, *options.account, id,
+                                                              now(), digest_of(payees));
+                            if (!found.ok()) {
+                                return found.error();
+                            }
+                            if (!found->subject.waits()) {
+                                return conflict(id + " does not wait for an approval");
+                            }
+                            const std::string text =
+                                approval_statement(ledger, *options.account, found->subject);
+                            std::fwrite(text.data(), 1, text.size(), stdout);
+                            return Status::success();
+                        });
 }
 
 Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command) {
@@ -199,8 +199,7 @@ Status confirm() {
     for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
         answer.push_back(static_cast<char>(c));
     }
-    return answer == "yes" ? Status::success()
-                           : Status(Error{ErrorCode::kInvalid, "nothing was approved"});
+    return answer == "yes" ? Status::success() : invalid("nothing was approved");
 }
 
 /// Shows the subject on a terminal, and asks; elsewhere `--expect` has the digest of `approvals
@@ -232,9 +231,8 @@ Status run_approve(const Frame& frame, const ApproveCommand& written) {
         const bool asks =
             shown->waits && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
         if (shown->waits && !asks) {
-            return Error{ErrorCode::kInvalid, "look at it with `sluice approvals show " +
-                                                  command.id +
-                                                  "`, then approve it with --expect DIGEST"};
+            return invalid("look at it with `sluice approvals show " + command.id +
+                           "`, then approve it with --expect DIGEST");
         }
         if (asks) {
             print_approval(shown->object);
@@ -270,7 +268,7 @@ void declare_approvals(Subcommand app) {
     add_command_options(approve, approved.submit, false);
 
     auto [withdraw, withdrawn] =
-        add_command(app, "withdraw", "Withdraw a pending command", run_by_id<Withdraw>);
+        add_command(app, "withdraw", "Withdraw a pending command", run_written<Withdraw>);
     add_id(withdraw, "ID", "ID", withdrawn.command.id, "Id, as `approvals` shows it").required();
     add_id_account(withdraw, withdrawn.submit);
     add_command_options(withdraw, withdrawn.submit, true);

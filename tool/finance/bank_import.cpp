@@ -111,17 +111,15 @@ Status verdict(const ImportBankFileCommand& command, const std::vector<JudgedLin
         }
     }
     if (first == nullptr) {
-        return is_right
-                   ? Status::success()
-                   : Status(Error{ErrorCode::kConflict,
-                                  command.file + ": no line is about a payout of account " +
-                                      command.submit.account->str() + "; nothing was recorded"});
+        return is_right ? Status::success()
+                        : conflict(command.file + ": no line is about a payout of account " +
+                                   command.submit.account->str() + "; nothing was recorded");
     }
-    return Error{ErrorCode::kConflict, command.file + ":" + std::to_string(first->line.line) +
-                                           ": " + first->note + "; not recorded" +
-                                           (count == 1 ? std::string()
-                                                       : ", like " + std::to_string(count - 1) +
-                                                             " more of the lines above")};
+    return conflict(command.file + ":" + std::to_string(first->line.line) + ": " + first->note +
+                    "; not recorded" +
+                    (count == 1
+                         ? std::string()
+                         : ", like " + std::to_string(count - 1) + " more of the lines above"));
 }
 
 // ---- Commands -----------------------------------------------------------------------------------
@@ -225,7 +223,7 @@ Error not_the_debtors(const ImportBankFileCommand& command, const BankFile& file
         where += " or a message of account " + command.submit.account->str() +
                  ", found no account and message " + (message.empty() ? "(none)" : message);
     }
-    return {ErrorCode::kInvalid, where + "; nothing was recorded"};
+    return invalid(where + "; nothing was recorded");
 }
 
 /// Leaves out the lines of other bank accounts, and returns their number. Refuses a file without an

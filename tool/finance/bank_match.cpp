@@ -120,8 +120,7 @@ Payout* BankMatcher::find(const std::string& id) {
                : nullptr;
 }
 
-// ---- Lines that do not name one payout by its id
-// -------------------------------------------------
+// ---- Lines that do not name one payout by its id ------------------------------------------------
 
 std::vector<BankLine> BankMatcher::listed(const BankFile& file) {
     std::vector<BankLine> stated = file.lines;

@@ -12,7 +12,6 @@
 #include "program/cli/output.hpp"
 #include "program/cli/spelling.hpp"
 #include "program/commands.hpp"
-#include "tool/reports/report_options.hpp"
 #include "tool/setup/import.hpp"
 #include "worker/access/ledger_access.hpp"
 
@@ -33,7 +32,7 @@ Status add_click(const CsvRow& row, ClickImport& import) {
     ClickImport::Row added;
     added.line = static_cast<std::uint32_t>(row.line);
     if (row.fields[0].empty() || row.fields[0].size() > kWireIdBytesMax) {
-        return Error{ErrorCode::kInvalid, "svc_anon_id: expected 1 to 1024 bytes"};
+        return invalid("svc_anon_id: expected 1 to 1024 bytes");
     }
     added.device = anon_digest(row.fields[0]);
     Status known = take_id("creator_id", row.fields[1], added.creator);
@@ -43,7 +42,7 @@ Status add_click(const CsvRow& row, ClickImport& import) {
     }
     const auto occurred_at = parse_time(row.fields[3]);
     if (!occurred_at.ok()) {
-        return Error{ErrorCode::kInvalid, "occurred_at: " + occurred_at.error().message};
+        return invalid("occurred_at: " + occurred_at.error().message);
     }
     note_missing_offset(row.fields[3]);
     added.occurred_at = occurred_at.value();
@@ -92,9 +91,9 @@ Status check_creators(const Frame& frame, const ClickCommand& command, const Cli
     if (!read.ok() || unknown == 0 || !command.strict) {
         return read;
     }
-    return Error{ErrorCode::kInvalid, options.file + ": " + std::to_string(unknown) +
-                                          " clicks of creators who are in no such program; "
-                                          "nothing was imported"};
+    return invalid(options.file + ": " + std::to_string(unknown) +
+                   " clicks of creators who are in no such program; "
+                   "nothing was imported");
 }
 
 Status run_import_clicks(const Frame& frame, const ClickCommand& clicks) {
@@ -123,7 +122,7 @@ Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
             const auto creator = command.creator
                                      ? std::optional(first_id(ledger, account, *command.creator))
                                      : std::nullopt;
-            const CreatorNames names(ledger, account);
+            const lists::CreatorNames names(ledger, account);
             Click first;
             first.account = account;
             std::set<SequenceNumber> imports;

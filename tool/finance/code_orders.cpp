@@ -1,7 +1,5 @@
 #include "tool/finance/code_orders.hpp"
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "core/lists/names.hpp"
@@ -34,12 +32,11 @@ Result<AccountNumber> find_account_of_code(LedgerReader& ledger, const CodeOptio
         }
     }
     if (found.empty()) {
-        return Error{ErrorCode::kNotFound,
-                     "no order carries code " + options.code + " in this time"};
+        return not_found("no order carries code " + options.code + " in this time");
     }
     if (found.size() > 1) {
-        return Error{ErrorCode::kConflict, "orders of accounts " + names + " carry code " +
-                                               options.code + ": name one with --account"};
+        return conflict("orders of accounts " + names + " carry code " + options.code +
+                        ": name one with --account");
     }
     submit.account = AccountId(names);
     return found.front();
@@ -49,9 +46,7 @@ Result<AccountNumber> find_account_of_code(LedgerReader& ledger, const CodeOptio
 
 Result<std::string> parse_code(std::string_view text) {
     auto code = parse_typed(text);
-    return code.ok() && code->empty()
-               ? Error{ErrorCode::kInvalid, "expected a code that is not empty"}
-               : code;
+    return code.ok() && code->empty() ? invalid("expected a code that is not empty") : code;
 }
 
 Option add_code_options(Subcommand app, CodeOptions& target) {

@@ -12,12 +12,10 @@
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
 #include "tool/finance/code_orders.hpp"
-#include "tool/finance/creator_page.hpp"
 #include "tool/setup/import.hpp"
 #include "tool/setup/name_checks.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 
@@ -54,7 +52,7 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
     added.line = static_cast<std::uint32_t>(row.line);
     added.code = row.fields[2];
     if (added.code.size() > kWireIdBytesMax) {
-        return Error{ErrorCode::kInvalid, "code: expected at most 1024 bytes"};
+        return invalid("code: expected at most 1024 bytes");
     }
     for (const Status& taken : {take_id("creator_id", row.fields[0], added.creator),
                                 take_id("program_id", row.fields[1], added.program),
@@ -68,11 +66,10 @@ Status add_creator(const CsvRow& row, CreatorImport& import) {
         }
     }
     if (added.payee && is_forgotten_payee(*added.payee)) {
-        return Error{ErrorCode::kInvalid,
-                     "payee: expected a reference; sha256:... stands for a forgotten one"};
+        return invalid("payee: expected a reference; sha256:... stands for a forgotten one");
     }
     if (added.code.empty() && (added.valid_from || added.valid_until)) {
-        return Error{ErrorCode::kInvalid, "valid_from, valid_until: expected a code as well"};
+        return invalid("valid_from, valid_until: expected a code as well");
     }
     import.rows.push_back(std::move(added));
     return Status::success();
@@ -131,11 +128,11 @@ Status check_scope(const Frame& frame, LedgerReader& ledger, const ListCreatorsC
     }
     const auto row = command.program ? ledger.program(*command.program) : std::nullopt;
     if (command.program && !row) {
-        return Error{ErrorCode::kNotFound, "there is no program " + command.program->str()};
+        return not_found("there is no program " + command.program->str());
     }
     if (row && account && row->program.account != *account) {
-        return Error{ErrorCode::kNotFound, "account " + command.account->str() +
-                                               " has no program " + command.program->str()};
+        return not_found("account " + command.account->str() + " has no program " +
+                         command.program->str());
     }
     return Status::success();
 }
@@ -155,8 +152,7 @@ Status run_list_creators(const Frame& frame, const ListCreatorsCommand& command)
 
 Result<std::string> parse_payee(std::string_view text) {
     if (is_forgotten_payee(text)) {
-        return Error{ErrorCode::kInvalid,
-                     "expected a reference; sha256:... stands for a forgotten one"};
+        return invalid("expected a reference; sha256:... stands for a forgotten one");
     }
     return parse_typed(text);
 }

@@ -1,6 +1,4 @@
 // sluice creator page check|link
-#include "tool/finance/creator_page.hpp"
-
 #include <cstdio>
 
 #include "core/protocol/page_token.hpp"
@@ -20,10 +18,6 @@ namespace {
 
 constexpr const char* kDefaultConfig = "/etc/sluice/creators.toml";
 
-struct CheckPageCommand {
-    std::string file;
-};
-
 struct LinkPageCommand {
     CreatorId creator;
     AccountId account;
@@ -34,8 +28,8 @@ struct LinkPageCommand {
 };
 
 /// Prints each page, so that a table that has the wrong name is seen.
-Status check_page(const Frame& /*frame*/, const CheckPageCommand& command) {
-    const auto config = serve::load_page_config(command.file);
+Status check_page(const Frame& /*frame*/, const std::string& file) {
+    const auto config = serve::load_page_config(file);
     if (!config.ok()) {
         return config.error();
     }
@@ -61,26 +55,23 @@ Result<TokenId> page_token_id(const Frame& frame, const AccountId& account,
     }
     if (!*bearer || !(*bearer)->page_key || (*bearer)->account.account_id != account ||
         !is_active((*bearer)->token, now())) {
-        return Error{ErrorCode::kNotFound, "it is the secret of no active token of account " +
-                                               account.str() + " with the scope creator_pages"};
+        return not_found("it is the secret of no active token of account " + account.str() +
+                         " with the scope creator_pages");
     }
     return (*bearer)->token.token_id;
 }
 
 Result<CreatorId> known_creator(const Frame& frame, const LinkPageCommand& command) {
-    CreatorId found;
-    Status read = with_account(
+    return with_account(
         frame, command.account, command.ledger, ReadFrom::kAnyServer,
-        [&](LedgerReader& ledger, AccountNumber account) -> Status {
+        [&](LedgerReader& ledger, AccountNumber account) -> Result<CreatorId> {
             CreatorRow row{account, first_id(ledger, account, command.creator), {}, {}, {}};
             if (!ledger.load(row)) {
-                return Error{ErrorCode::kNotFound, "account " + command.account.str() +
-                                                       " has no creator " + command.creator.str()};
+                return not_found("account " + command.account.str() + " has no creator " +
+                                 command.creator.str());
             }
-            found = row.creator;
-            return Status::success();
+            return row.creator;
         });
-    return read.ok() ? Result<CreatorId>(found) : Result<CreatorId>(read.error());
 }
 
 /// Prints the link alone, so that a program can take it.
@@ -94,8 +85,7 @@ Status link_page(const Frame& frame, const LinkPageCommand& command) {
     }
     const auto address = config->address_of(command.account);
     if (!address) {
-        return Error{ErrorCode::kNotFound,
-                     command.config + ": it has no table for account " + command.account.str()};
+        return not_found(command.config + ": it has no table for account " + command.account.str());
     }
     const auto token_id = page_token_id(frame, command.account, *secret);
     const auto creator = token_id.ok() ? known_creator(frame, command) : token_id.error();
@@ -116,7 +106,7 @@ void declare_creator_page(Subcommand group) {
     const Subcommand pages = group.add_group("page", "Creators' own pages");
     auto [check, checked] =
         add_command(pages, "check", "Check the file of the creators' pages", check_page);
-    add_file(check, "FILE", "FILE", checked.file, FileUse::kInput, "As --creators-config takes it")
+    add_file(check, "FILE", "FILE", checked, FileUse::kInput, "As --creators-config takes it")
         .required();
 
     auto [link, linked] =

@@ -2,14 +2,20 @@
 #include "core/explain/explain.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "core/json/document.hpp"
 #include "core/json/writer.hpp"
 #include "core/protocol/record.hpp"
+#include "lmdb_store/environment/lock_wait.hpp"
+#include "lmdb_store/queue/bulk_file.hpp"
+#include "lmdb_store/queue/queue.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -17,8 +23,6 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/receipt_search.hpp"
-#include "worker/access/standstill.hpp"
-#include "worker/access/waiting_inputs.hpp"
 
 namespace sluice::cli {
 
@@ -212,13 +216,66 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
                    known == nullptr ? "null" : order_json(*known, ledger));
 }
 
+/// How long a read waits for a lock of the queue that another process has: it can do without.
+constexpr std::chrono::milliseconds kLockWait{100};
+/// Records of the queue that are looked at.
+constexpr std::size_t kRecordsMax = 100'000;
+
+/// Returns nullptr if this store's queue is not the one that the ledger's snapshot is of, or cannot
+/// be opened at once. Requires: a LockLimit.
+std::unique_ptr<store::Queue> queue_of(const Frame& frame, LedgerReader& ledger) {
+    auto queue = store::Queue::open(frame.paths(), queue_options());
+    const bool is_own =
+        queue.ok() && (ledger.head().node == (*queue)->uuid() || ledger.head().node.empty());
+    return is_own ? std::move(queue).value() : nullptr;
+}
+
+/// Counts the events of the order that wait in the lanes or among the next 100,000 records of the
+/// queue. Returns 0 if this store's queue cannot be read at once, because another process has its
+/// locks, or if the ledger is another machine's.
+std::uint64_t count_waiting(const Frame& frame, LedgerReader& ledger, const ShopId& shop,
+                            const OrderId& order) {
+    const store::LockLimit limit(kLockWait);
+    const auto queue = queue_of(frame, ledger);
+    if (queue == nullptr) {
+        return 0;
+    }
+    std::set<std::string> found;  // by time of receipt and request
+    const auto check = [&](std::string_view bytes) {
+        const auto record = decode_record(bytes);
+        if (!record.ok() || !is_of_order(record->meta.topic) ||
+            record->meta.shop_id != shop.view()) {
+            return;
+        }
+        std::string bulk;
+        if (record->meta.bulk) {
+            auto body = store::read_bulk(frame.paths(), *record->meta.bulk);
+            bulk = body.ok() ? std::move(body).value() : std::string();
+        }
+        if (order_in(record->meta.bulk ? bulk : record->body) == order) {
+            found.insert(record->meta.received_at.to_string() +
+                         std::string(record->meta.request_id));
+        }
+    };
+    // The lanes first, so that a record that moves meanwhile is not missed. It is found twice then.
+    if (auto lanes = queue->read_lanes(kReadLanesBytes); lanes.ok()) {
+        for (const store::LaneRecord& record : *lanes) {
+            check(record.bytes);
+        }
+    }
+    const SequenceNumber next{ledger.head().applied_seq.value + 1};
+    std::size_t seen = 0;
+    static_cast<void>(visit_queue(*queue, next, [&](store::QueuedRecord& record) {
+        check(record.bytes);
+        return ++seen < kRecordsMax;
+    }));
+    return found.size();
+}
+
 /// Says how many events of the order wait, or returns an empty text.
 std::string waiting_words(const Frame& frame, LedgerReader& ledger, const ShopId& shop,
                           const OrderId& order) {
-    const std::uint64_t waiting =
-        count_waiting(frame, ledger, [&](const RecordMeta& meta, std::string_view body) {
-            return meta.shop_id == shop.view() && order_in(body) == order;
-        });
+    const std::uint64_t waiting = count_waiting(frame, ledger, shop, order);
     return waiting == 0
                ? ""
                : grouped(waiting) + (waiting == 1 ? " event" : " events") + " of order " +
@@ -234,9 +291,9 @@ Result<std::string> explained_order(const Frame& frame, LedgerReader& ledger,
     filter.shop = command.shop;
     const std::vector<ShopRow> shops = shops_of(ledger, filter);
     if (shops.empty()) {
-        return Error{ErrorCode::kNotFound,
-                     waiting.empty() ? "shop " + command.shop->str() + " has no applied input yet"
-                                     : waiting};
+        return not_found(waiting.empty()
+                             ? "shop " + command.shop->str() + " has no applied input yet"
+                             : waiting);
     }
     auto explained = explain_order(ledger, {shops.front().account, shops.front().shop, order});
     if (!explained.ok()) {

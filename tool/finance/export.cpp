@@ -4,7 +4,6 @@
 #include "tool/reports/journal_export.hpp"
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {

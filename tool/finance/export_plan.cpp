@@ -29,8 +29,7 @@ Result<std::vector<Payout>> named_payouts(LedgerReader& ledger, const ExportRequ
         return is_other;
     });
     if (payouts->empty()) {
-        return Error{ErrorCode::kNotFound,
-                     "none of the payouts is in " + std::string(request.currency->code())};
+        return not_found("none of the payouts is in " + std::string(request.currency->code()));
     }
     std::ranges::sort(*payouts, {}, &Payout::payout_id);
     return payouts;
@@ -49,8 +48,8 @@ Result<std::vector<Payout>> sent_of_key(LedgerReader& ledger, AccountNumber acco
     std::vector<Payout> sent = sent_payouts(ledger, account, row.command_id);
     if (sent.empty() ||
         !std::ranges::includes(named, sent, {}, &Payout::payout_id, &Payout::payout_id)) {
-        return Error{ErrorCode::kConflict, "key " + key + " was used by " + row.command_id +
-                                               " with other content; nothing was done"};
+        return conflict("key " + key + " was used by " + row.command_id +
+                        " with other content; nothing was done");
     }
     return sent;
 }
@@ -64,9 +63,9 @@ Result<PayoutSelection> select_unsent(std::vector<Payout> payouts,
     }
     for (const Payout& payout : selected->done) {
         if (std::ranges::count(ids, payout.payout_id) != 0) {
-            return Error{ErrorCode::kConflict, "payout " + payout.payout_id +
-                                                   " is SENT: to write its message again name it "
-                                                   "with --again"};
+            return conflict("payout " + payout.payout_id +
+                            " is SENT: to write its message again name it "
+                            "with --again");
         }
     }
     return selected;
@@ -121,8 +120,7 @@ Status add_files(const ExportRequest& request, const std::string& suffix,
     std::size_t number = 0;
     for (const FilePayouts& file : files) {
         if (file.suffix == suffix) {
-            return Error{ErrorCode::kConflict,
-                         "key " + request.key + " was used for other payouts; nothing was done"};
+            return conflict("key " + request.key + " was used for other payouts; nothing was done");
         }
         number += file.suffix == suffix + "-" + std::to_string(number + 1) ? 1U : 0U;
     }
@@ -185,8 +183,8 @@ Result<ExportPlan> plan_export(LedgerReader& ledger, const ExportRequest& reques
                       ("payouts in " + code + " are left: --currency " + code);
     }
     if (plan.files.empty()) {
-        return Error{ErrorCode::kConflict, "no payout is left to export: " + plan.notes +
-                                               "; to write a message again name it with --again"};
+        return conflict("no payout is left to export: " + plan.notes +
+                        "; to write a message again name it with --again");
     }
     return plan;
 }

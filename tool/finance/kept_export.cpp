@@ -77,11 +77,9 @@ Status check_unended(const std::string& message, const std::vector<Payout>& payo
                      std::string(to_string(payout.state)) + ")";
         }
     }
-    return ended.empty()
-               ? Status::success()
-               : Status(Error{ErrorCode::kConflict,
-                              "message " + message +
-                                  " is not written again: its payouts ended since: " + ended});
+    return ended.empty() ? Status::success()
+                         : conflict("message " + message +
+                                    " is not written again: its payouts ended since: " + ended);
 }
 
 std::vector<Payout> sent_payouts(LedgerReader& ledger, AccountNumber account,
@@ -118,18 +116,16 @@ Status check_payee(LedgerReader& ledger, const Payout& payout, const std::string
     const std::string repoint =
         "`sluice payout repoint " + payout.payout_id + " --account " + account + " --reason TEXT`";
     if (payout.payee.empty() && profile.payee.empty()) {
-        return Error{ErrorCode::kInvalid,
-                     where + "creator " + creator + " has no payee; `sluice creator set " +
-                         shell_word(creator) + " --account " + account + " --payee PAYEE`, then " +
-                         repoint + ", and it must be approved again"};
+        return invalid(where + "creator " + creator + " has no payee; `sluice creator set " +
+                       shell_word(creator) + " --account " + account + " --payee PAYEE`, then " +
+                       repoint + ", and it must be approved again");
     }
     if (payout.payee != profile.payee) {
-        return Error{ErrorCode::kConflict, where + "it was closed for payee " +
-                                               (payout.payee.empty() ? "(none)" : payout.payee) +
-                                               ", and creator " + creator + " has payee " +
-                                               (profile.payee.empty() ? "(none)" : profile.payee) +
-                                               " now; " + repoint +
-                                               " moves it, and it must be approved again"};
+        return conflict(where + "it was closed for payee " +
+                        (payout.payee.empty() ? "(none)" : payout.payee) + ", and creator " +
+                        creator + " has payee " +
+                        (profile.payee.empty() ? "(none)" : profile.payee) + " now; " + repoint +
+                        " moves it, and it must be approved again");
     }
     const auto damage = damage_of(payout, ledger);
     return damage ? Status(DamagedRow(row_name(payout), *damage, std::nullopt).error())

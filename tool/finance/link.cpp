@@ -16,7 +16,6 @@
 #include "program/system/libcurl.hpp"
 #include "tool/setup/import.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/standstill.hpp"
 #include "worker/access/submit.hpp"
 
 namespace sluice::cli {
@@ -83,8 +82,7 @@ Status check_as_libcurl(const std::string& text, const Destination& to) {
     return is_read && curl_part(url.get(), CURLUPART_SCHEME) == to.scheme &&
                    curl_part(url.get(), CURLUPART_HOST) == to.host
                ? Status::success()
-               : Status(Error{ErrorCode::kInvalid,
-                              "the URL: libcurl cannot read it, or finds another host in it"});
+               : invalid("the URL: libcurl cannot read it, or finds another host in it");
 }
 
 Status check_url(const std::string& text, bool allows_http) {
@@ -93,8 +91,7 @@ Status check_url(const std::string& text, bool allows_http) {
         return to.error();
     }
     if (to->scheme != "https" && !allows_http) {
-        return Error{ErrorCode::kInvalid,
-                     "byte 1 of the URL: expected https://; --allow-http admits http://"};
+        return invalid("byte 1 of the URL: expected https://; --allow-http admits http://");
     }
     return check_as_libcurl(text, *to);
 }
@@ -161,14 +158,14 @@ Status take_deep(const std::string& text, std::optional<bool>& deep) {
     deep = text == "true" || text == "on";
     return deep == (text != "false" && text != "off" && !text.empty())
                ? Status::success()
-               : Status(Error{ErrorCode::kInvalid, "deep: expected true or false"});
+               : invalid("deep: expected true or false");
 }
 
 Status add_link_row(const CsvRow& row, bool allows_http, LinkSet& links) {
     LinkSet::Row added;
     added.line = static_cast<std::uint32_t>(row.line);
     if (!is_link_id(row.fields[0])) {
-        return Error{ErrorCode::kInvalid, "link_id: expected 1 to 64 of A-Z a-z 0-9 . _ ~ -"};
+        return invalid("link_id: expected 1 to 64 of A-Z a-z 0-9 . _ ~ -");
     }
     added.link = LinkId(row.fields[0]);
     if (Status fits = check_url(row.fields[3], allows_http); !fits.ok()) {
@@ -192,11 +189,7 @@ Status run_import_links(const Frame& frame, const LinkFile& given) {
         read_rows(given.file, {{"link_id", "program_id", "creator_id", "to"}, {"deep"}},
                   [&](const CsvRow& row) { return add_link_row(row, given.allows_http, links); });
     done = done.ok() ? submit_links(frame, links, given.submit) : done;
-    constexpr std::string_view kLine = "line ";
-    if (done.ok() || !std::string_view(done.error().message).starts_with(kLine)) {
-        return done;
-    }
-    return Error{done.error().code, given.file + ":" + done.error().message.substr(kLine.size())};
+    return with_file(given.file, std::move(done));
 }
 
 // ---- Commands that read -------------------------------------------------------------------------
@@ -257,14 +250,8 @@ void declare_set_link(Subcommand group) {
     add_link_id(set, "ID", "ID", one.link, "Link").required();
     add_account(set, one.submit);
     add_text(set, "--to", "URL", one.to, "Where visitors are sent");
-    add_value(
-        set, "--deep", "on|off", one.deep,
-        [](std::string_view text) {
-            return text == "on" || text == "off"
-                       ? Result<bool>(text == "on")
-                       : Result<bool>(Error{ErrorCode::kInvalid, "expected on or off"});
-        },
-        "Append the path and query that follow the id to the URL");
+    add_word<bool>(set, "--deep", one.deep, {{"on", true}, {"off", false}},
+                   "Append the path and query that follow the id to the URL");
     add_allow_http(set, one.allows_http);
     set.require([&change = one] { return change.to || change.deep ? "" : "--to or --deep"; });
     add_command_options(set, one.submit, false);

@@ -34,19 +34,18 @@ Status add_opening(const CsvRow& row, OpeningImport& import) {
     }
     const auto currency = Currency::parse(row.fields[2]);
     if (!currency) {
-        return Error{ErrorCode::kInvalid, "currency: expected an ISO 4217 code"};
+        return invalid("currency: expected an ISO 4217 code");
     }
     const auto amount = parse_amount(row.fields[3]);
     if (!amount.ok()) {
-        return Error{ErrorCode::kInvalid, "amount: " + amount.error().message};
+        return invalid("amount: " + amount.error().message);
     }
     if (amount->is_zero()) {
-        return Error{ErrorCode::kInvalid, "amount: 0 opens nothing; leave the row out"};
+        return invalid("amount: 0 opens nothing; leave the row out");
     }
     if (!in_minor_units(*amount, *currency)) {
-        return Error{ErrorCode::kInvalid, "amount: expected at most " +
-                                              std::to_string(currency->minor_units()) +
-                                              " digits after the point in " + row.fields[2]};
+        return invalid("amount: expected at most " + std::to_string(currency->minor_units()) +
+                       " digits after the point in " + row.fields[2]);
     }
     added.amount = {*currency, *amount};
     import.rows.push_back(std::move(added));
@@ -73,7 +72,7 @@ Status run_import_balances(const Frame& frame, const ImportBalancesCommand& comm
         return read;
     }
     if (import.rows.empty()) {
-        return Error{ErrorCode::kInvalid, command.file + ":2: expected at least one balance"};
+        return invalid(command.file + ":2: expected at least one balance");
     }
     Status done = submit(frame, import, command.submit);
     return done.ok() || !done.error().message.starts_with("line ")

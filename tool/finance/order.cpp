@@ -94,15 +94,14 @@ Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
         }
     }
     if (count > 1) {
-        return Error{ErrorCode::kConflict, cause + " attributed orders of accounts " + names +
-                                               ": name one with --account, then the next"};
+        return conflict(cause + " attributed orders of accounts " + names +
+                        ": name one with --account, then the next");
     }
     options.account = count != 0 ? std::optional(AccountId(names))
                       : known    ? known
                                  : account_of_key(ledger, options.key);
     return options.account ? Status::success()
-                           : Status(Error{ErrorCode::kNotFound,
-                                          cause + " attributed no order: name an --account"});
+                           : not_found(cause + " attributed no order: name an --account");
 }
 
 Status run_attribute(const Frame& frame, const TriedAttribute& tried) {
@@ -159,8 +158,7 @@ Status run_detach(const Frame& frame, const TriedDetach& tried) {
     if (!is_known && (found.ok() || found.error().code == ErrorCode::kNotFound)) {
         const auto known = is_command(frame, options.ledger_url, cause);
         if (!known.ok() || !*known) {
-            return known.ok() ? Error{ErrorCode::kNotFound, "the ledger knows no command " + cause}
-                              : known.error();
+            return known.ok() ? not_found("the ledger knows no command " + cause) : known.error();
         }
     }
     return found.ok() ? submit_or_try(frame, tried.command, options, tried.dry_run) : found;
@@ -182,8 +180,8 @@ Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold
     const ProgramId& program = held.command.target.program;
     const auto row = program.empty() ? std::nullopt : ledger.program(program);
     if (!program.empty() && (!row || row->program.account_id != *held.submit.account)) {
-        return Error{ErrorCode::kNotFound,
-                     "account " + held.submit.account->str() + " has no program " + program.str()};
+        return not_found("account " + held.submit.account->str() + " has no program " +
+                         program.str());
     }
     warn_unknown_id(frame, ledger, held);
     return Status::success();

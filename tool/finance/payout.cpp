@@ -15,7 +15,6 @@
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/standstill.hpp"
 #include "worker/access/submit.hpp"
 
 namespace sluice::cli {
@@ -55,7 +54,7 @@ Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
     }
     const Timestamp at = now();
     if (command.close.until > at) {
-        return Error{ErrorCode::kInvalid, "--until lies in the future"};
+        return invalid("--until lies in the future");
     }
     tell_standstill(frame);
     return with_snapshot(
@@ -89,7 +88,7 @@ Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
             PayoutRun row;
             row.payout_run = run;
             if (!ledger.load(row)) {
-                return Error{ErrorCode::kNotFound, "there is no payout run " + run};
+                return not_found("there is no payout run " + run);
             }
             warn_unknown_ids(frame, ledger, command);
             PayoutRunListing listing(command.format, ledger, row.account, *command.submit.account);
@@ -106,7 +105,7 @@ Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
 
 Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
     if (command.close.until > now()) {
-        return Error{ErrorCode::kInvalid, "--until lies in the future"};
+        return invalid("--until lies in the future");
     }
     const auto result = submit_quietly(frame, command.close, command.submit);
     if (!result.ok()) {
@@ -127,8 +126,8 @@ Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
             Payout payout;
             payout.payout_id = command.payout_id;
             if (!ledger.load(payout) || payout.account != account) {
-                return Error{ErrorCode::kNotFound, "account " + command.account.str() +
-                                                       " has no payout " + command.payout_id};
+                return not_found("account " + command.account.str() + " has no payout " +
+                                 command.payout_id);
             }
             lists::write_payout_items(ledger, payout, listing);
             return Status::success();

@@ -83,11 +83,10 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     const lists::CreatorNames names(ledger, payouts.front().account);
     for (const Payout& payout : payouts) {
         if (payout.currency != message.currency) {
-            return Error{ErrorCode::kInvalid,
-                         "expected payouts of one currency: " + payouts.front().payout_id +
-                             " is in " + std::string(message.currency.code()) + ", " +
-                             payout.payout_id + " in " + std::string(payout.currency.code()) +
-                             "; use --currency for one file per currency"};
+            return invalid("expected payouts of one currency: " + payouts.front().payout_id +
+                           " is in " + std::string(message.currency.code()) + ", " +
+                           payout.payout_id + " in " + std::string(payout.currency.code()) +
+                           "; use --currency for one file per currency");
         }
         const std::string creator = names.shown(payout.account, payout.creator).str();
         if (Status same = check_payee(ledger, payout, creator, message.account_id); !same.ok()) {
@@ -95,8 +94,8 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
         }
         const auto to = files.payees.by_reference.find(payout.payee);
         if (to == files.payees.by_reference.end()) {
-            return Error{ErrorCode::kInvalid, command.payees + ": expected a row of payee " +
-                                                  payout.payee + ", of creator " + creator};
+            return invalid(command.payees + ": expected a row of payee " + payout.payee +
+                           ", of creator " + creator);
         }
         Payment payment{payout.payout_id, creator, payout.payee, payout.amount, to->second, {}};
         const std::string pattern = command.remittance.value_or(
@@ -113,8 +112,8 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
     }
     if (command.form == PaymentForm::kPain) {
         if (!message.debtor) {
-            return Error{ErrorCode::kInvalid, command.debtor + ": expected a row for " +
-                                                  std::string(message.currency.code())};
+            return invalid(command.debtor + ": expected a row for " +
+                           std::string(message.currency.code()));
         }
         if (Status fits = prepare_pain(message); !fits.ok()) {
             return fits.error();
@@ -151,12 +150,12 @@ Result<std::vector<OutFile>> read_files(LedgerReader& ledger, AccountNumber acco
         const bool is_one = std::ranges::all_of(plan->files, [first](const FilePayouts& file) {
             return file.payouts.front().currency == first;
         });
-        return Error{ErrorCode::kInvalid,
-                     is_one ? "the payouts need " + std::to_string(plan->files.size()) +
-                                  " files of at most " + std::to_string(command.columns.rows_max) +
-                                  " payments: expected a name of files in --out"
-                            : "the payouts have several currencies, a file each: expected "
-                              "--currency, or a name of files in --out"};
+        return invalid(is_one
+                           ? "the payouts need " + std::to_string(plan->files.size()) +
+                                 " files of at most " + std::to_string(command.columns.rows_max) +
+                                 " payments: expected a name of files in --out"
+                           : "the payouts have several currencies, a file each: expected "
+                             "--currency, or a name of files in --out");
     }
     notes = plan->notes;
     std::vector<OutFile> out;
@@ -170,8 +169,7 @@ Result<std::vector<OutFile>> read_files(LedgerReader& ledger, AccountNumber acco
         }
         if (!command.execution_date.empty() &&
             command.execution_date < now().to_string().substr(0, kDateBytes)) {
-            return Error{ErrorCode::kInvalid,
-                         "--execution-date " + command.execution_date + ": that day has passed"};
+            return invalid("--execution-date " + command.execution_date + ": that day has passed");
         }
         auto message = message_of(ledger, one.payouts, command, files);
         if (!message.ok()) {
@@ -208,21 +206,21 @@ Status write_again(const Frame& frame, const ExportCommand& command, AccountNumb
     std::string message = named;
     std::vector<Payout> payouts;
     std::string proven;
-    Status read = with_snapshot(
-        frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-        [&](LedgerReader& ledger) -> Status {
-            payouts = payouts_of_message(ledger, account, message);
-            if (payouts.empty()) {  // maybe the command that sent it
-                payouts = sent_payouts(ledger, account, named);
-                message = payouts.empty() ? std::string() : payouts.front().message;
-            }
-            if (payouts.empty() || message.empty()) {
-                return Error{ErrorCode::kNotFound, "account " + command.submit.account->str() +
-                                                       " has no exported message " + named};
-            }
-            proven = proven_sha256(ledger, payouts.front());
-            return check_unended(message, payouts);
-        });
+    Status read =
+        with_snapshot(frame, command.submit.ledger_url, ReadFrom::kConfirmed,
+                      [&](LedgerReader& ledger) -> Status {
+                          payouts = payouts_of_message(ledger, account, message);
+                          if (payouts.empty()) {  // maybe the command that sent it
+                              payouts = sent_payouts(ledger, account, named);
+                              message = payouts.empty() ? std::string() : payouts.front().message;
+                          }
+                          if (payouts.empty() || message.empty()) {
+                              return not_found("account " + command.submit.account->str() +
+                                               " has no exported message " + named);
+                          }
+                          proven = proven_sha256(ledger, payouts.front());
+                          return check_unended(message, payouts);
+                      });
     if (!read.ok()) {
         return read;
     }
@@ -283,7 +281,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     if (known.ok() && !known->empty()) {
         return write_again(frame, command, account, known->front().message);
     }
-    return sent.ok() ? Status(Error{ErrorCode::kConflict, sent->text}) : Status(sent.error());
+    return sent.ok() ? Status(conflict(sent->text)) : Status(sent.error());
 }
 
 Status run_export(const Frame& frame, const ExportCommand& command) {
@@ -320,11 +318,8 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
 }
 
 Result<std::string> parse_date(std::string_view text) {
-    const std::string date(text);
-    if (date.size() != kDateBytes || !Timestamp::parse(date + "T00:00:00Z")) {
-        return Error{ErrorCode::kInvalid, "expected a date such as 2026-02-03"};
-    }
-    return date;
+    const auto day = Timestamp::parse(std::string(text) + "T00:00:00Z");
+    return fitting(text, text.size() == kDateBytes && day, "expected a date such as 2026-02-03");
 }
 
 }  // namespace

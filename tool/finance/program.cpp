@@ -43,7 +43,7 @@ Status run_show_program(const Frame& frame, const ShowProgramCommand& command) {
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
         const std::optional<ProgramRow> row = ledger.program(command.program);
         if (!row) {
-            return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
+            return not_found("there is no program " + command.program.str());
         }
         Json shown = lists::program_list().object(*row);
         shown["policy"] = lists::policy_object(account_settings(ledger, row->program.account));

@@ -148,15 +148,15 @@ Differences compare(const PreviewCommand& command, LedgerReader& before, LedgerR
 Status check_account(const PreviewCommand& command, const ProgramApply& file) {
     for (const Program& program : file.programs) {
         if (program.account_id != command.account) {
-            return Error{ErrorCode::kInvalid, command.file + ": expected programs of account " +
-                                                  command.account.str() + "; " + program.id.str() +
-                                                  " is of " + program.account_id.str()};
+            return invalid(command.file + ": expected programs of account " +
+                           command.account.str() + "; " + program.id.str() + " is of " +
+                           program.account_id.str());
         }
     }
     return Status::success();
 }
 
-Status run_preview(const Frame& frame, const PreviewCommand& command) {
+Status run_program_preview(const Frame& frame, const PreviewCommand& command) {
     auto file = read_program_apply(frame, command.file, {});
     if (!file.ok()) {
         return file.error();
@@ -179,21 +179,11 @@ Status run_preview(const Frame& frame, const PreviewCommand& command) {
         return after.error();
     }
     if (!what_if.began()) {
-        return Error{ErrorCode::kNotFound,
-                     "the archive has no program apply that the file could replace"};
+        return not_found("the archive has no program apply that the file could replace");
     }
     const auto then = before.value()->snapshot({}), now = after.value()->snapshot({});
     list_all(command.format, lists::difference_list(), compare(command, *then, *now).rows());
     return Status::success();
-}
-
-/// Returns a LedgerFailure as the Status.
-Status run_caught(const Frame& frame, const PreviewCommand& command) {
-    try {
-        return run_preview(frame, command);
-    } catch (const LedgerFailure& failure) {
-        return failure.error();
-    }
 }
 
 }  // namespace
@@ -202,7 +192,7 @@ void declare_program_preview(Subcommand group) {
     auto [app, command] = add_command(
         group, "preview",
         "Replay archives with a changed file, in a temporary folder, and print the differences",
-        run_caught);
+        run_program_preview);
     add_file(app, "FILE", "", command.file, FileUse::kInput,
              "TOML file; programs that it does not name stay unchanged")
         .required();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "program/cli/output.hpp"
 
@@ -74,9 +73,7 @@ std::string peek_head(std::FILE* file) {
 }
 
 Status check_form(const std::string& path, std::string_view head) {
-    const auto refuse = [&path](const std::string& what) {
-        return Error{ErrorCode::kInvalid, path + ": " + what};
-    };
+    const auto refuse = [&path](const std::string& what) { return invalid(path + ": " + what); };
     for (const Magic& magic : kMagics) {
         if (head.starts_with(magic.bytes)) {
             return refuse(magic.what);
@@ -110,7 +107,7 @@ Result<char> parse_separator(std::string_view text) {
     constexpr std::string_view kWrong = "\"\r\n";
     if (text.size() != 1 || kWrong.find(text.front()) != std::string_view::npos ||
         static_cast<unsigned char>(text.front()) >= 0x80U) {
-        return Error{ErrorCode::kInvalid, "expected one character such as ';', or tab"};
+        return invalid("expected one character such as ';', or tab");
     }
     return text.front();
 }

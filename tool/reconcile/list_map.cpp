@@ -1,7 +1,6 @@
 #include "tool/reconcile/list_map.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace sluice::cli {
 namespace {

@@ -20,10 +20,6 @@ namespace {
 /// Texts of the fields of one row; no value for a field that the row lacks.
 using Texts = std::array<std::optional<std::string_view>, kListFields>;
 
-Error invalid(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
-}
-
 /// Returns whether an event may have had this id. PostgreSQL refuses to look for another one.
 bool is_storable(std::string_view id) {
     while (!id.empty()) {
@@ -272,8 +268,7 @@ private:
     bool too_long_ = false;
 };
 
-// ---- A platform's orders
-// -------------------------------------------------------------------------
+// ---- A platform's orders ------------------------------------------------------------------------
 
 class PlatformList final : public OrderList {
 public:
@@ -392,8 +387,9 @@ private:
         has_mapped_id_ = !map[index_of(ListField::kId)].empty();
         return places_[index_of(ListField::kId)]
                    ? Status::success()
-                   : Status(invalid("no column platform_order_id: name the column of the order's "
-                                    "id with --map platform_order_id=COLUMN"));
+                   : invalid(
+                         "no column platform_order_id: name the column of the order's "
+                         "id with --map platform_order_id=COLUMN");
     }
 
     [[nodiscard]] Texts texts_of_row() const {

@@ -51,9 +51,9 @@ Result<unsigned> parse_classes(std::string_view text) {
         const auto* const end = kClassNames.begin() + kListedClasses;
         const auto* const known = std::find(kClassNames.begin(), end, name);
         if (known == end) {
-            return Error{ErrorCode::kInvalid,
-                         "expected missing, stale, newer, different, extra, unreadable, or several "
-                         "of them with commas"};
+            return invalid(
+                "expected missing, stale, newer, different, extra, unreadable, or several "
+                "of them with commas");
         }
         classes |= 1U << static_cast<unsigned>(known - kClassNames.begin());
     }
@@ -327,12 +327,11 @@ private:
 
 Status check_options(const ReconcileCommand& command, const OrderList& list) {
     if (command.since && *command.since >= *command.until) {
-        return Error{ErrorCode::kInvalid, "expected --since before --until"};
+        return invalid("expected --since before --until");
     }
     if (!command.events_file.empty() && !list.has_payloads()) {
-        return Error{ErrorCode::kInvalid,
-                     command.file +
-                         ": --write-events needs the whole orders: use a file of NDJSON payloads"};
+        return invalid(command.file +
+                       ": --write-events needs the whole orders: use a file of NDJSON payloads");
     }
     return Status::success();
 }
@@ -352,7 +351,7 @@ Status report(const ReconcileCommand& command, const OrderList& list,
                      grouped(comparison.unsent()).c_str());
     }
     if (command.check && (!comparison.agrees() || !empty.empty())) {
-        return Error{ErrorCode::kConflict, command.file + ": " + text};
+        return conflict(command.file + ": " + text);
     }
     std::fprintf(command.format == Format::kTable ? stdout : stderr, "%s\n", text.c_str());
     return Status::success();
@@ -366,8 +365,8 @@ Result<std::unique_ptr<OrderList>> open_list(const ReconcileCommand& command,
     }
     if (shop.source.platform != Platform::kNone &&
         shop.source.platform != command.source.platform) {
-        return Error{ErrorCode::kInvalid, "shop " + command.shop.str() + " is on " +
-                                              std::string(to_string(shop.source.platform))};
+        return invalid("shop " + command.shop.str() + " is on " +
+                       std::string(to_string(shop.source.platform)));
     }
     OrderSource source = command.source;
     source.settings = shop.source.settings;

@@ -5,7 +5,6 @@
 #include "program/cli/cli_values.hpp"
 #include "tool/reports/report_options.hpp"
 #include "worker/access/ledger_access.hpp"
-#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/standstill.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/json/document.hpp"
 #include "core/json/slices.hpp"
-#include "core/values/unicode.hpp"
 #include "program/cli/output.hpp"
+#include "program/system/encoding.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -176,60 +176,9 @@ std::string laid_out(const Tokens& tokens, const Spacing& spacing, const Escapin
     return out;
 }
 
-/// Converts Latin-1 to UTF-8.
-std::string from_latin1(std::string_view bytes) {
-    std::string text;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x80) {
-            text += c;
-        } else {
-            text += static_cast<char>(0xC0U | byte >> 6U);
-            text += static_cast<char>(0x80U | (byte & 0x3FU));
-        }
-    }
-    return text;
-}
-
-/// Returns nothing if a character is not in Latin-1.
-std::optional<std::string> to_latin1(std::string_view text) {
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x80) {
-            bytes += text[i];
-        } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
-            const auto next = static_cast<unsigned char>(text[++i]);
-            bytes += static_cast<char>((byte & 3U) << 6U | (next & 0x3FU));
-        } else {
-            return std::nullopt;
-        }
-    }
-    return bytes;
-}
-
-/// Little endian, without a mark. Requires: `text` is valid UTF-8.
-std::string to_utf16(std::string_view text) {
-    std::string bytes;
-    const auto put = [&](unsigned unit) {
-        bytes += static_cast<char>(unit & 0xFFU);
-        bytes += static_cast<char>(unit >> 8U);
-    };
-    for (; !text.empty(); text.remove_prefix(utf8_bytes(text))) {
-        const unsigned point = utf8_character(text);
-        if (point > 0xFFFF) {
-            put(0xD800U + ((point - 0x10000U) >> 10U));
-            put(0xDC00U + ((point - 0x10000U) & 0x3FFU));
-        } else {
-            put(point);
-        }
-    }
-    return bytes;
-}
-
 using Encoded = std::pair<std::string, std::string_view>;
 
-std::vector<Encoded> encodings(std::string_view body, bool is_utf8) {
+std::vector<Encoded> encodings(std::string_view body, bool is_json) {
     constexpr std::string_view kMark = "\xef\xbb\xbf";
     std::vector<Encoded> forms;
     if (body.starts_with(kMark)) {
@@ -237,12 +186,15 @@ std::vector<Encoded> encodings(std::string_view body, bool is_utf8) {
     } else {
         forms.emplace_back(std::string(kMark) + std::string(body), "with a byte order mark");
     }
-    forms.emplace_back(from_latin1(body), "as UTF-8, and sent as Latin-1");
-    if (const auto latin1 = to_latin1(body)) {
-        forms.emplace_back(*latin1, "as Latin-1, and sent as UTF-8");
-    }
-    if (is_utf8) {
-        forms.emplace_back(to_utf16(body), "as UTF-16, and sent as UTF-8");
+    const auto add = [&](const char* from, const char* to, std::string_view words) {
+        if (auto form = recoded(body, from, to)) {
+            forms.emplace_back(*std::move(form), words);
+        }
+    };
+    add("ISO-8859-1", "UTF-8", "as UTF-8, and sent as Latin-1");
+    add("UTF-8", "ISO-8859-1", "as Latin-1, and sent as UTF-8");
+    if (is_json) {
+        add("UTF-8", "UTF-16LE", "as UTF-16, and sent as UTF-8");
     }
     return forms;
 }

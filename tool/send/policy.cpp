@@ -1,8 +1,8 @@
 #include "tool/send/policy.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 
 namespace sluice::cli {
@@ -150,16 +150,12 @@ Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
 namespace {
 
 /// Returns the number in `clicks[3]`, or nothing.
-std::optional<std::size_t> place_in(std::string_view problem, std::string_view list) {
-    if (!problem.starts_with(std::string(list) + "[")) {
+std::optional<std::uint64_t> place_in(std::string_view problem, std::string_view list) {
+    const std::size_t end = problem.find(']');
+    if (!problem.starts_with(std::string(list) + "[") || end == std::string_view::npos) {
         return std::nullopt;
     }
-    problem.remove_prefix(list.size() + 1);
-    std::size_t index = 0;
-    const auto [end, error] =
-        std::from_chars(problem.data(), problem.data() + problem.size(), index);
-    const bool is_closed = end != problem.data() + problem.size() && *end == ']';
-    return error == std::errc() && is_closed ? std::optional(index) : std::nullopt;
+    return parse_digits(problem.substr(list.size() + 1, end - list.size() - 1));
 }
 
 }  // namespace
@@ -170,7 +166,7 @@ Judgement judge_clicks(const HttpResponse& response, std::size_t records_count) 
         return judgement;
     }
     for (RecordProblem& problem : judgement.problems) {
-        const std::optional<std::size_t> index = place_in(problem.text, "clicks");
+        const std::optional<std::uint64_t> index = place_in(problem.text, "clicks");
         if (!index || *index >= records_count) {
             return fatal("the server answers 400: " + problem.text);
         }

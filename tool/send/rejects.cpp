@@ -40,7 +40,7 @@ Status Rejects::write_to(const std::string& path, bool append) {
     struct stat output {};
     if (::stat(input_.c_str(), &input) == 0 && ::stat(path.c_str(), &output) == 0 &&
         input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
-        return Error{ErrorCode::kInvalid, path + ": is the file that is to be sent"};
+        return invalid(path + ": is the file that is to be sent");
     }
     auto file = open_for_writing(path, append ? Existing::kAppendedTo : Existing::kEmptied);
     if (!file) {

@@ -12,10 +12,10 @@
 #include "program/commands.hpp"
 #include "program/system/file.hpp"
 #include "program/system/process.hpp"
-#include "tool/send/order_source.hpp"
 #include "tool/send/sender.hpp"
 #include "tool/send/source.hpp"
 #include "tool/shops/source_options.hpp"
+#include "tool/shops/translated_orders.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -38,11 +38,49 @@ struct SendCommand {
 
 constexpr const char* kStateSuffix = ".sluice-send";
 
+// ---- The orders of a platform's file ------------------------------------------------------------
+
+/// A record's line is the number of its order in the file. Counts the orders that a webhook would
+/// not store.
+class PlatformRecords : public RecordSource {
+public:
+    PlatformRecords(TranslatedOrders orders, LeftOut& left_out)
+        : orders_(std::move(orders)), left_out_(left_out) {}
+
+    Result<bool> next(SendRecord& record) override {
+        Translation found;
+        const std::uint64_t begin = orders_.bytes_read();
+        do {
+            if (!orders_.next(found)) {
+                return false;
+            }
+        } while (left_out_.add(found));
+        record = {orders_.number(), 0, orders_.bytes_read() - begin, std::string(found.body), {}};
+        if (found.kind != TranslationKind::kOrder) {
+            record.problem = problem_of(found);
+        }
+        return true;
+    }
+    std::uint64_t bytes_total() const noexcept override { return orders_.bytes_total(); }
+    std::uint64_t bytes_read() const noexcept override { return orders_.bytes_read(); }
+
+private:
+    TranslatedOrders orders_;
+    LeftOut& left_out_;
+};
+
+// ---- What is sent, and how ----------------------------------------------------------------------
+
 /// @param left_out  Counts the orders of a platform's file that are not sent.
 Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, LeftOut& left_out) {
     if (command.translates()) {
-        return open_orders(command.file, command.source,
-                           anon_field_name(command.credentials.header_prefix), left_out);
+        auto orders = TranslatedOrders::open(command.file, command.source,
+                                             anon_field_name(command.credentials.header_prefix));
+        if (!orders.ok()) {
+            return orders.error();
+        }
+        return std::unique_ptr<RecordSource>(
+            new PlatformRecords(std::move(orders).value(), left_out));
     }
     const bool is_csv = command.file.ends_with(".csv");
     return is_csv && command.records == Records::kProducts ? open_product_csv(command.file)
@@ -130,8 +168,8 @@ Status check_records(const SendCommand& command) {
         return written;
     }
     if (wrong > 0) {
-        return Error{ErrorCode::kInvalid, std::to_string(wrong) + " of " + std::to_string(records) +
-                                              " records would be rejected"};
+        return invalid(std::to_string(wrong) + " of " + std::to_string(records) +
+                       " records would be rejected");
     }
     std::printf("%llu records are valid\n", static_cast<unsigned long long>(records));
     return Status::success();
@@ -214,8 +252,7 @@ Status send_file(const SendCommand& command) {
     print_summary(*ended);
     return ended->rejected == 0
                ? Status::success()
-               : Status(Error{ErrorCode::kInvalid,
-                              std::to_string(ended->rejected) + " records were rejected"});
+               : invalid(std::to_string(ended->rejected) + " records were rejected");
 }
 
 Status run_send(const Frame& /*frame*/, const SendCommand& command) {
@@ -224,14 +261,13 @@ Status run_send(const Frame& /*frame*/, const SendCommand& command) {
 
 Result<std::string> parse_url(std::string_view text) {
     if (!text.starts_with("http://") && !text.starts_with("https://")) {
-        return Error{ErrorCode::kInvalid, "expected an address such as https://shop.example.com"};
+        return invalid("expected an address such as https://shop.example.com");
     }
     for (const std::string_view path : {"/event/ecomm", "/product-data", "/event/click"}) {
         const std::string_view trimmed = text.substr(0, text.find_last_not_of('/') + 1);
         if (trimmed.ends_with(path)) {
-            return Error{ErrorCode::kInvalid,
-                         "expected the base address, without " + std::string(path) + ": " +
-                             std::string(trimmed.substr(0, trimmed.size() - path.size()))};
+            return invalid("expected the base address, without " + std::string(path) + ": " +
+                           std::string(trimmed.substr(0, trimmed.size() - path.size())));
         }
     }
     return std::string(text);
@@ -241,9 +277,8 @@ template <bool products>
 Result<Topic> parse_topic_of(std::string_view text) {
     const auto topic = parse_name<Topic>(text);
     if (!topic || (products ? !is_catalog(*topic) : !is_order(*topic))) {
-        return Error{ErrorCode::kInvalid,
-                     products ? "expected PRODUCT_UPSERT or PRODUCT_DELETE"
-                              : "expected ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL"};
+        return invalid(products ? "expected PRODUCT_UPSERT or PRODUCT_DELETE"
+                                : "expected ORDER_CREATE, ORDER_UPDATE or ORDER_CANCEL");
     }
     return *topic;
 }
@@ -252,10 +287,7 @@ Result<Topic> parse_topic_of(std::string_view text) {
 Result<std::string> parse_header_word(std::string_view text) {
     const bool visible =
         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
-    if (text.empty() || !visible) {
-        return Error{ErrorCode::kInvalid, "expected visible characters without spaces"};
-    }
-    return std::string(text);
+    return fitting(text, visible && !text.empty(), "expected visible characters without spaces");
 }
 
 void declare_target(Subcommand app, SendCommand& command) {
@@ -304,7 +336,9 @@ void declare_orders(Subcommand group) {
              "Orders of the platform's API: an array, an object with orders, or one on each line")
         .required();
     add_source(orders, command.source).required();
-    add_source_settings(orders, command.source.settings);
+    add_value(orders, "--from", "TIME", command.source.settings.from, parse_time,
+              "Leave out orders placed before this time");
+    add_shopify_settings(orders, command.source.settings);
     declare_target(orders, command);
     add_rate(orders, command);
 }

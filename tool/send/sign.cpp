@@ -65,7 +65,7 @@ Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     }
     auto shop = registry.value()->find_shop(id.view());
     if (!shop) {
-        return Error{ErrorCode::kNotFound, "there is no shop " + id.str()};
+        return not_found("there is no shop " + id.str());
     }
     return Signers{shop, registry.value()->find_barred_tokens(shop->account->number, kWriteOrders,
                                                               kDiagnosisBarredMax)};
@@ -103,11 +103,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kAdvice{
 Error mismatch(std::string_view reason) {
     for (const auto& [name, advice] : kAdvice) {
         if (name == reason) {
-            return {ErrorCode::kInvalid, "the signature does not match: " + std::string(advice)};
+            return invalid("the signature does not match: " + std::string(advice));
         }
     }
-    return {ErrorCode::kInvalid,
-            "the signature does not match: another secret, or other bytes than these were signed"};
+    return invalid(
+        "the signature does not match: another secret, or other bytes than these were signed");
 }
 
 bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& digest) {
@@ -128,9 +128,9 @@ Error layout_mismatch(std::string_view body, Error otherwise,
     if (layout.empty()) {
         return otherwise;
     }
-    return {ErrorCode::kInvalid, "the signature does not match: the body was signed " + layout +
-                                     "; something rewrote it afterwards: send the bytes that "
-                                     "were signed"};
+    return invalid("the signature does not match: the body was signed " + layout +
+                   "; something rewrote it afterwards: send the bytes that "
+                   "were signed");
 }
 
 /// Explains why no token of the shop signed a platform's webhook.
@@ -162,8 +162,7 @@ Status verify_webhook(const Signers& signers, std::string_view body, std::string
     const std::string no_match = "the signature does not match: ";
     const auto digest = parse_base64_digest(signature);
     if (!digest) {
-        return Error{ErrorCode::kInvalid,
-                     no_match + "it is not the 44 characters of base64 that the platform sends"};
+        return invalid(no_match + "it is not the 44 characters of base64 that the platform sends");
     }
     const ShopView& shop = *signers.shop;
     for (const auto& token : shop.account->tokens) {
@@ -173,7 +172,7 @@ Status verify_webhook(const Signers& signers, std::string_view body, std::string
             return Status::success();
         }
     }
-    return Error{ErrorCode::kInvalid, no_match + webhook_mismatch(signers, body, *digest)};
+    return invalid(no_match + webhook_mismatch(signers, body, *digest));
 }
 
 Status verify_event(const Frame& frame, const SignCommand& command) {
@@ -216,7 +215,7 @@ Status run_verify(const Frame& frame, const SignCommand& command) {
     }
     const auto digest = parse_hex_digest(command.signature, HexCase::kEither);
     if (!digest) {
-        return Error{ErrorCode::kInvalid, "the signature is no hexadecimal SHA-256 digest"};
+        return invalid("the signature is no hexadecimal SHA-256 digest");
     }
     if (*digest != sha256(body.value())) {
         const Error otherwise{ErrorCode::kInvalid,
@@ -254,11 +253,7 @@ struct TaxCommand {
 };
 
 Result<Decimal> parse_decimal(std::string_view text) {
-    const auto decimal = Decimal::parse(text);
-    if (!decimal) {
-        return Error{ErrorCode::kInvalid, "expected a decimal such as 120.00 or 0.2"};
-    }
-    return *decimal;
+    return parsed(Decimal::parse(text), "expected a decimal such as 120.00 or 0.2");
 }
 
 Status run_tax(const Frame& /*frame*/, const TaxCommand& command) {

@@ -17,10 +17,6 @@ namespace sluice::cli {
 
 namespace {
 
-Error invalid(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
-}
-
 bool is_json_number(std::string_view cell) {
     JsonDocument value;
     return value.parse(cell) && value.root().is_number();
@@ -36,9 +32,9 @@ std::string words_json(std::string_view cell) {
     return words.compact();
 }
 
-Result<std::string> value_json(const ProductField& field, std::string_view cell) {
+Result<std::string> value_json(const std::string& name, FieldType type, std::string_view cell) {
     const bool looks_like_json = cell.front() == '[' || cell.front() == '{';
-    switch (field.type) {
+    switch (type) {
         case FieldType::kInteger:
         case FieldType::kNumber:
             return is_json_number(cell) ? std::string(cell) : json_quoted(cell);
@@ -56,117 +52,85 @@ Result<std::string> value_json(const ProductField& field, std::string_view cell)
             return json_quoted(cell);
     }
     if (JsonDocument value; !looks_like_json || !value.parse(cell)) {
-        return invalid(std::string(field.name) + ": expected JSON");
+        return invalid(name + ": expected JSON");
     }
     return std::string(cell);
 }
 
 }  // namespace
 
-Result<CsvProducts> CsvProducts::from_header(const std::vector<std::string>& names) {
-    CsvProducts products;
-    const auto known_fields = product_table().fields;
-    for (const std::string& name : names) {
-        const auto known = std::find_if(known_fields.begin(), known_fields.end(),
-                                        [&](const auto& field) { return field.name == name; });
-        if (known == known_fields.end()) {
+Result<CsvRecords> CsvRecords::of(
+    const std::vector<std::string>& header, std::span<const std::string> required,
+    const std::function<Result<FieldType>(const std::string&)>& type_of) {
+    CsvRecords records;
+    for (const std::string& name : header) {
+        const auto type = type_of(name);
+        if (!type.ok()) {
+            return type.error();
+        }
+        if (std::count(header.begin(), header.end(), name) > 1) {
+            return invalid("the column " + name + " comes twice");
+        }
+        records.columns_.push_back({name, *type});
+    }
+    for (const std::string& name : required) {
+        if (std::find(header.begin(), header.end(), name) == header.end()) {
+            return invalid("expected a header line with the column " + name);
+        }
+    }
+    return records;
+}
+
+Result<CsvRecords> CsvRecords::of_products(const std::vector<std::string>& header) {
+    const std::array required{std::string("platform_product_id")};
+    return of(header, required, [](const std::string& name) -> Result<FieldType> {
+        const auto fields = product_table().fields;
+        const auto known = std::ranges::find(fields, name, &ProductField::name);
+        if (known == fields.end()) {
             const auto meant = resembled_field(product_table(), name);
             return invalid("no product record has a field '" + printable(name) + "'" +
                            (meant ? "; did you mean " + std::string(*meant) + "?" : ""));
         }
-        if (std::count(names.begin(), names.end(), name) > 1) {
-            return invalid("the column " + name + " comes twice");
-        }
-        products.fields_.push_back(&*known);
-    }
-    if (std::find(names.begin(), names.end(), "platform_product_id") == names.end()) {
-        return invalid("expected a header line with the column platform_product_id");
-    }
-    return products;
+        return known->type;
+    });
 }
 
-namespace {
-
-/// @param is_named  Returns whether a column has the field of this name.
-template <class Columns, class IsNamed>
-std::string placed_in(const Columns& columns, const std::string& problem, IsNamed is_named) {
-    const std::string_view name = std::string_view(problem).substr(0, problem.find_first_of(":.["));
-    const auto column = std::find_if(columns.begin(), columns.end(),
-                                     [&](const auto& of) { return is_named(of, name); });
-    const std::string place =
-        column == columns.end() ? "" : ", column " + std::to_string(column - columns.begin() + 1);
-    return place + ": " + problem;
-}
-
-Error wrong_count(std::size_t expected, std::size_t found) {
-    return invalid("expected " + std::to_string(expected) + " fields, found " +
-                   std::to_string(found));
-}
-
-}  // namespace
-
-std::string CsvProducts::placed(const std::string& problem) const {
-    return placed_in(fields_, problem,
-                     [](const ProductField* field, auto name) { return field->name == name; });
-}
-
-Result<CsvClicks> CsvClicks::from_header(const std::vector<std::string>& names,
+Result<CsvRecords> CsvRecords::of_clicks(const std::vector<std::string>& header,
                                          const std::string& anon_field) {
     const std::array required{anon_field, std::string("program_id"), std::string("creator_id"),
                               std::string("occurred_at")};
-    for (const std::string& name : names) {
-        if (name != "link_id" &&
-            std::find(required.begin(), required.end(), name) == required.end()) {
-            return invalid("no click has a field '" + printable(name) + "'");
-        }
-        if (std::count(names.begin(), names.end(), name) > 1) {
-            return invalid("the column " + name + " comes twice");
-        }
-    }
-    for (const std::string& name : required) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-            return invalid("expected a header line with the column " + name);
-        }
-    }
-    CsvClicks clicks;
-    clicks.names_ = names;
-    return clicks;
+    return of(header, required, [&required](const std::string& name) -> Result<FieldType> {
+        return name == "link_id" || std::ranges::count(required, name) != 0
+                   ? Result(FieldType::kText)
+                   : invalid("no click has a field '" + printable(name) + "'");
+    });
 }
 
-Result<std::string> CsvClicks::to_json(const std::vector<std::string>& fields) const {
-    if (fields.size() != names_.size()) {
-        return wrong_count(names_.size(), fields.size());
-    }
-    std::string object = "{";
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!fields[i].empty()) {
-            object += (object.size() == 1 ? "" : ",") + json_quoted(names_[i]) + ":" +
-                      json_quoted(fields[i]);
-        }
-    }
-    return object + "}";
-}
-
-std::string CsvClicks::placed(const std::string& problem) const {
-    return placed_in(names_, problem, [](const auto& of, auto name) { return of == name; });
-}
-
-Result<std::string> CsvProducts::to_json(const std::vector<std::string>& fields) const {
-    if (fields.size() != fields_.size()) {
-        return wrong_count(fields_.size(), fields.size());
+Result<std::string> CsvRecords::to_json(const std::vector<std::string>& fields) const {
+    if (fields.size() != columns_.size()) {
+        return invalid("expected " + std::to_string(columns_.size()) + " fields, found " +
+                       std::to_string(fields.size()));
     }
     std::string object = "{";
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (fields[i].empty()) {
             continue;
         }
-        auto value = value_json(*fields_[i], fields[i]);
+        auto value = value_json(columns_[i].name, columns_[i].type, fields[i]);
         if (!value.ok()) {
             return value;
         }
-        object += (object.size() == 1 ? "" : ",") + json_quoted(fields_[i]->name) + ":" + *value;
+        object += (object.size() == 1 ? "" : ",") + json_quoted(columns_[i].name) + ":" + *value;
     }
     return object + "}";
+}
+
+std::string CsvRecords::placed(const std::string& problem) const {
+    const std::string_view name = std::string_view(problem).substr(0, problem.find_first_of(":.["));
+    const auto column = std::ranges::find(columns_, name, &Column::name);
+    const std::string place =
+        column == columns_.end() ? "" : ", column " + std::to_string(column - columns_.begin() + 1);
+    return place + ": " + problem;
 }
 
 namespace {
@@ -240,11 +204,9 @@ private:
     std::uint64_t line_ = 0;
 };
 
-/// @tparam Columns  CsvProducts or CsvClicks.
-template <class Columns>
 class CsvSource : public RecordSource {
 public:
-    CsvSource(Input input, CsvReader reader, Columns columns)
+    CsvSource(Input input, CsvReader reader, CsvRecords columns)
         : input_(std::move(input)), reader_(std::move(reader)), columns_(std::move(columns)) {}
 
     Result<bool> next(SendRecord& record) override {
@@ -269,7 +231,7 @@ public:
 private:
     Input input_;
     CsvReader reader_;
-    Columns columns_;
+    CsvRecords columns_;
     std::uint64_t row_ = 1;  ///< The header.
     std::uint64_t end_ = 0;  ///< End of the row that was read last.
 };
@@ -320,9 +282,10 @@ Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
 
 namespace {
 
-/// @param from_header  Returns the columns of a header.
-template <class FromHeader>
-Result<std::unique_ptr<RecordSource>> open_csv(const std::string& path, FromHeader from_header) {
+/// @param columns_of  Returns the columns of a header.
+Result<std::unique_ptr<RecordSource>> open_csv(
+    const std::string& path,
+    const std::function<Result<CsvRecords>(const std::vector<std::string>&)>& columns_of) {
     auto input = Input::open(path);
     if (!input.ok()) {
         return input.error();
@@ -333,7 +296,7 @@ Result<std::unique_ptr<RecordSource>> open_csv(const std::string& path, FromHead
     if (!got.ok()) {
         return got.error();
     }
-    auto columns = from_header(got.value() ? header.fields : std::vector<std::string>());
+    auto columns = columns_of(got.value() ? header.fields : std::vector<std::string>());
     if (!columns.ok()) {
         return reader.error_at(1, columns.error().message);
     }
@@ -344,13 +307,13 @@ Result<std::unique_ptr<RecordSource>> open_csv(const std::string& path, FromHead
 }  // namespace
 
 Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) {
-    return open_csv(path, CsvProducts::from_header);
+    return open_csv(path, CsvRecords::of_products);
 }
 
 Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
                                                      const std::string& anon_field) {
-    return open_csv(path, [&](const std::vector<std::string>& names) {
-        return CsvClicks::from_header(names, anon_field);
+    return open_csv(path, [&](const std::vector<std::string>& header) {
+        return CsvRecords::of_clicks(header, anon_field);
     });
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,11 +47,16 @@ public:
 [[nodiscard]] Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
                                                                    const std::string& anon_field);
 
-class CsvProducts {
+/// The columns of a CSV file, which turn its rows into JSON.
+class CsvRecords {
 public:
     /// Returns kInvalid for a column that no product record has, a repeated column, or a missing
     /// platform_product_id.
-    [[nodiscard]] static Result<CsvProducts> from_header(const std::vector<std::string>& names);
+    [[nodiscard]] static Result<CsvRecords> of_products(const std::vector<std::string>& header);
+    /// Returns kInvalid for a column that no click has, a repeated column, or a missing one that
+    /// every click has.
+    [[nodiscard]] static Result<CsvRecords> of_clicks(const std::vector<std::string>& header,
+                                                      const std::string& anon_field);
 
     /// Returns one JSON object, or kInvalid if the row has another number of fields or a cell that
     /// must be JSON is not.
@@ -60,24 +67,17 @@ public:
     [[nodiscard]] std::string placed(const std::string& problem) const;
 
 private:
-    std::vector<const ProductField*> fields_;  ///< Static field of each column.
-};
+    struct Column {
+        std::string name;
+        FieldType type;
+    };
 
-class CsvClicks {
-public:
-    /// Returns kInvalid for a column that no click has, a repeated column, or a missing one that
-    /// every click has.
-    [[nodiscard]] static Result<CsvClicks> from_header(const std::vector<std::string>& names,
-                                                       const std::string& anon_field);
+    /// @param type_of  Returns the type of a column, or kInvalid.
+    [[nodiscard]] static Result<CsvRecords> of(
+        const std::vector<std::string>& header, std::span<const std::string> required,
+        const std::function<Result<FieldType>(const std::string&)>& type_of);
 
-    /// Returns one JSON object, or kInvalid if the row has another number of fields.
-    [[nodiscard]] Result<std::string> to_json(const std::vector<std::string>& fields) const;
-
-    /// As CsvProducts::placed().
-    [[nodiscard]] std::string placed(const std::string& problem) const;
-
-private:
-    std::vector<std::string> names_;
+    std::vector<Column> columns_;
 };
 
 /// Passes records through. A misspelt field is added to `doubts`; if that is nullptr, the record

@@ -2,11 +2,10 @@
 
 #include <unistd.h>
 
-#include <charconv>
-
 #include "core/values/assert.hpp"
 #include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
+#include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 
 namespace sluice::cli {
@@ -40,10 +39,9 @@ struct StoredState {
         return parsed.value_or(Digest256{});
     }
     std::uint64_t line(std::string_view digits) {
-        std::uint64_t number = 0;
-        const char* const end = digits.data() + digits.size();
-        ok = std::from_chars(digits.data(), end, number).ptr == end && !digits.empty() && ok;
-        return number;
+        const auto number = parse_digits(digits);
+        ok = number.has_value() && ok;
+        return number.value_or(0);
     }
 };
 
@@ -73,9 +71,9 @@ Result<SendState> SendState::load(const std::string& path, const SendTarget& tar
     if (state.is_new()) {
         return fresh;
     }
-    return Error{ErrorCode::kConflict, path +
-                                           ": an unfinished run to another address, shop or "
-                                           "topic; finish it, or remove this file to start over"};
+    return conflict(path +
+                    ": an unfinished run to another address, shop or "
+                    "topic; finish it, or remove this file to start over");
 }
 
 bool SendState::read(simdjson::dom::element object) {

@@ -132,14 +132,16 @@ void add_import(Subcommand app, ImportOptions& target) {
     add_no_wait(app, target.submit.no_wait);
 }
 
-/// Replaces the `line N:` of a rule that refuses a row by `file:N:`.
 Status submit_import(const Frame& frame, const ImportOptions& options, const Command& command) {
-    Status done = submit_or_try(frame, command, options.submit, options.dry_run);
+    return with_file(options.file, submit_or_try(frame, command, options.submit, options.dry_run));
+}
+
+Status with_file(const std::string& file, Status done) {
     constexpr std::string_view kLine = "line ";
-    if (done.ok() || !std::string_view(done.error().message).starts_with(kLine)) {
+    if (done.ok() || !done.error().message.starts_with(kLine)) {
         return done;
     }
-    return Error{done.error().code, options.file + ":" + done.error().message.substr(kLine.size())};
+    return Error{done.error().code, file + ":" + done.error().message.substr(kLine.size())};
 }
 
 Status take_time(const std::string& column, const std::string& text, std::optional<Timestamp>& at) {
@@ -148,7 +150,7 @@ Status take_time(const std::string& column, const std::string& text, std::option
     }
     const auto parsed = parse_time(text);
     if (!parsed.ok()) {
-        return Error{ErrorCode::kInvalid, column + ": " + parsed.error().message};
+        return invalid(column + ": " + parsed.error().message);
     }
     note_missing_offset(text);
     at = parsed.value();
@@ -158,7 +160,7 @@ Status take_time(const std::string& column, const std::string& text, std::option
 Status take_text(const std::string& column, const std::string& text,
                  std::optional<std::string>& taken) {
     if (text.size() > kWireIdBytesMax) {
-        return Error{ErrorCode::kInvalid, column + ": expected at most 1024 bytes"};
+        return invalid(column + ": expected at most 1024 bytes");
     }
     if (!text.empty()) {
         taken = text;

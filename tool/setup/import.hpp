@@ -37,12 +37,14 @@ void add_import(Subcommand app, ImportOptions& target);
 [[nodiscard]] Status submit_import(const Frame& frame, const ImportOptions& options,
                                    const Command& command);
 
+/// Replaces the `line N:` of a rule that refuses a row by `file:N:`.
+[[nodiscard]] Status with_file(const std::string& file, Status done);
+
 /// Parses the id of an account, program or creator.
 template <class Id>
 Status take_id(const std::string& column, const std::string& text, Id& id) {
     if (!is_admin_id(text)) {
-        return Error{ErrorCode::kInvalid,
-                     column + ": expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / ="};
+        return invalid(column + ": expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
     }
     id = Id(text);
     return Status::success();

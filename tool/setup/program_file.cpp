@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "core/approvals/signed_approval.hpp"
 #include "core/journal/journal.hpp"
-#include "core/values/unicode.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/toml/toml_table.hpp"
 
@@ -37,6 +35,17 @@ auto distinct_of(const toml::node& node, const std::string& key, const char* exa
         }
     }
     return values;
+}
+
+/// Returns the value that a word names, or fails with the words that are expected.
+template <class Value>
+Value named_of(const toml::node& node, std::string_view key, std::string_view example,
+               const char* expected) {
+    const auto value = parse_name<Value>(text_of(node, key, example));
+    if (!value) {
+        fail(node, std::string(key) + ": expected " + expected);
+    }
+    return *value;
 }
 
 std::string approver_of(const toml::node& item) {
@@ -106,20 +115,13 @@ FiledPolicy policy_of(const toml::node& node) {
     return filed;
 }
 
-BaseKind base_of(const toml::node& node) {
-    const auto base = parse_name<BaseKind>(text_of(node, "base", R"("net")"));
-    if (!base) {
-        fail(node, R"(base: expected "net" or "gross")");
-    }
-    return *base;
-}
-
 AttributionType attribution_type_of(const toml::node& item) {
-    const auto type = parse_name<AttributionType>(text_of(item, "precedence", R"("LANDED")"));
-    if (!type || *type == AttributionType::kManual) {
-        fail(item, R"(precedence: expected "AFFILIATE_CODE" or "LANDED")");
+    constexpr const char* kExpected = R"("AFFILIATE_CODE" or "LANDED")";
+    const auto type = named_of<AttributionType>(item, "precedence", R"("LANDED")", kExpected);
+    if (type == AttributionType::kManual) {
+        fail(item, std::string("precedence: expected ") + kExpected);
     }
-    return *type;
+    return type;
 }
 
 std::vector<AttributionType> precedence_of(const toml::node& node) {
@@ -187,7 +189,7 @@ private:
         read_if(table_, "window_days", program_.window_days, days_of);
         read_if(table_, "clearing_days", program_.clearing_days, days_of);
         if (const toml::node* const node = table_.find("base")) {
-            program_.base = base_of(*node);
+            program_.base = named_of<BaseKind>(*node, "base", R"("net")", R"("net" or "gross")");
         }
         if (const toml::node* const node = table_.find("precedence")) {
             program_.precedence = precedence_of(*node);
@@ -200,11 +202,8 @@ private:
             noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
         read_tiers(table_, "default_tiers", program_.default_tiers);
         if (const toml::node* const node = table_.find("tiers_apply")) {
-            const auto apply = parse_name<TiersApply>(text_of(*node, "tiers_apply", R"("month")"));
-            if (!apply) {
-                fail(*node, R"(tiers_apply: expected "order" or "month")");
-            }
-            program_.tiers_apply = *apply;
+            program_.tiers_apply =
+                named_of<TiersApply>(*node, "tiers_apply", R"("month")", R"("order" or "month")");
         }
     }
 
@@ -270,11 +269,8 @@ private:
             rule.group = id_of(*node, "group", R"("gold")");
         }
         if (const toml::node* const node = table.find("customer")) {
-            const auto customer = parse_name<CustomerKind>(text_of(*node, "customer", R"("new")"));
-            if (!customer) {
-                fail(*node, R"(customer: expected "new" or "returning")");
-            }
-            rule.customer = *customer;
+            rule.customer =
+                named_of<CustomerKind>(*node, "customer", R"("new")", R"("new" or "returning")");
         }
         read_if(table, "from", rule.from, instant_of);
         if (const toml::node* const node = table.find("until")) {

@@ -10,7 +10,6 @@
 #include "core/programs/policy.hpp"
 #include "core/programs/program.hpp"
 #include "core/values/result.hpp"
-#include "program/toml/file_error.hpp"
 
 namespace sluice::cli {
 

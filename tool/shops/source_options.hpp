@@ -1,23 +1,31 @@
 // Source options: the options that say of which platform orders are, and how they are read.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "core/values/result.hpp"
 #include "program/cli/cli.hpp"
 #include "tool/shops/translated_orders.hpp"
 
 namespace sluice::cli {
 
-/// Parses `shop` or `presentment`; true means presentment.
-[[nodiscard]] Result<bool> parse_money_choice(std::string_view text);
-/// Parses `ignore` or `count`; true means count.
-[[nodiscard]] Result<bool> parse_count_choice(std::string_view text);
-
 /// Adds `--source`, and returns it.
-Option add_source(Subcommand app, OrderSource& source);
-/// Adds the settings of a shop, for a command that knows no registry.
-void add_source_settings(Subcommand app, SourceSettings& settings);
+inline Option add_source(Subcommand app, OrderSource& source) {
+    return add_word<Platform>(
+        app, "--source", source.platform,
+        {{"shopify", Platform::kShopify}, {"woocommerce", Platform::kWooCommerce}},
+        "Platform whose API returned the orders of the file");
+}
+
+/// Adds the settings by which orders of Shopify are read.
+/// @param settings  Has members like SourceSettings, which may be optional.
+template <class Settings>
+void add_shopify_settings(Subcommand app, Settings& settings) {
+    add_word<bool>(app, "--money", settings.presentment_money,
+                   {{"shop", false}, {"presentment", true}},
+                   "Shopify: amounts in the shop's currency (default) or in the customer's");
+    const Words<bool> choices{{"ignore", false}, {"count", true}};
+    add_word(app, "--test-orders", settings.counts_test_orders, choices,
+             "Shopify: orders marked as tests (default: ignore)");
+    add_word(app, "--gift-cards", settings.counts_gift_cards, choices,
+             "Shopify: lines that sell gift cards (default: ignore)");
+}
 
 }  // namespace sluice::cli

@@ -119,13 +119,13 @@ Status read_shop(const Frame& frame, TranslateCommand& command) {
         return shop.error();
     }
     if (shop->source.platform == Platform::kNone) {
-        return Error{ErrorCode::kInvalid, "shop " + command.shop->str() +
-                                              " has no platform: `sluice shop set` names one"};
+        return invalid("shop " + command.shop->str() +
+                       " has no platform: `sluice shop set` names one");
     }
     if (command.source.platform != Platform::kNone &&
         command.source.platform != shop->source.platform) {
-        return Error{ErrorCode::kInvalid, "shop " + command.shop->str() + " is on " +
-                                              std::string(to_string(shop->source.platform))};
+        return invalid("shop " + command.shop->str() + " is on " +
+                       std::string(to_string(shop->source.platform)));
     }
     command.source.platform = shop->source.platform;
     command.source.settings = shop->source.settings;
@@ -145,8 +145,7 @@ Status translate_file(const TranslateCommand& command) {
     }
     out.finish();
     return wrong == 0 ? Status::success()
-                      : Status(Error{ErrorCode::kInvalid,
-                                     std::to_string(wrong) + " orders cannot be read"});
+                      : invalid(std::to_string(wrong) + " orders cannot be read");
 }
 
 Status translate_stored(const Frame& frame, const TranslateCommand& command) {
@@ -176,8 +175,7 @@ Result<DeadLetter> find_letter(const Frame& frame, const TranslateCommand& comma
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Result<DeadLetter> {
         auto letter = ledger.dead_letter({*command.dead});
         return letter ? Result<DeadLetter>(*std::move(letter))
-                      : Error{ErrorCode::kNotFound,
-                              "there is no dead letter " + std::to_string(*command.dead)};
+                      : not_found("there is no dead letter " + std::to_string(*command.dead));
     });
 }
 
@@ -190,7 +188,7 @@ Status translate_dead(const Frame& frame, TranslateCommand& command) {
     const std::string name = "of " + letter_name;
     const auto record = decode_record(letter->record);
     if (!record.ok() || !record->meta.source || !is_order(record->meta.topic)) {
-        return Error{ErrorCode::kInvalid, letter_name + " is not an order of a platform"};
+        return invalid(letter_name + " is not an order of a platform");
     }
     command.shop = ShopId(letter->shop_id);
     if (Status known = read_shop(frame, command); !known.ok()) {
@@ -211,16 +209,15 @@ Status translate_dead(const Frame& frame, TranslateCommand& command) {
             print_faults(name, translator.translation());
             out.add_faulty(name, translator.body());
             out.finish();
-            return Error{ErrorCode::kInvalid,
-                         "the order cannot be read: correct it in the shop, which sends it again"};
+            return invalid(
+                "the order cannot be read: correct it in the shop, which sends it again");
         case AgainKind::kNoValues:
         case AgainKind::kOtherwise:
             break;
     }
-    return Error{ErrorCode::kInvalid,
-                 letter_name + (kind == AgainKind::kNoValues
-                                    ? " kept no values: correct the order in the shop"
-                                    : " would be ignored or deleted today")};
+    return invalid(letter_name + (kind == AgainKind::kNoValues
+                                      ? " kept no values: correct the order in the shop"
+                                      : " would be ignored or deleted today"));
 }
 
 Status run_translate(const Frame& frame, const TranslateCommand& given) {

@@ -3,14 +3,40 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/shops/translator.hpp"
 #include "core/values/result.hpp"
-#include "tool/shops/platform_file.hpp"
 
 namespace sluice::cli {
+
+/// The orders of a file as a platform's API returns them: a JSON array of orders, an object with
+/// the member `orders`, one order, or one order on each line.
+class PlatformFile {
+public:
+    static constexpr std::size_t kBytesMax = std::size_t{1} << 30;
+
+    /// @param path  `-` means standard input.
+    /// Returns kInvalid for a file of another form, and for a bulk export of GraphQL, which has no
+    /// lines of refunds.
+    [[nodiscard]] static Result<PlatformFile> open(const std::string& path);
+
+    /// The orders as text, in the order of the file. A line that is no JSON is an order as well,
+    /// which cannot be read.
+    [[nodiscard]] const std::vector<std::string_view>& orders() const noexcept { return orders_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return text_->size(); }
+
+private:
+    explicit PlatformFile(std::string text);
+    void find_orders();
+    void find_lines(std::string_view text);
+
+    std::unique_ptr<const std::string> text_;  ///< The orders point into it.
+    std::vector<std::string_view> orders_;
+};
 
 /// The platform of a file, and how its orders are read.
 struct OrderSource {

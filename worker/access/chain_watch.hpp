@@ -3,7 +3,6 @@
 // A thread of its own, because a read of PostgreSQL may take long. Idle while no request waits.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>

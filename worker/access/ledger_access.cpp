@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "lmdb_store/queue/queue.hpp"
+#include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
@@ -185,6 +187,12 @@ Status switch_ledger(const store::StorePaths& paths, const std::optional<pg::Url
     return sync_folder(paths.root);
 }
 
+Result<SequenceNumber> applied_seq(const Frame& frame, const std::string& ledger_url,
+                                   ReadFrom from) {
+    return with_snapshot(frame, ledger_url, from,
+                         [](LedgerReader& ledger) { return Result(ledger.head().applied_seq); });
+}
+
 Status with_each_node(const Frame& frame, const std::string& ledger_url,
                       const std::function<bool(LedgerReader&)>& read) {
     auto opener = ledger_for_reading(frame, ledger_url, ReadFrom::kPrimary);
@@ -204,6 +212,25 @@ Status with_each_node(const Frame& frame, const std::string& ledger_url,
         }
         return Status::success();
     });
+}
+
+void tell_standstill(const Frame& frame) {
+    constexpr std::uint64_t kSilenceMs = 5 * 60 * 1'000;
+    const auto control = store::ControlView::open(frame.paths());
+    if (!control.ok()) {
+        return;  // doctor reports it
+    }
+    const std::uint64_t heartbeat = control->heartbeat_ms();
+    if (control->last_append_ms() <= heartbeat || wall_ms() <= heartbeat + kSilenceMs) {
+        return;
+    }
+    const std::string since =
+        heartbeat == 0 ? "no worker has run yet"
+                       : "the worker has not run since " +
+                             Timestamp{static_cast<std::int64_t>(heartbeat / 1'000), 0}.to_string();
+    std::fprintf(stderr,
+                 "sluice: note: %s: inputs that arrived later are not in this (`sluice doctor`)\n",
+                 since.c_str());
 }
 
 void add_command_keys(Subcommand app, std::vector<std::string>& target) {

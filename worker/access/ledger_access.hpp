@@ -16,7 +16,6 @@
 #include "program/cli/cli.hpp"
 #include "program/cli/output.hpp"
 #include "worker/access/registry_access.hpp"
-#include "worker/access/standstill.hpp"
 #include "worker/drain/drain.hpp"
 #include "worker/drain/store_seals.hpp"
 
@@ -58,6 +57,10 @@ enum class ReadFrom : std::uint8_t {
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_writing(
     const Frame& frame, const std::string& ledger_url, const pg::LedgerOptions& options = {});
 
+/// Prints a note on stderr if inputs wait and no worker of this node has given a sign of life for
+/// five minutes, or none ever ran. Opens no queue and waits for no lock.
+void tell_standstill(const Frame& frame);
+
 /// Adds `--command-key FILE`, for the replay of archives.
 void add_command_keys(Subcommand app, std::vector<std::string>& target);
 /// Adds the keys of the store, if there is one that this user may read, and those of `files`.
@@ -97,7 +100,8 @@ template <class Read>
     return with_snapshot(frame, ledger_url, ReadFrom::kAnyServer, std::forward<Read>(read));
 }
 
-/// Calls `read` also with the number of the account. Returns kNotFound if the store lacks it.
+/// Calls `read` with the number of an account of the store as well. Returns kNotFound if the
+/// account is unknown.
 template <class Read>
 [[nodiscard]] auto with_account(const Frame& frame, const AccountId& account,
                                 const std::string& ledger_url, ReadFrom from, Read&& read)
@@ -109,6 +113,10 @@ template <class Read>
     return with_snapshot(frame, ledger_url, from,
                          [&](LedgerReader& ledger) { return outcome_of(read, ledger, *number); });
 }
+
+/// Returns the ledger's checkpoint.
+[[nodiscard]] Result<SequenceNumber> applied_seq(const Frame& frame, const std::string& ledger_url,
+                                                 ReadFrom from = ReadFrom::kPrimary);
 
 /// Calls `read` with a snapshot of each node that the ledger has, until it returns false.
 [[nodiscard]] Status with_each_node(const Frame& frame, const std::string& ledger_url,

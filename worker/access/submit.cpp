@@ -111,9 +111,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
         if (!std::holds_alternative<AcceptGap>(command)) {
             return worker::run_command(paths, **queue, request, *sender, how, stop);
         }
-        const auto applied =
-            with_snapshot(frame, options.ledger_url, ReadFrom::kPrimary,
-                          [](LedgerReader& ledger) { return Result(ledger.head().applied_seq); });
+        const auto applied = applied_seq(frame, options.ledger_url);
         return applied.ok()
                    ? worker::accept_gap(paths, **queue, *applied, request, *sender, how, stop)
                    : Result<worker::CommandResult>(applied.error());
@@ -217,16 +215,17 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
     if (options.account) {
         return options;
     }
-    const Status read = with_snapshot(
-        frame, options.ledger_url, ReadFrom::kPrimary,
-        [&](LedgerReader& ledger) { options.account = lists::account_of(ledger, id); });
-    if (!read.ok()) {
-        return read.error();
-    }
-    return options.account ? Result<SubmitOptions>(std::move(options))
-                           : Error{ErrorCode::kNotFound,
-                                   "the ledger knows no " + id +
-                                       ": expected the id of a payout, a payout run or a command"};
+    return with_snapshot(frame, options.ledger_url, ReadFrom::kPrimary,
+                         [&](LedgerReader& ledger) -> Result<SubmitOptions> {
+                             options.account = lists::account_of(ledger, id);
+                             if (!options.account) {
+                                 return Error{ErrorCode::kNotFound,
+                                              "the ledger knows no " + id +
+                                                  ": expected the id of a payout, a payout run or "
+                                                  "a command"};
+                             }
+                             return std::move(options);
+                         });
 }
 
 void add_id_account(Subcommand app, SubmitOptions& target) {

@@ -37,7 +37,7 @@ void add_no_wait(Subcommand app, bool& target);
 /// Returns kPending if the command waits for another actor's approval; the text names its id.
 [[nodiscard]] Status submit(const Frame& frame, const Command& command,
                             const SubmitOptions& options);
-/// As submit(), but prints nothing.
+/// Does the same without printing.
 [[nodiscard]] Result<worker::CommandResult> submit_quietly(const Frame& frame,
                                                            const Command& command,
                                                            const SubmitOptions& options);
@@ -69,16 +69,20 @@ struct Written {
     SubmitOptions submit;
 };
 
+/// Returns the options. A command whose account is that of its id gets that account.
+template <class What>
+Result<SubmitOptions> options_of(const Frame& frame, const Written<What>& written) {
+    if constexpr (requires { written.command.id; }) {
+        return with_account_of(frame, written.command.id, written.submit);
+    } else {
+        return written.submit;
+    }
+}
+
 /// Runs a command that needs nothing but submit().
 template <class What>
 Status run_written(const Frame& frame, const Written<What>& written) {
-    return submit(frame, written.command, written.submit);
-}
-
-/// Runs a command whose account is that of its id.
-template <class What>
-Status run_by_id(const Frame& frame, const Written<What>& written) {
-    const auto options = with_account_of(frame, written.command.id, written.submit);
+    const auto options = options_of(frame, written);
     return options.ok() ? submit(frame, written.command, *options) : Status(options.error());
 }
 
@@ -90,13 +94,7 @@ struct Tried : Written<What> {
 
 template <class What>
 Status run_tried(const Frame& frame, const Tried<What>& tried) {
-    return submit_or_try(frame, tried.command, tried.submit, tried.dry_run);
-}
-
-/// Runs or tries a command whose account is that of its id.
-template <class What>
-Status run_tried_by_id(const Frame& frame, const Tried<What>& tried) {
-    const auto options = with_account_of(frame, tried.command.id, tried.submit);
+    const auto options = options_of(frame, tried);
     return options.ok() ? submit_or_try(frame, tried.command, *options, tried.dry_run)
                         : Status(options.error());
 }

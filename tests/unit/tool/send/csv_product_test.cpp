@@ -9,7 +9,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::string json_of(const Words& names, const Words& fields) {
-    const auto products = CsvProducts::from_header(names);
+    const auto products = CsvRecords::of_products(names);
     if (!products.ok()) {
         return products.error().message;
     }
@@ -53,7 +53,7 @@ TEST(CsvProduct, HeadersAreChecked) {
 }
 
 TEST(CsvProduct, AProblemIsPlacedAtItsColumn) {
-    const auto products = CsvProducts::from_header({"platform_product_id", "title", "prices"});
+    const auto products = CsvRecords::of_products({"platform_product_id", "title", "prices"});
     ASSERT_TRUE(products.ok());
     EXPECT_EQ(products->placed("title: REQUIRED"), ", column 2: title: REQUIRED");
     EXPECT_EQ(products->placed("prices[0].amount: X"), ", column 3: prices[0].amount: X");
