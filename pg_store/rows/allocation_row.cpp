@@ -1,5 +1,6 @@
 #include <array>
 
+#include "pg_store/rows/list_text.hpp"
 #include "pg_store/rows/order_row.hpp"
 
 namespace sluice::pg {
@@ -7,20 +8,19 @@ namespace {
 
 struct AllocationColumn {
     const char* name;
-    const char* type;
-    bool list;  ///< An array for each order: sent as its text.
+    bool is_list;
 };
 constexpr std::array<AllocationColumn, 10> kColumns{{
-    {"anomalies_showing", "integer", false},
-    {"anomalies_acknowledged", "integer", false},
-    {"accrual_allocated", "numeric[]", true},
-    {"allocation_positions", "integer[]", true},
-    {"allocation_payouts", "text[]", true},
-    {"allocation_currencies", "text[]", true},
-    {"allocation_amounts", "numeric[]", true},
-    {"allocation_commissions", "numeric[]", true},
-    {"allocation_has_commission", "boolean[]", true},
-    {"allocation_active", "boolean[]", true},
+    {"anomalies_showing", false},
+    {"anomalies_acknowledged", false},
+    {"accrual_allocated", true},
+    {"allocation_positions", true},
+    {"allocation_payouts", true},
+    {"allocation_currencies", true},
+    {"allocation_amounts", true},
+    {"allocation_commissions", true},
+    {"allocation_has_commission", true},
+    {"allocation_active", true},
 }};
 constexpr std::size_t kFirstList = 2;
 
@@ -34,40 +34,6 @@ std::string joined(Item&& item) {
     return text;
 }
 
-/// The text of an array, element by element. Null if there are none, as in the order's row.
-class ArrayText {
-public:
-    /// Appends an element without characters that have a meaning in an array's text.
-    void plain(std::string_view element) { begin().append(element); }
-    void quoted(std::string_view element) {
-        begin().push_back('"');
-        for (const char c : element) {
-            if (c == '"' || c == '\\') {
-                text_.push_back('\\');
-            }
-            text_.push_back(c);
-        }
-        text_.push_back('"');
-    }
-    void flag(bool element) { plain(element ? "t" : "f"); }
-    void write_to(RowWriter& field) {
-        if (text_.empty()) {
-            field.null();
-        } else {
-            text_.push_back('}');
-            field.text(text_);
-        }
-    }
-
-private:
-    std::string& begin() {
-        text_.push_back(text_.empty() ? '{' : ',');
-        return text_;
-    }
-
-    std::string text_;
-};
-
 }  // namespace
 
 const std::string& allocation_columns() {
@@ -78,43 +44,43 @@ const std::string& allocation_columns() {
 
 std::string allocation_assignments(const char* prefix) {
     return joined([prefix](const AllocationColumn& column, std::size_t) {
-        return std::string(column.name) + " = " + prefix + column.name + "::" + column.type;
+        return std::string(column.name) + " = " + prefix + column.name;
     });
 }
 
 std::string allocation_parameters(std::size_t first) {
     return joined([first](const AllocationColumn& column, std::size_t at) {
-        return "$" + std::to_string(first + at) + (column.list ? "::text[]" : "::integer[]");
+        return "$" + std::to_string(first + at) + (column.is_list ? "::text[]" : "::integer[]");
     });
 }
 
 void add_allocation_types(std::vector<Type>& types) {
     for (const AllocationColumn& column : kColumns) {
-        types.push_back(column.list ? Type::kText : Type::kInt4);
+        types.push_back(column.is_list ? Type::kText : Type::kInt4);
     }
 }
 
 void encode_allocations(const OrderState& state, RowArrays& to) {
     to.next().u4(state.anomalies_showing);
     to.next().u4(state.anomalies_acknowledged);
-    std::array<ArrayText, kColumns.size() - kFirstList> lists;
+    std::array<ListText, kColumns.size() - kFirstList> lists;
     auto& [accrual_allocated, positions, payouts, currencies, amounts, commissions, has_commission,
            active] = lists;
     for (std::size_t i = 0; i < state.positions.size(); ++i) {
         for (const LineAccrual& accrual : state.positions[i].accruals) {
-            accrual_allocated.plain(accrual.allocated.to_string());
+            accrual_allocated.add(accrual.allocated);
         }
         for (const PositionPayout& payout : state.positions[i].payouts) {
-            positions.plain(std::to_string(i + 1));
-            payouts.quoted(payout.payout_id);
-            currencies.plain(payout.currency.code());
-            amounts.plain(payout.amount.to_string());
-            commissions.plain(payout.commission.to_string());
-            has_commission.flag(payout.has_commission);
-            active.flag(payout.active);
+            positions.add(i + 1);
+            payouts.add(payout.payout_id);
+            currencies.add(payout.currency);
+            amounts.add(payout.amount);
+            commissions.add(payout.commission);
+            has_commission.add(payout.has_commission);
+            active.add(payout.active);
         }
     }
-    for (ArrayText& list : lists) {
+    for (const ListText& list : lists) {
         list.write_to(to.next());
     }
 }

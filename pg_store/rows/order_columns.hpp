@@ -1,8 +1,8 @@
 // Order columns: how a list of columns is written, read and named. One list serves all three, so
 // that no direction can forget a column. Internal to pg_store; pure.
 //
-// A list of an order is an array for each field of its items; null if there are no items, which
-// costs a bit where an empty array costs 16 bytes. An instant is two columns: NAME_s, NAME_ns.
+// A list of an order is a column for each field of its items (list_text.hpp); null if there are no
+// items. An instant is two columns: NAME_s, NAME_ns.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/ledger/order_state.hpp"
+#include "pg_store/rows/list_text.hpp"
 #include "pg_store/rows/row_fields.hpp"
 
 namespace sluice::pg {
@@ -25,63 +26,58 @@ struct Numbered {
     Item item{};
 };
 
-/// The arrays of one list: those of its items' fields, one after the other.
+/// The columns of one list: those of its items' fields, one after the other.
 template <class Columns, class Range>
 class ListColumns {
 public:
-    /// @param is_first  The first array says how long the list is.
+    /// @param is_first  The first column says how long the list is.
     ListColumns(Columns& columns, Range& items, bool is_first = true)
         : columns_(columns), items_(items), is_first_(is_first) {}
 
-    /// Adds an array of a field. `get(item)` returns a reference to it.
+    /// Adds a column of a field. `get(item)` returns a reference to it.
     template <class Get>
     void operator()(const char* name, Get get) {
         using Value = std::remove_cvref_t<decltype(std::invoke(get, item_of(*items_.begin())))>;
         if constexpr (std::is_same_v<Value, Timestamp>) {
             add(
-                name, "_s", Type::kInt8,
-                [&](RowWriter& out, const auto& item) { out.i8(std::invoke(get, item).seconds); },
-                [&](auto& item, const Field& f) {
-                    std::invoke(get, item).seconds = to_integer(f);
-                });
+                name, "_s",
+                [&](ListText& out, const auto& item) { out.add(std::invoke(get, item).seconds); },
+                [&](auto& item, const ListValue& v) { v.read(std::invoke(get, item).seconds); });
             add(
-                name, "_ns", Type::kInt4,
-                [&](RowWriter& out, const auto& item) { out.u4(std::invoke(get, item).nanos); },
-                [&](auto& item, const Field& f) {
-                    FieldReading{f}(std::invoke(get, item).nanos);
+                name, "_ns",
+                [&](ListText& out, const auto& item) { out.add(std::invoke(get, item).nanos); },
+                [&](auto& item, const ListValue& v) {
+                    v.read(std::invoke(get, item).nanos);
                     check(std::invoke(get, item));
                 });
         } else {
             special(
-                name, array_type<Value>(),
-                [&](RowWriter& out, const auto& item) {
-                    FieldWriting{out}(std::invoke(get, item));
-                },
-                [&](auto& item, const Field& f) { FieldReading{f}(std::invoke(get, item)); });
+                name, [&](ListText& out, const auto& item) { out.add(std::invoke(get, item)); },
+                [&](auto& item, const ListValue& v) { v.read(std::invoke(get, item)); });
         }
     }
-    /// Adds an array of a field of a member.
+    /// Adds a column of a field of a member.
     template <class Member, class Inner>
     void operator()(const char* name, Member member, Inner inner) {
         (*this)(
             name, [=](auto& item) -> auto& { return item.*member.*inner; });
     }
-    /// Adds an array whose elements `write(out, item)` writes and `read(item, field)` reads.
+    /// Adds a column whose values `write(out, item)` writes and `read(item, value)` reads.
     template <class Write, class Read>
-    void special(const char* name, Type type, Write&& write, Read&& read) {
-        add(name, "", type, write, read);
+    void special(const char* name, Write&& write, Read&& read) {
+        add(name, "", write, read);
     }
     [[nodiscard]] Range& items() noexcept { return items_; }
 
 private:
     template <class Write, class Read>
-    void add(const char* name, const char* suffix, Type type, Write&& write, Read&& read) {
+    void add(const char* name, const char* suffix, Write&& write, Read&& read) {
         if constexpr (std::is_const_v<Range>) {
-            columns_.array(name, suffix, type, items_,
-                           [&](RowWriter& out, const auto& item) { write(out, item_of(item)); });
+            columns_.values(name, suffix, items_,
+                            [&](ListText& out, const auto& item) { write(out, item_of(item)); });
         } else {
-            columns_.array(items_, is_first_,
-                           [&](auto& item, const Field& f) { read(item_of(item), f); });
+            columns_.values(items_, is_first_,
+                            [&](auto& item, const ListValue& v) { read(item_of(item), v); });
             is_first_ = false;
         }
     }
@@ -96,26 +92,6 @@ private:
     template <class Item>
     static const Item& item_of(const Numbered<const Item*>& item) {
         return *item.item;
-    }
-    template <class Value>
-    static constexpr Type array_type() {
-        if constexpr (std::is_same_v<Value, bool>) {
-            return Type::kBool;
-        } else if constexpr (std::is_same_v<Value, std::uint64_t> ||
-                             std::is_same_v<Value, SequenceNumber>) {
-            return Type::kInt8;
-        } else if constexpr (std::is_same_v<Value, std::uint32_t>) {
-            return Type::kInt4;
-        } else if constexpr (std::is_enum_v<Value> || std::is_same_v<Value, std::uint8_t> ||
-                             std::is_same_v<Value, std::optional<std::uint8_t>>) {
-            return Type::kInt2;
-        } else if constexpr (std::is_same_v<Value, Decimal>) {
-            return Type::kNumeric;
-        } else if constexpr (std::is_same_v<Value, std::vector<Candidate>>) {
-            return Type::kBytes;
-        } else {
-            return Type::kText;
-        }
     }
 
     Columns& columns_;
@@ -144,15 +120,18 @@ public:
         write(named(name, ""), order);
     }
     template <class Range, class Write>
-    void array(const char* name, const char* suffix, Type type, const Range& items, Write&& write) {
-        RowWriter& row = named(name, suffix);
-        items.empty() ? row.null() : row.array(type, items, write);
+    void values(const char* name, const char* suffix, const Range& items, Write&& write) {
+        ListText list;
+        for (const auto& item : items) {
+            write(list, item);
+        }
+        list.write_to(named(name, suffix));
     }
     template <class Range>
     [[nodiscard]] ListColumns<ColumnWriter, const Range> list(const Range& items) {
         return {*this, items};
     }
-    /// Adds the lists that positions have, as one. `columns` adds its arrays, after `name`: the
+    /// Adds the lists that positions have, as one. `columns` adds its columns, after `name`: the
     /// numbers of the items' positions.
     template <class Items, class Columns>
     void nested(const char* name, const std::vector<Position>& positions, Items items,
@@ -165,8 +144,7 @@ public:
                 all.push_back({i + 1, &item});
             }
         }
-        array(name, "", Type::kInt4, all,
-              [](RowWriter& out, const auto& of) { out.u4(of.position); });
+        values(name, "", all, [](ListText& out, const auto& of) { out.add(of.position); });
         columns(list(all));
     }
 
@@ -202,16 +180,16 @@ public:
         read(order, row_.next());
     }
     template <class Item, class Read>
-    void array(std::vector<Item>& items, bool is_first, Read&& read) {
-        const std::vector<Field> elements = row_.elements();
+    void values(std::vector<Item>& items, bool is_first, Read&& read) {
+        const std::vector<ListValue> stored = list_values(row_.next());
         if (is_first) {
             items.clear();
-            items.resize(elements.size());
-        } else if (elements.size() != items.size()) {
+            items.resize(stored.size());
+        } else if (stored.size() != items.size()) {
             throw_damaged("lists that belong together differ in length");
         }
         for (std::size_t i = 0; i < items.size(); ++i) {
-            read(items[i], elements[i]);
+            read(items[i], stored[i]);
         }
     }
     template <class Item>
@@ -224,7 +202,7 @@ public:
         using Item =
             typename std::remove_cvref_t<decltype(std::invoke(items, positions[0]))>::value_type;
         std::vector<Numbered<Item>> all;
-        array(all, true, [](auto& of, const Field& f) { FieldReading{f}(of.position); });
+        values(all, true, [](auto& of, const ListValue& v) { v.read(of.position); });
         columns(ListColumns(*this, all, false));
         for (Numbered<Item>& of : all) {
             if (of.position == 0 || of.position > positions.size()) {

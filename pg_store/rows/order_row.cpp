@@ -92,26 +92,26 @@ void attribution_columns(auto& list) {
 
 void fact_columns(auto& list) {
     list.special(
-        "position_volumes", Type::kNumeric,
-        [](RowWriter& out, const Position& p) {
-            p.facts.volume ? out.numeric(p.facts.volume->amount) : out.null();
+        "position_volumes",
+        [](ListText& out, const Position& p) {
+            p.facts.volume ? out.add(p.facts.volume->amount) : out.add_missing();
         },
-        [](Position& p, const Field& f) {
-            if (f) {
-                p.facts.volume.emplace().amount = to_decimal(f);
+        [](Position& p, const ListValue& v) {
+            if (!v.is_missing()) {
+                v.read(p.facts.volume.emplace().amount);
             }
         });
     list.special(
-        "position_volume_currencies", Type::kText,
-        [](RowWriter& out, const Position& p) {
-            p.facts.volume ? out.text(p.facts.volume->currency.code()) : out.null();
+        "position_volume_currencies",
+        [](ListText& out, const Position& p) {
+            p.facts.volume ? out.add(p.facts.volume->currency) : out.add_missing();
         },
-        [](Position& p, const Field& f) {
-            if (f.has_value() != p.facts.volume.has_value()) {
+        [](Position& p, const ListValue& v) {
+            if (v.is_missing() == p.facts.volume.has_value()) {
                 throw_damaged("a volume has no currency, or a currency no volume");
             }
-            if (f) {
-                p.facts.volume->currency = to_currency(f);
+            if (!v.is_missing()) {
+                v.read(p.facts.volume->currency);
             }
         });
     list("position_customers", &Position::facts, &FrozenFacts::customer);
@@ -127,14 +127,15 @@ void rate_columns(auto list) {
     list("rate_kinds", &FrozenRate::rate, &Rate::kind);
     list("rate_values", &FrozenRate::rate, &Rate::value);
     list.special(
-        "rate_currencies", Type::kText,
-        [](RowWriter& out, const FrozenRate& frozen) {
-            out.text(has_currency(frozen.rate) ? frozen.rate.currency.code() : std::string_view());
+        "rate_currencies",
+        [](ListText& out, const FrozenRate& frozen) {
+            out.add(has_currency(frozen.rate) ? frozen.rate.currency.code() : std::string_view());
         },
-        [](FrozenRate& frozen, const Field& f) {
+        [](FrozenRate& frozen, const ListValue& v) {
+            std::string none;
             if (has_currency(frozen.rate)) {
-                frozen.rate.currency = to_currency(f);
-            } else if (!to_text(f).empty()) {
+                v.read(frozen.rate.currency);
+            } else if (v.read(none); !none.empty()) {
                 throw_damaged("a rate of no amount has a currency");
             }
         });
@@ -154,15 +155,15 @@ void frozen_columns(Columns& columns, auto list) {
     std::vector<std::uint64_t> numbers;
     list("frozen_lines", &FrozenLine::line);
     list.special(
-        "frozen_rates", Type::kInt4,
-        [&rates](RowWriter& out, const FrozenLine& frozen) {
+        "frozen_rates",
+        [&rates](ListText& out, const FrozenLine& frozen) {
             auto found = std::find(rates.begin(), rates.end(), frozen.rate);
             if (found == rates.end()) {
                 found = rates.insert(rates.end(), frozen.rate);
             }
-            out.u4(static_cast<std::uint32_t>(found - rates.begin()) + 1);
+            out.add(static_cast<std::uint32_t>(found - rates.begin()) + 1);
         },
-        [&numbers](FrozenLine& /*frozen*/, const Field& f) { numbers.push_back(to_count(f)); });
+        [&numbers](FrozenLine& /*frozen*/, const ListValue& v) { v.read(numbers.emplace_back()); });
     rate_columns(columns.list(rates));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         if (numbers[i] == 0 || numbers[i] > rates.size()) {

@@ -1,7 +1,8 @@
 // Order row: an order as columns of sluice_ledger.orders. Internal to pg_store; pure.
 //
-// Lists are parallel arrays, so that every amount is a numeric that SQL can read. Only events and
-// candidates are packed, because they hold no money and only `sluice explain` reads them.
+// Lists are columns that belong together, each with a value of every item as text (list_text.hpp),
+// which views take apart. Only events and candidates are packed, because they hold no money and
+// only `sluice explain` reads them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ void decode_order(RowReader& row, OrderState& state);
 
 /// Returns names of the columns, separated.
 [[nodiscard]] const std::string& allocation_columns();
-/// Returns `accrual_allocated = <prefix>accrual_allocated::numeric[], ...`
+/// Returns `accrual_allocated = <prefix>accrual_allocated, ...`
 [[nodiscard]] std::string allocation_assignments(const char* prefix);
 /// Returns `$5::text[], ...`, an array over the orders for each column.
 [[nodiscard]] std::string allocation_parameters(std::size_t first);

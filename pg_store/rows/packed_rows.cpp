@@ -1,5 +1,7 @@
+#include "pg_store/rows/packed_rows.hpp"
+
 #include "pg_store/connection/packed.hpp"
-#include "pg_store/rows/rows.hpp"
+#include "pg_store/connection/row_reader.hpp"
 
 namespace sluice::pg {
 

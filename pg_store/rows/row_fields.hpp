@@ -14,7 +14,7 @@
 
 namespace sluice::pg {
 
-/// Writes one field: a column, or an element of an array.
+/// Writes one field, which is a column.
 struct FieldWriting {
     RowWriter& out;
 
@@ -28,7 +28,6 @@ struct FieldWriting {
     void operator()(const Currency& currency) const { out.text(currency.code()); }
     void operator()(const Decimal& value) const { out.numeric(value); }
     void operator()(const Digest256& digest) const { out.digest(digest); }
-    void operator()(const std::vector<Candidate>& list) const { out.bytes(pack_candidates(list)); }
     template <class Enum>
     requires std::is_enum_v<Enum>
     void operator()(Enum value) const { out.i2(static_cast<std::int16_t>(value)); }
@@ -60,9 +59,6 @@ struct FieldReading {
     void operator()(Currency& currency) const { currency = to_currency(field); }
     void operator()(Decimal& value) const { value = to_decimal(field); }
     void operator()(Digest256& digest) const { digest = to_digest<Digest256>(field); }
-    void operator()(std::vector<Candidate>& list) const {
-        list = unpack_candidates(to_text(field));
-    }
     template <class Enum>
     requires std::is_enum_v<Enum>
     void operator()(Enum& value) const { value = to_enum<Enum>(field); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pg_store/rows/list_text.hpp"
+
 namespace sluice::pg {
 namespace {
 
@@ -104,26 +106,27 @@ void read_balance(RowReader& row, Balance& balance) {
 namespace {
 
 /// A posting has a currency and an amount, a memo entry neither.
-JournalEntry entry_of(const Field& line, const Field& currency, const Field& amount,
-                      const Field& reason) {
+JournalEntry entry_of(const ListValue& line, const ListValue& currency, const ListValue& amount,
+                      const ListValue& reason) {
     JournalEntry entry;
-    entry.line = LineItemId(to_text(line));
-    entry.amount = to_decimal(amount);
-    entry.reason = to_enum<JournalReason>(reason);
+    std::string none;
+    line.read(entry.line);
+    amount.read(entry.amount);
+    reason.read(entry.reason);
     if (!is_memo(entry.reason)) {
-        entry.currency = to_currency(currency);
-    } else if (!to_text(currency).empty() || !entry.amount.is_zero()) {
+        currency.read(entry.currency);
+    } else if (currency.read(none); !none.empty() || !entry.amount.is_zero()) {
         throw_damaged("a memo entry has an amount");
     }
     return entry;
 }
 
 void read_entries(RowReader& row, JournalGroup& group) {
-    const std::vector<Field> ids = row.elements();
-    const std::vector<Field> currencies = row.elements();
-    const std::vector<Field> amounts = row.elements();
-    const std::vector<Field> reasons = row.elements();
-    const std::vector<Field> refers_to = row.elements();
+    const std::vector<ListValue> ids = list_values(row.next());
+    const std::vector<ListValue> currencies = list_values(row.next());
+    const std::vector<ListValue> amounts = list_values(row.next());
+    const std::vector<ListValue> reasons = list_values(row.next());
+    const std::vector<ListValue> refers_to = list_values(row.next());
     if (ids.empty()) {
         throw_damaged("it has no entries");
     }
@@ -135,7 +138,9 @@ void read_entries(RowReader& row, JournalGroup& group) {
     }
     for (std::size_t i = 0; i < ids.size(); ++i) {
         group.entries.push_back(entry_of(ids[i], currencies[i], amounts[i], reasons[i]));
-        group.entries.back().refers_to = refers_to.empty() ? 0 : to_count(refers_to[i]);
+        if (!refers_to.empty()) {
+            refers_to[i].read(group.entries.back().refers_to);
+        }
     }
 }
 
@@ -191,23 +196,20 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
     row.text(group.program.view()).text(group.creator.view());
     row.instant(group.recorded_at).instant(group.accounting_date);
     row.text(group.note).text(group.actor);  // as they are: the chain holds them
-    row.array(Type::kText, entries,
-              [](RowWriter& out, const JournalEntry& entry) { out.text(entry.line.view()); });
-    row.array(Type::kText, entries, [](RowWriter& out, const JournalEntry& entry) {
-        out.text(is_memo(entry.reason) ? std::string_view() : entry.currency.code());
-    });
-    row.array(Type::kNumeric, entries,
-              [](RowWriter& out, const JournalEntry& entry) { out.numeric(entry.amount); });
-    row.array(Type::kInt2, entries, [](RowWriter& out, const JournalEntry& entry) {
-        out.i2(static_cast<std::int16_t>(entry.reason));
-    });
     const bool refers = std::any_of(entries.begin(), entries.end(),
                                     [](const JournalEntry& entry) { return entry.refers_to != 0; });
-    if (refers) {
-        row.array(Type::kInt8, entries,
-                  [](RowWriter& out, const JournalEntry& entry) { out.u8(entry.refers_to); });
-    } else {
-        row.null();
+    ListText lines, currencies, amounts, reasons, refers_to;
+    for (const JournalEntry& entry : entries) {
+        lines.add(entry.line);
+        currencies.add(is_memo(entry.reason) ? std::string_view() : entry.currency.code());
+        amounts.add(entry.amount);
+        reasons.add(entry.reason);
+        if (refers) {
+            refers_to.add(entry.refers_to);
+        }
+    }
+    for (const ListText* list : {&lines, &currencies, &amounts, &reasons, &refers_to}) {
+        list->write_to(row);
     }
     row.digest(group.hash);
     row.u8(group.last_change).u8(group.order_change);

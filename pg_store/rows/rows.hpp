@@ -8,6 +8,7 @@
 #include "core/ledger/ledger.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
+#include "pg_store/rows/packed_rows.hpp"
 
 namespace sluice::pg {
 
@@ -72,16 +73,5 @@ inline constexpr const char* kCatalogColumns =
     "variant_skus";
 [[nodiscard]] CatalogRecord read_catalog(RowReader& row);
 void write_catalog(const CatalogRecord& record, RowWriter& row);
-
-// ---- Packed values, which only `sluice explain` reads. Unpacking throws DamagedField ------------
-
-/// 67 bytes each, big endian: seq 8, topic 1, decision 1, cancelled 1, anomalies 4, digest 16,
-/// version 8 + 4, received 8 + 4, first entry 8, node 4.
-[[nodiscard]] std::string pack_events(const EventTrace* events, std::size_t count);
-void unpack_events(std::string_view bytes, std::vector<EventTrace>& events);
-
-/// Type 1, verdict 1, code 4, touched 8 + 4, program and creator with a byte of length each.
-[[nodiscard]] std::string pack_candidates(const std::vector<Candidate>& candidates);
-[[nodiscard]] std::vector<Candidate> unpack_candidates(std::string_view bytes);
 
 }  // namespace sluice::pg

@@ -586,7 +586,7 @@ TEST_F(PostgresDamage, AnyValueOfAnyColumnIsAnErrorOrADeadLetterAndNoSignal) {
 }
 
 TEST_F(PostgresDamage, O6_AnEditedAccrualBecomesADeadLetterAndTheQueueContinues) {
-    ASSERT_TRUE(edit({"orders", "accrual_amounts", "_numeric"}, "'{99.00}'"));
+    ASSERT_TRUE(edit({"orders", "accrual_amounts", "text"}, "'99.00'"));
     const Outcome found = run_after(*open(), behind_);
     EXPECT_EQ(found.error, "");
     EXPECT_THAT(found.dead, HasSubstr("DAMAGED_ROW: the ledger holds a damaged row: table orders, "

@@ -20,10 +20,10 @@ UNION SELECT account, account_id FROM sluice_ledger.accounts;
 
 CREATE VIEW orders AS
 SELECT s.account_id, s.shop_id, o.order_id,
-       o.position_creators[o.live] AS creator_id, o.position_programs[o.live] AS program_id,
-       array_remove(ARRAY[sluice_ledger.attribution_name(o.position_types[o.live] & 1),
-                          sluice_ledger.attribution_name(o.position_types[o.live] & 2),
-                          sluice_ledger.attribution_name(o.position_types[o.live] & 4)], NULL)
+       l.creator AS creator_id, sluice_ledger.plain(l.program) AS program_id,
+       array_remove(ARRAY[sluice_ledger.attribution_name(l.types & 1),
+                          sluice_ledger.attribution_name(l.types & 2),
+                          sluice_ledger.attribution_name(l.types & 4)], NULL)
            AS attribution_types,
        o.amount, o.tax, o.shipping, o.currency,
        o.flags & 1 <> 0 AS held, o.flags & 2 <> 0 AS rejected, o.flags & 4 <> 0 AS barred,
@@ -32,62 +32,83 @@ SELECT s.account_id, s.shop_id, o.order_id,
        sluice_ledger.instant(o.version_s, o.version_ns) AS last_updated_at, h.node
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
-LEFT JOIN sluice_ledger.heads h ON h.number = o.last_node;
+LEFT JOIN sluice_ledger.heads h ON h.number = o.last_node
+CROSS JOIN LATERAL (
+    SELECT (sluice_ledger.elements(o.position_creators))[o.live] AS creator,
+           (sluice_ledger.elements(o.position_programs))[o.live] AS program,
+           (sluice_ledger.elements(o.position_types))[o.live]::smallint AS types) l;
 
 -- One row for each line, or entry by hand, and currency of each position.
 CREATE VIEW positions AS
 SELECT s.account_id, s.shop_id, o.order_id,
-       o.position_programs[d.position] AS program_id,
-       o.position_creators[d.position] AS creator_id,
-       d.position IS NOT DISTINCT FROM o.live AS live,
-       nullif(d.line, '') AS line_item_id, d.currency, d.accrued, d.allocated,
+       sluice_ledger.plain((sluice_ledger.elements(o.position_programs))[d.position::integer])
+           AS program_id,
+       (sluice_ledger.elements(o.position_creators))[d.position::integer] AS creator_id,
+       d.position::integer IS NOT DISTINCT FROM o.live AS live,
+       nullif(sluice_ledger.plain(d.line), '') AS line_item_id, d.currency,
+       d.accrued::numeric AS accrued, d.allocated::numeric AS allocated,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
-CROSS JOIN LATERAL unnest(o.accrual_positions, o.accrual_lines, o.accrual_currencies, o.accrual_amounts,
-                          o.accrual_allocated) AS d (position, line, currency, accrued, allocated);
+CROSS JOIN LATERAL unnest(sluice_ledger.elements(o.accrual_positions),
+                          sluice_ledger.elements(o.accrual_lines),
+                          sluice_ledger.elements(o.accrual_currencies),
+                          sluice_ledger.elements(o.accrual_amounts),
+                          sluice_ledger.elements(o.accrual_allocated))
+     AS d (position, line, currency, accrued, allocated);
 
 -- Lines of the live position, with the rate that was frozen for each.
 CREATE VIEW commissions AS
-SELECT s.account_id, s.shop_id, o.order_id, l.line_item_id, l.sku, l.variant_sku,
-       o.position_creators[o.live] AS creator_id, o.position_programs[o.live] AS program_id,
-       l.amount, l.tax, l.quantity, l.present,
-       CASE o.rate_kinds[f.rate] WHEN 1 THEN 'PERCENT' WHEN 2 THEN 'FIXED' WHEN 3 THEN 'PER_ORDER'
-       END AS rate_kind,
-       CASE WHEN o.rate_kinds[f.rate] <> 0 THEN o.rate_values[f.rate] END AS rate, o.currency,
+SELECT s.account_id, s.shop_id, o.order_id, sluice_ledger.plain(l.line_item_id) AS line_item_id,
+       sluice_ledger.plain(l.sku) AS sku, sluice_ledger.plain(l.variant_sku) AS variant_sku,
+       (sluice_ledger.elements(o.position_creators))[o.live] AS creator_id,
+       sluice_ledger.plain((sluice_ledger.elements(o.position_programs))[o.live]) AS program_id,
+       l.amount::numeric AS amount, l.tax::numeric AS tax, l.quantity::integer AS quantity,
+       l.present::boolean AS present,
+       CASE f.kind WHEN '1' THEN 'PERCENT' WHEN '2' THEN 'FIXED' WHEN '3' THEN 'PER_ORDER' END
+           AS rate_kind,
+       CASE WHEN f.kind <> '0' THEN f.value::numeric END AS rate, o.currency,
        sluice_ledger.instant(o.ordered_s, o.ordered_ns) AS ordered_at
 FROM sluice_ledger.orders o
 JOIN sluice_ledger.shops s ON s.shop = o.shop
-CROSS JOIN LATERAL unnest(o.line_ids, o.line_skus, o.line_variant_skus, o.line_amounts,
-                          o.line_taxes, o.line_quantities, o.line_present)
+CROSS JOIN LATERAL unnest(sluice_ledger.elements(o.line_ids), sluice_ledger.elements(o.line_skus),
+                          sluice_ledger.elements(o.line_variant_skus),
+                          sluice_ledger.elements(o.line_amounts),
+                          sluice_ledger.elements(o.line_taxes),
+                          sluice_ledger.elements(o.line_quantities),
+                          sluice_ledger.elements(o.line_present))
      AS l (line_item_id, sku, variant_sku, amount, tax, quantity, present)
 LEFT JOIN LATERAL (
-    SELECT f.rate FROM unnest(o.frozen_positions, o.frozen_lines, o.frozen_rates)
-         AS f (position, line, rate)
-    WHERE f.position = o.live AND f.line = l.line_item_id) f ON true
+    SELECT (sluice_ledger.elements(o.rate_kinds))[f.rate::integer] AS kind,
+           (sluice_ledger.elements(o.rate_values))[f.rate::integer] AS value
+    FROM unnest(sluice_ledger.elements(o.frozen_positions), sluice_ledger.elements(o.frozen_lines),
+                sluice_ledger.elements(o.frozen_rates)) AS f (position, line, rate)
+    WHERE f.position::integer = o.live AND f.line = l.line_item_id) f ON true
 WHERE o.live IS NOT NULL;
 
 -- Postings and memo entries. A memo entry has no ledger accounts, amount and currency.
 CREATE VIEW journal AS
 SELECT h.node, j.first_entry + e.position - 1 AS entry, j.event_seq,
        nullif(j.command_id, '') AS command_id, a.account_id, s.shop_id,
-       nullif(j.order_id, '') AS order_id, nullif(e.line_id, '') AS line_item_id,
+       nullif(j.order_id, '') AS order_id, nullif(sluice_ledger.plain(e.line_id), '') AS line_item_id,
        nullif(j.creator, '') AS creator_id, nullif(j.program, '') AS program_id,
        nullif(e.currency, '') AS currency,
-       CASE WHEN e.currency <> '' THEN e.amount END AS amount,
-       sluice_ledger.debit_account(e.reason, j.payout_id) AS debit_account,
-       sluice_ledger.credit_account(e.reason, j.payout_id) AS credit_account,
-       sluice_ledger.reason_name(e.reason) AS reason,
+       CASE WHEN e.currency <> '' THEN e.amount::numeric END AS amount,
+       sluice_ledger.debit_account(e.reason::smallint, j.payout_id) AS debit_account,
+       sluice_ledger.credit_account(e.reason::smallint, j.payout_id) AS credit_account,
+       sluice_ledger.reason_name(e.reason::smallint) AS reason,
        nullif(j.payout_id, '') AS payout_id,
        sluice_ledger.instant(j.recorded_s, j.recorded_ns) AS recorded_at,
        sluice_ledger.instant(j.accounting_s, j.accounting_ns) AS accounting_date,
-       nullif(e.refers_to, 0) AS refers_to,
+       nullif(e.refers_to::bigint, 0) AS refers_to,
        nullif(j.note, '') AS note, nullif(j.actor, '') AS actor
 FROM sluice_ledger.journal j
 JOIN sluice_ledger.heads h ON h.number = j.node
 LEFT JOIN sluice_ledger.shops s ON s.shop = j.shop
 LEFT JOIN sluice_ledger.account_ids a ON a.account = j.account
-CROSS JOIN LATERAL unnest(j.line_ids, j.currencies, j.amounts, j.reasons, j.refers_to)
+CROSS JOIN LATERAL unnest(sluice_ledger.elements(j.line_ids), sluice_ledger.elements(j.currencies),
+                          sluice_ledger.elements(j.amounts), sluice_ledger.elements(j.reasons),
+                          sluice_ledger.elements(j.refers_to))
      WITH ORDINALITY AS e (line_id, currency, amount, reason, refers_to, position);
 
 -- Which part of `owed` is pending, blocked or payable is for the rules to say.
