@@ -32,9 +32,6 @@ Error error_of(const pg_result* result) {
             "PostgreSQL: " + one_line(words) + " (SQLSTATE " + std::string(state) + ")"};
 }
 
-/// How Citus reports rows of a COPY that a Citus node refused: in words only.
-constexpr std::string_view kNoReason("(SQLSTATE XX000)");
-
 /// Views of the fields of a row, as libpq wants parameters.
 struct BoundFields {
     explicit BoundFields(std::string_view bytes) {
@@ -139,6 +136,7 @@ bool Connection::reset() noexcept {
         if (broken()) {
             return false;
         }
+        drop_copies();
         if (!pending_.empty()) {
             sync();
         }
@@ -154,6 +152,7 @@ bool Connection::reset() noexcept {
 // ---- Statements ---------------------------------------------------------------------------------
 
 void Connection::enter_pipeline() {
+    end_copies();
     if (in_pipeline_) {
         return;
     }
@@ -164,6 +163,7 @@ void Connection::enter_pipeline() {
 }
 
 void Connection::leave_pipeline() {
+    end_copies();
     if (!pending_.empty()) {
         sync();
     }
@@ -356,75 +356,6 @@ void Connection::script(const std::string& sql) {
     leave_pipeline();
     warning_.clear();
     if (PQsendQuery(conn_, sql.c_str()) != 1) {
-        throw_gone();
-    }
-    take_simple();
-}
-
-void Connection::put_copy_data(std::string_view bytes) {
-    wait_began_ = steady_now();
-    for (;;) {
-        const int put = PQputCopyData(conn_, bytes.data(), static_cast<int>(bytes.size()));
-        if (put == 1) {
-            return;
-        }
-        if (put < 0) {
-            throw_gone();
-        }
-        wait(true);
-    }
-}
-
-void Connection::copy_in(const std::string& sql, std::string_view rows) {
-    if (inserts_) {
-        insert_each(sql, rows);
-        return;
-    }
-    try {
-        copy_all(sql, rows);
-    } catch (const LedgerFailure& failure) {
-        if (!is_distributed_ || failure.error().message.find(kNoReason) == std::string::npos) {
-            throw;
-        }
-        inserts_ = true;
-        throw LedgerFailure({ErrorCode::kBusy, failure.error().message});
-    }
-}
-
-/// Executes `COPY table (columns) FROM ...` as one `INSERT INTO table (columns) VALUES ...` per
-/// row.
-void Connection::insert_each(const std::string& copy, std::string_view rows) {
-    constexpr std::string_view kCopy("COPY ");
-    const std::string into =
-        "INSERT INTO " + copy.substr(kCopy.size(), copy.find(" FROM STDIN") - kCopy.size());
-    while (!rows.empty()) {
-        Unpacker in(rows);
-        const std::size_t fields = in.number<std::uint16_t>();
-        std::string values;
-        std::size_t end = 2;
-        for (std::size_t i = 1; i <= fields; ++i) {
-            values += (i == 1 ? "$" : ", $") + std::to_string(i);
-            const auto size = static_cast<std::size_t>(std::max(in.number<std::int32_t>(), 0));
-            end += 4 + in.bytes(size).size();
-        }
-        send_row(into + " VALUES (" + values + ")", rows.substr(2, end - 2));
-        rows.remove_prefix(end);
-    }
-    sync();
-}
-
-void Connection::copy_all(const std::string& sql, std::string_view rows) {
-    constexpr std::string_view kHead("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19);
-    constexpr std::string_view kEnd("\377\377", 2);
-    constexpr std::size_t kPiece = 1U << 20;
-    script(sql);
-    put_copy_data(kHead);
-    for (std::size_t at = 0; at < rows.size(); at += kPiece) {
-        put_copy_data(rows.substr(at, kPiece));
-        flush_some();
-    }
-    put_copy_data(kEnd);
-    if (PQputCopyEnd(conn_, nullptr) < 0) {
         throw_gone();
     }
     take_simple();

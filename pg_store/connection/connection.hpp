@@ -90,8 +90,17 @@ public:
     /// ledger is distributed, a Citus node's refusal has no SQLSTATE. It is kBusy, and the next
     /// time the same rows are inserted one by one, so that the error has one.
     void copy_in(const std::string& sql, std::string_view rows);
+    /// Copies rows as copy_in() does, while the caller does other things: pump() sends them piece
+    /// by piece. Whatever asks the server next waits until they are copied, and throws their
+    /// failure. Requires: the ledger is not distributed.
+    void copy_behind(std::string sql, std::string rows);
+    /// Sends what the server takes without a wait. Throws the failure of rows that were copied.
+    void pump();
+    /// Returns whether copy_behind() failed since trust_copies(), so that rows which cannot exist
+    /// may exist after all.
+    [[nodiscard]] bool doubts_new_rows() const noexcept { return doubts_new_rows_; }
     /// Resumes COPY, because rows rejected without an SQLSTATE are now stored or dead-lettered.
-    void trust_copies() noexcept { inserts_ = false; }
+    void trust_copies() noexcept { inserts_ = doubts_new_rows_ = false; }
     /// Several statements in one string, outside of pipelines (migrations).
     void script(const std::string& sql);
 
@@ -124,6 +133,13 @@ private:
         Handler handler;
         const char* prepares = nullptr;  ///< The statement, if this only prepares it.
     };
+    /// A COPY behind the caller's back. The server answers the statement, and again the last row.
+    struct CopyBehind {
+        enum class Step : std::uint8_t { kStatement, kBegun, kRows, kEnded };
+        std::string sql, rows;
+        std::size_t sent = 0;  ///< Bytes of `rows`.
+        Step step = Step::kStatement;
+    };
 
     void connect(std::chrono::seconds patience);
     void queue(int sent, Pending pending);
@@ -136,9 +152,15 @@ private:
     void wait(bool for_writing);
     [[noreturn]] void throw_gone();
     void copy_all(const std::string& sql, std::string_view rows);
+    [[nodiscard]] bool go_on(CopyBehind& copy);
+    [[nodiscard]] bool take_answer(CopyBehind& copy);
+    void put_piece(CopyBehind& copy);
+    void end_copies();
+    void drop_copies();
     void send_row(const std::string& sql, std::string_view row, Handler handler = {});
     void insert_each(const std::string& copy, std::string_view rows);
     void put_copy_data(std::string_view bytes);
+    void put_copy_end();
     void remember(std::exception_ptr failure);
     void throw_remembered();
     void take_simple();
@@ -147,6 +169,7 @@ private:
     pg_conn* conn_;
     Waiting waiting_;
     std::deque<Pending> pending_;
+    std::deque<CopyBehind> behind_;
     std::set<const char*> prepared_;
     Clock::time_point wait_began_{};
     std::string warning_;
@@ -155,6 +178,7 @@ private:
     bool given_up_ = false;
     bool is_distributed_ = false;
     bool inserts_ = false;  ///< Insert row by row instead of COPY.
+    bool doubts_new_rows_ = false;
     bool in_pipeline_ = false;
 };
 

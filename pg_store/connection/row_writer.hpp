@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/values/decimal.hpp"
 #include "core/values/timestamp.hpp"
@@ -64,6 +65,8 @@ public:
     [[nodiscard]] const std::string& view() const noexcept { return buffer_; }
     [[nodiscard]] bool empty() const noexcept { return buffer_.empty(); }
     void clear() { buffer_.clear(); }
+    /// Returns the bytes, and begins again.
+    [[nodiscard]] std::string take() { return std::exchange(buffer_, {}); }
     /// A COPY row begins with its number of fields.
     void begin_copy_row(std::int16_t fields) { put(fields); }
 

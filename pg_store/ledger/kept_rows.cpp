@@ -10,6 +10,9 @@ constexpr std::size_t kRowsMax = 5000;
 constexpr std::size_t kBulkBytesMax = 4U << 20;
 /// From this number of rows on, COPY saves more time than the end of the pipeline costs.
 constexpr std::size_t kCopiedFrom = 256;
+/// New rows of one table that are copied before the commit. Each COPY of short rows makes buffers
+/// for up to a thousand of them first, so fewer cost more.
+constexpr std::size_t kStagedFrom = 3000;
 
 }  // namespace
 
@@ -22,7 +25,7 @@ void KeptTables::know(RowView row, bool exists) {
     if (!entry->second.changed) {
         entry->second.row = exists ? std::optional<AnyRow>(row) : std::nullopt;
     }
-    if (table.kept.size() > kRowsMax && !table.changed) {
+    if (table.kept.size() > kRowsMax && !table.changed && !table.is_staged) {
         table.kept.clear();
     }
 }
@@ -75,7 +78,12 @@ void KeptTables::erase_row(RowView row) {
 
 void KeptTables::change(RowView row, std::optional<AnyRow> value) {
     Table& table = kept(row.table());
-    Kept& entry = table.kept[sort_key(row)];
+    const auto [place, is_unknown] = table.kept.try_emplace(sort_key(row));
+    Kept& entry = place->second;
+    if (is_unknown && value && is_of_new_order(row)) {
+        entry.is_new = true;
+        ++table.new_count;
+    }
     if (!value) {
         entry.erased.emplace(row);
     }
@@ -91,6 +99,41 @@ void KeptTables::write_bulk(const DescribedTable& table) {
     if (!bulk.empty()) {
         connection_.copy_in(sql_of(table).copy_in(), bulk.view());
         bulk.clear();
+    }
+}
+
+void KeptTables::stage_tables(std::vector<StagedRows>& staged, bool is_last) {
+    if (connection_.is_distributed() || connection_.doubts_new_rows()) {
+        return;
+    }
+    for (const DescribedTable& table : described_tables()) {
+        Table& of = kept(table);
+        if (of.new_count < (is_last ? kCopiedFrom : kStagedFrom)) {
+            continue;
+        }
+        RowWriter rows;
+        of.changed = false;
+        for (auto& [key, entry] : of.kept) {
+            if (entry.changed && entry.is_new && entry.row) {
+                copy_row(entry.row->view(), head_.number, rows);
+                entry.erased.reset();
+                entry.changed = entry.is_new = false;
+            }
+            of.changed = of.changed || entry.changed;
+        }
+        of.new_count = 0;
+        of.is_staged = true;
+        if (!rows.empty()) {
+            staged.push_back({&sql_of(table).copy_in(), rows.take()});
+        }
+    }
+}
+
+void KeptTables::drop_staged() {
+    for (Table& of : tables_) {
+        if (std::exchange(of.is_staged, false) && !of.changed && of.kept.size() > kRowsMax / 2) {
+            of.kept.clear();
+        }
     }
 }
 
@@ -116,9 +159,10 @@ void KeptTables::flush_table(const DescribedTable& table) {
         if (entry.changed && entry.erased && (!entry.row || table.write_once)) {
             gone.add_key(entry.erased->view(), head_.number);
         }
-        entry.changed = false;
+        entry.changed = entry.is_new = false;
         entry.erased.reset();
     }
+    of.new_count = 0;
     send_rows({sql_of(table).erase_many().c_str()}, gone);
     if (!put.empty()) {
         write(table, put);

@@ -35,6 +35,21 @@ protected:
     /// that it exists.
     bool asks_for(RowView key);
 
+    /// New rows, for a COPY that takes place while the next inputs are applied.
+    struct StagedRows {
+        const std::string* copy = nullptr;  ///< The statement, which is kept for ever.
+        std::string rows;
+    };
+    /// Takes the new rows that are as many as a COPY is worth. Until drop_staged(), they are not to
+    /// be read from the server, which does not have them yet.
+    /// @param is_last  No more rows are expected.
+    void stage_tables(std::vector<StagedRows>& staged, bool is_last);
+    /// The server will have the staged rows before it answers.
+    void drop_staged();
+    /// Returns whether the row is of an order that the database did not have when this transaction
+    /// read it, so that it does not have the row either.
+    [[nodiscard]] virtual bool is_of_new_order(RowView row) const = 0;
+
     /// Writes what changed, in one table or in all.
     void flush_table(const DescribedTable& table);
     void flush_tables();
@@ -46,10 +61,13 @@ private:
         std::optional<AnyRow> row;     ///< No value if there is none.
         std::optional<AnyRow> erased;  ///< Its key, if it is to be erased, and perhaps put again.
         bool changed = false;
+        bool is_new = false;  ///< The database cannot have a row with this key.
     };
     struct Table {
         std::map<std::string, Kept> kept;
         bool changed = false;
+        bool is_staged = false;
+        std::size_t new_count = 0;  ///< About how many changed rows are new.
         /// Rows of a table that is written in bulk, for COPY. Only while none of the table is kept,
         /// so that what comes later finds them written.
         RowWriter bulk;

@@ -126,6 +126,7 @@ void Reads::fetch_orders(std::span<const OrderKey> keys, bool locks, CachedOrder
             CachedOrder& order = orders[key];
             order.state.key = std::move(key);
             order.stored = order.exists = true;
+            order.is_new = false;
             try {
                 order.revision = row.u8();
                 decode_order(row, order.state);

@@ -69,6 +69,7 @@ struct CachedOrder {
     OrderState state;
     bool stored = false;  ///< It is in the table, with `revision`.
     bool exists = false;
+    bool is_new = true;           ///< It was not in the table when this transaction read it.
     bool changed = false;         ///< Not written yet.
     bool only_allocated = false;  ///< Only put_allocated() changed it since it was written.
     std::uint64_t revision = 0;

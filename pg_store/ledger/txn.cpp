@@ -151,6 +151,7 @@ void PgTxn::settle() {
 
 void PgTxn::begin_reading() {
     take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
+    send_staged();
 }
 
 // ---- Commit -------------------------------------------------------------------------------------

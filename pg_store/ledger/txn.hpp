@@ -84,6 +84,7 @@ public:
 protected:
     void begin_reading() override;
     void settle() override;
+    [[nodiscard]] bool is_of_new_order(RowView row) const override;
 
 private:
     enum class WriterLock : std::uint8_t { kNone, kShared, kExclusive };
@@ -141,10 +142,14 @@ private:
     void forget_cached(RowView row, bool exists);
     // txn_flush.cpp
     void flush();
+    void stage(bool is_last);
+    void send_staged();
+    void pump_now_and_then();
     void flush_orders();
     void update_order(const OrderKey& key, CachedOrder& order);
     void replace_orders(const std::vector<ChangedOrder>& changed);
     void copy_orders(const std::vector<ChangedOrder>& added);
+    [[nodiscard]] std::string encode_new(const std::vector<ChangedOrder>& added);
     void update_allocations(const std::vector<ChangedOrder>& changed);
     void flush_journal();
     void flush_balances();
@@ -174,6 +179,8 @@ private:
     std::optional<std::optional<Work>> first_work_;
 
     RowWriter journal_;
+    std::vector<StagedRows> staged_;  ///< Encoded, and not sent yet.
+    unsigned changes_count_ = 0;      ///< Since the transaction began, to pump now and then.
     std::map<BalanceKey, Delta> balances_;
     std::map<VariantKey, bool> variant_rows_;  ///< False if the row is deleted.
 };

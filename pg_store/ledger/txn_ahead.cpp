@@ -314,10 +314,12 @@ void PgTxn::serialize(const UpcomingKeys& keys) {
 std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
     const UpcomingKeys keys = ahead_.keys(inputs, holds_some, lock_ == WriterLock::kExclusive);
     if (keys.inputs_count != 0) {
+        stage(false);
         const bool alone = keys.command || keys.deletes || !keys.devices.empty() ||
                            ahead_.runs_alone(keys, head_.programs_revision);
         send_lock(alone ? WriterLock::kExclusive : WriterLock::kShared);
         fetch(keys);
+        send_staged();
         serialize(keys);
         std::vector<ShopText> skus;
         for (const ShopText& sku : keys.skus) {

@@ -19,11 +19,71 @@ constexpr std::size_t kReplacedFrom = 64;
 }  // namespace
 
 void PgTxn::flush() {
+    stage(true);
+    send_staged();
     flush_orders();
     flush_journal();
     flush_tables();
     flush_balances();
     flush_variants();
+}
+
+// ---- Rows that are copied while the next inputs are applied -------------------------------------
+
+namespace {
+
+const std::string& copy_orders_statement() {
+    static const std::string kCopy =
+        copy_into("orders", "account, shop, order_id, revision, " + order_columns());
+    return kCopy;
+}
+
+const std::string& copy_journal_statement() {
+    static const std::string kCopy = copy_into("journal", kJournalColumns);
+    return kCopy;
+}
+
+constexpr auto kByKey = [](const auto& a, const auto& b) { return *a.first < *b.first; };
+
+}  // namespace
+
+/// Encodes the rows that are new since the last call. send_staged() sends them.
+/// @param is_last  No more inputs are expected.
+void PgTxn::stage(bool is_last) {
+    if (connection_.is_distributed()) {
+        return;
+    }
+    std::vector<ChangedOrder> added;
+    for (auto& [key, order] : orders_) {
+        if (order.changed && !order.stored) {
+            added.emplace_back(&key, &order);
+            order.changed = order.only_allocated = false;
+        }
+    }
+    std::sort(added.begin(), added.end(), kByKey);
+    if (!added.empty()) {
+        staged_.push_back({&copy_orders_statement(), encode_new(added)});
+    }
+    if (!journal_.empty()) {
+        staged_.push_back({&copy_journal_statement(), journal_.take()});
+    }
+    stage_tables(staged_, is_last);
+}
+
+void PgTxn::send_staged() {
+    for (StagedRows& staged : staged_) {
+        connection_.copy_behind(*staged.copy, std::move(staged.rows));
+    }
+    staged_.clear();
+    drop_staged();
+}
+
+/// Sends further rows that are copied, after every fourth change.
+void PgTxn::pump_now_and_then() {
+    constexpr unsigned kEvery = 4;
+    if (++changes_count_ % kEvery == 0) {
+        connection_.pump();
+    }
 }
 
 // ---- Orders and the journal ---------------------------------------------------------------------
@@ -44,12 +104,9 @@ void PgTxn::flush_orders() {
             order.changed = order.only_allocated = false;
         }
     }
-    const auto by_key = [](const ChangedOrder& a, const ChangedOrder& b) {
-        return *a.first < *b.first;
-    };
-    std::sort(allocated.begin(), allocated.end(), by_key);
+    std::sort(allocated.begin(), allocated.end(), kByKey);
     update_allocations(allocated);
-    std::sort(changed.begin(), changed.end(), by_key);
+    std::sort(changed.begin(), changed.end(), kByKey);
     if (lock_ == WriterLock::kExclusive && changed.size() >= kReplacedFrom) {
         replace_orders(changed);
         added.insert(added.end(), changed.begin(), changed.end());
@@ -58,7 +115,7 @@ void PgTxn::flush_orders() {
             update_order(*key, *order);
         }
     }
-    std::sort(added.begin(), added.end(), by_key);
+    std::sort(added.begin(), added.end(), kByKey);
     copy_orders(added);
 }
 
@@ -109,19 +166,22 @@ void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
     });
 }
 
-void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
-    static const std::string kCopy =
-        copy_into("orders", "account, shop, order_id, revision, " + order_columns());
+std::string PgTxn::encode_new(const std::vector<ChangedOrder>& added) {
     RowWriter rows;
     for (const auto& [key, order] : added) {
+        pump_now_and_then();
         order->stored = true;
         rows.begin_copy_row(static_cast<std::int16_t>(order_columns_count() + 4));
         rows.u4(key->account.value).u4(key->shop.value).text(key->order_id.view());
         rows.u8(++order->revision);
         encode_order(order->state, rows);
     }
-    if (!rows.empty()) {
-        connection_.copy_in(kCopy, rows.view());
+    return rows.take();
+}
+
+void PgTxn::copy_orders(const std::vector<ChangedOrder>& added) {
+    if (!added.empty()) {
+        connection_.copy_in(copy_orders_statement(), encode_new(added));
     }
 }
 
@@ -157,9 +217,8 @@ void PgTxn::update_allocations(const std::vector<ChangedOrder>& changed) {
 }
 
 void PgTxn::flush_journal() {
-    static const std::string kCopy = copy_into("journal", kJournalColumns);
     if (!journal_.empty()) {
-        connection_.copy_in(kCopy, journal_.view());
+        connection_.copy_in(copy_journal_statement(), journal_.view());
         journal_.clear();
     }
 }

@@ -24,6 +24,7 @@ Error other_registry(const ShopRow& wanted) {
 // ---- Kept ---------------------------------------------------------------------------------------
 
 void PgTxn::put_order(const OrderState& state) {
+    pump_now_and_then();
     CachedOrder& order = cached(state.key);
     order.state = state;
     order.exists = order.changed = true;
@@ -92,6 +93,30 @@ void PgTxn::put_row(RowView row) {
     if (row.is<DeadLetter>()) {
         flush_table(row.table());  // bodies may be large: they are not held together
     }
+}
+
+bool PgTxn::is_of_new_order(RowView row) const {
+    const auto is_new = [this](const OrderKey& key) {
+        const auto known = orders_.find(key);
+        return known != orders_.end() && known->second.is_new;
+    };
+    const auto is_row_of_new = [&](const auto& of) {
+        return is_new({of.account, of.shop, of.order_id});
+    };
+    if (row.is<OpenAmount>()) {
+        return is_row_of_new(row.as<OpenAmount>());
+    }
+    if (row.is<OrderByCode>()) {
+        return is_row_of_new(row.as<OrderByCode>());
+    }
+    if (row.is<OrderByNumber>()) {
+        return is_row_of_new(row.as<OrderByNumber>());
+    }
+    if (row.is<WaitingOrder>()) {
+        const WaitingOrder& waiting = row.as<WaitingOrder>();
+        return is_new({waiting.key.account, waiting.shop, waiting.order_id});
+    }
+    return false;
 }
 
 void PgTxn::erase_row(RowView row) {

@@ -1,11 +1,13 @@
-// Tests of PostgreSQL alone: slices of many orders, a schema of an earlier format, and the views
-// that people read.
+// Tests of PostgreSQL alone: slices of many orders, batches of several parts, a schema of an
+// earlier format, lists as texts, and the views that people read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,11 @@
 #include "core/values/money.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/ledger/ledger.hpp"
+#include "pg_store/rows/list_text.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/postgres_server.hpp"
+#include "unit/ledger/worker_scene.hpp"
 
 namespace sluice::test {
 namespace {
@@ -142,6 +146,88 @@ TEST(PostgresTables, N4_ThousandsOfItemsComeBackInTheirOrder) {
     EXPECT_EQ(next, kItems);
 }
 
+// ---- Batches whose rows are copied while their later inputs are applied
+// --------------------------
+
+class PostgresBatches : public testing::Test {
+protected:
+    static constexpr int kOrders = 3500;  // more than are announced to the ledger together
+
+    void SetUp() override {
+        if (PostgresServer::instance().is_given()) {
+            GTEST_SKIP() << "it needs a database of its own";
+        }
+        store_.program_and_creator();
+        store_.drain_all();
+    }
+    static worker::DrainOptions one_batch() {
+        worker::DrainOptions options;
+        options.batch.time_max = std::chrono::minutes{1};
+        return options;
+    }
+    [[nodiscard]] static std::unique_ptr<pg::Connection> session() {
+        return pg::Connection::open(database("scene"), {});
+    }
+    [[nodiscard]] static std::int64_t count(const std::string& rows) {
+        return session()->query_text("SELECT count(*) FROM sluice_ledger." + rows).row(0).i8();
+    }
+
+    WorkerScene store_{WorkerLedger::kPostgres};
+};
+
+TEST_F(PostgresBatches, N4_OrdersThatAreCopiedAlreadyChangeAgainInTheSameBatch) {
+    store_.orders(0, kOrders);
+    for (int i = 0; i < kOrders; i += 7) {
+        const std::string id = "o" + std::to_string(i);
+        store_.order(id, 2, "40.00", i % 2 == 0 ? "SPRING" : "ANOTHER");
+        store_.order(id, 1);  // a duplicate
+    }
+    store_.orders(kOrders, 10);
+    store_.drain_all(one_batch());
+    EXPECT_EQ(count("batches WHERE last_seq - first_seq > 3000"), 1) << "several batches";
+    EXPECT_EQ(count("orders"), kOrders + 10);
+    EXPECT_EQ(store_.audit(), "nothing");
+}
+
+/// A batch that fails is taken apart until the order that the server refuses is alone.
+TEST_F(PostgresBatches, AnOrderThatTheServerRefusesFromAnEarlierPartIsTheOnlyDeadLetter) {
+    session()->script("ALTER TABLE sluice_ledger.orders ADD CHECK (order_id <> 'o3')");
+    store_.orders(0, kOrders);
+    store_.drain_all(one_batch());
+    EXPECT_EQ(count("orders"), kOrders - 1);
+    EXPECT_EQ(count("dead"), 1);
+    EXPECT_EQ(count("orders_by_code"), kOrders - 1);
+}
+
+/// Rows of new orders are copied, because the ledger cannot have them.
+TEST_F(PostgresBatches, ARowOfANewOrderThatSomeoneInsertedByHandIsReplaced) {
+    store_.orders(0, kOrders);
+    store_.drain_all(one_batch());
+    session()->script(
+        "UPDATE sluice_ledger.open SET order_id = 'p' || substr(order_id, 2) WHERE order_id = "
+        "'o8'; "
+        "UPDATE sluice_ledger.open SET amount = 77 WHERE order_id = 'p8'");
+    for (int i = 0; i < 300; ++i) {
+        store_.order("p" + std::to_string(i), 1);
+    }
+    store_.drain_all(one_batch());
+    EXPECT_EQ(count("open WHERE order_id = 'p8' AND amount = 10"), 1);
+    EXPECT_EQ(count("open"), kOrders + 300 - 1);
+}
+
+/// An input whose damage stops its batch while rows are copied behind it leaves a usable session.
+TEST_F(PostgresBatches, AnInputThatCannotBeAppliedLeavesTheRestOfItsBatch) {
+    store_.orders(0, 10);
+    store_.drain_all();
+    session()->script("UPDATE sluice_ledger.orders SET line_amounts = 'x' WHERE order_id = 'o5'");
+    store_.orders(10, kOrders);
+    store_.order("o5", 2);
+    store_.orders(10 + kOrders, 10);
+    store_.drain_all(one_batch());
+    EXPECT_EQ(count("orders"), kOrders + 20);
+    EXPECT_EQ(count("dead"), 1);
+}
+
 // ---- A schema of an earlier format --------------------------------------------------------------
 
 class PostgresEarlierFormat : public testing::Test {
@@ -191,6 +277,45 @@ TEST_F(PostgresEarlierFormat, IsCreatedAgainAfterItWasDropped) {
     const auto again = pg::migrate(url);
     ASSERT_TRUE(again.ok());
     EXPECT_TRUE(again->applied.empty());
+}
+
+// ---- Lists as texts
+// -------------------------------------------------------------------------------
+
+TEST(PostgresLists, TheFunctionsOfTheSchemaReadThemAsTheProgramDoes) {
+    const std::unique_ptr<Ledger> ledger = make_ledger("Postgres");
+    const auto session = pg::Connection::open(database(), {});
+    const std::vector<std::vector<std::optional<std::string>>> lists{
+        {""},
+        {"a"},
+        {"", ""},
+        {"a", std::nullopt, "b"},
+        {std::nullopt},
+        {"a\x1f"
+         "b",
+         "\x1a", "\x1b",
+         "\x1bs\x1bn\x1b"
+         "e",
+         "\x1b\x1f\x1a", "s", "\\", "{}", "NULL"}};
+    for (const auto& list : lists) {
+        pg::ListText text;
+        for (const auto& value : list) {
+            text.add(value);
+        }
+        pg::RowWriter row;
+        text.write_to(row);
+        std::vector<std::optional<std::string>> found;
+        const pg::Rows rows = session->query_text(
+            "SELECT sluice_ledger.plain(e) FROM unnest(sluice_ledger.elements($1::text)) "
+            "WITH ORDINALITY AS u (e, n) ORDER BY n",
+            row);
+        for (int i = 0; i < rows.count(); ++i) {
+            const pg::Field field = rows.row(i).next();
+            found.push_back(field ? std::optional<std::string>(*field) : std::nullopt);
+        }
+        EXPECT_EQ(found, list);
+    }
+    EXPECT_TRUE(session->query_text("SELECT sluice_ledger.elements(NULL)").row(0).next_is_null());
 }
 
 // ---- Views --------------------------------------------------------------------------------------
