@@ -1,5 +1,6 @@
 #include "core/exports/tables.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "core/lists/overview.hpp"
 #include "core/lists/payouts.hpp"
 #include "core/lists/periods.hpp"
+#include "core/lists/plain_lists.hpp"
 #include "core/lists/referred_nodes.hpp"
 #include "core/lists/report.hpp"
 #include "core/positions/open_amounts.hpp"
@@ -20,7 +22,7 @@
 namespace sluice::exports {
 namespace {
 
-/// Index in export_tables().
+/// Index in export_tables(). Tables of further plain lists come behind these, and `changes` last.
 enum Table : std::size_t {
     kOrders,
     kPositions,
@@ -37,8 +39,18 @@ enum Table : std::size_t {
     kLinks,
     kClickDays,
     kLinkDays,
-    kChanges,
 };
+
+constexpr std::string_view kChanges = "changes";
+
+std::size_t table_named(std::string_view name) {
+    const auto found = std::ranges::find(export_tables(), name, &ExportTable::name);
+    return static_cast<std::size_t>(found - export_tables().begin());
+}
+
+ExportTable plain_table(const lists::PlainList& list) {
+    return {list.exported_as, list.exported().columns()};
+}
 
 /// Fills the tables of one export.
 class TableWriter {
@@ -61,19 +73,19 @@ public:
 
 private:
     /// Passes the line on. Requires: the output wants more. Every scan ends with the export.
-    bool add(Table table) {
+    bool add(std::size_t table) {
         return wants_more_ = out_.add(export_tables()[table], line(table).end());
     }
     /// Adds a row of the table's list, unless the export has ended.
     template <class Of>
-    bool add(Table table, const lists::List<Of>& list, const Of& of) {
+    bool add(std::size_t table, const lists::List<Of>& list, const Of& of) {
         if (wants_more_) {
             line(table).add(list, of);
             add(table);
         }
         return wants_more_;
     }
-    ExportLine& line(Table table) { return lines_[table]; }
+    ExportLine& line(std::size_t table) { return lines_[table]; }
 
     void write_orders();
     void add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes);
@@ -87,6 +99,7 @@ private:
     void write_products();
     void add_product(const ShopRow& shop, const CatalogRecord& record);
     void write_periods();
+    void write_plain(const lists::PlainList& list);
     /// Returns an empty text if the ledger does not know the account.
     [[nodiscard]] std::string_view account_id(AccountNumber account) const {
         const auto found = accounts_.find(account);
@@ -112,9 +125,6 @@ bool TableWriter::write_all(Timestamp now) {
                                                 {account->second, balance.key.creator, balance});
     });
     write_payouts();
-    ledger_.scan(PayoutItem{}, {}, [this](const PayoutItem& item) {
-        return add(kPayoutItems, lists::exported_payout_item_list(), item);
-    });
     write_anomalies();
     write_products();
     write_periods();
@@ -128,6 +138,11 @@ bool TableWriter::write_all(Timestamp now) {
     lists::scan_link_days(ledger_, [this](const LinkDay& day) {
         return add(kLinkDays, lists::link_day_list(), {day, account_id(day.account)});
     });
+    for (const lists::PlainList* const list : lists::plain_lists()) {
+        if (wants_more_ && !list->exported_as.empty()) {
+            write_plain(*list);
+        }
+    }
     return wants_more_;
 }
 
@@ -251,12 +266,15 @@ void TableWriter::write_periods() {
         ledger_.scan(period, {1, 1}, [&](const Period& row) {
             return add(kPeriods, lists::period_list(), {account, &row});
         });
-        PeriodSum sum;
-        sum.account = each.first;
-        ledger_.scan(sum, {1, 1}, [&](const PeriodSum& row) {
-            return add(kPeriodSums, lists::period_sum_list(), {account, row.creator, row});
-        });
     }
+}
+
+void TableWriter::write_plain(const lists::PlainList& list) {
+    const std::size_t table = table_named(list.exported_as);
+    ledger_.scan_rows(AnyRow(*list.table).view(), {}, [&](RowView row) {
+        return add(table, list.exported(),
+                   {row, account_id(lists::account_of(row)), nullptr, ledger_});
+    });
 }
 
 /// @param node_of  Returns the node that wrote what the entry with this index refers to.
@@ -319,7 +337,7 @@ bool TableWriter::write_changes(const ChangesSince& since) {
 
 void TableWriter::add_change(const lists::Change& change, lists::ChangeRows& rows) {
     Json json = rows.json(change);
-    ExportLine& row = line(kChanges);
+    ExportLine& row = line(table_named(kChanges));
     for (const Column& column : lists::change_columns()) {
         if (column.type == ColumnType::kTime) {
             row.add(change.group.recorded_at);  // CSV has no quotes around a time
@@ -327,42 +345,51 @@ void TableWriter::add_change(const lists::Change& change, lists::ChangeRows& row
             row.add_json(json[column.name].compact());
         }
     }
-    add(kChanges);
+    add(table_named(kChanges));
 }
 
 }  // namespace
 
 const std::vector<ExportTable>& export_tables() {
-    static const std::vector<ExportTable> tables{
-        {"orders", lists::exported_order_list().columns()},
-        {"positions", position_list().columns()},
-        {"commissions", commission_list().columns()},
-        {"journal", lists::exported_journal_list().columns()},
-        {"journal_references", reference_list().columns()},
-        {"balances", lists::exported_balance_list().columns()},
-        {"payouts", lists::exported_payout_list().columns()},
-        {"payout_items", lists::exported_payout_item_list().columns()},
-        {"anomalies", lists::exported_anomaly_list().columns()},
-        {"products", lists::exported_product_columns()},
-        {"periods", lists::period_list().columns()},
-        {"period_sums", lists::period_sum_list().columns()},
-        {"links", lists::exported_link_list().columns()},
-        {"click_days", lists::click_day_list().columns()},
-        {"link_days", lists::link_day_list().columns()},
-        {"changes", lists::change_columns()}};
+    static const std::vector<ExportTable> tables = [] {
+        std::vector<ExportTable> all{{"orders", lists::exported_order_list().columns()},
+                                     {"positions", position_list().columns()},
+                                     {"commissions", commission_list().columns()},
+                                     {"journal", lists::exported_journal_list().columns()},
+                                     {"journal_references", reference_list().columns()},
+                                     {"balances", lists::exported_balance_list().columns()},
+                                     {"payouts", lists::exported_payout_list().columns()},
+                                     plain_table(lists::payout_item_list()),
+                                     {"anomalies", lists::exported_anomaly_list().columns()},
+                                     {"products", lists::exported_product_columns()},
+                                     {"periods", lists::period_list().columns()},
+                                     plain_table(lists::period_sum_list()),
+                                     {"links", lists::exported_link_list().columns()},
+                                     {"click_days", lists::click_day_list().columns()},
+                                     {"link_days", lists::link_day_list().columns()}};
+        for (const lists::PlainList* const list : lists::plain_lists()) {
+            const std::string_view name = list->exported_as;
+            if (!name.empty() && std::ranges::find(all, name, &ExportTable::name) == all.end()) {
+                all.push_back(plain_table(*list));
+            }
+        }
+        all.push_back({kChanges, lists::change_columns()});
+        return all;
+    }();
     return tables;
 }
 
 std::vector<const ExportTable*> snapshot_tables() {
     std::vector<const ExportTable*> tables;
-    for (std::size_t i = 0; i < kChanges; ++i) {
-        tables.push_back(&export_tables()[i]);
+    for (const ExportTable& table : export_tables()) {
+        tables.push_back(&table);
     }
+    tables.pop_back();  // changes
     return tables;
 }
 
 std::vector<const ExportTable*> change_tables() {
-    return {&export_tables()[kChanges], &export_tables()[kJournal],
+    return {&export_tables().back(), &export_tables()[kJournal],
             &export_tables()[kJournalReferences]};
 }
 

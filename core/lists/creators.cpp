@@ -422,68 +422,57 @@ void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& a
     list_held_orders(ledger, account, account_id, creator, out);
 }
 
-const List<PayeeOf>& payee_list() {
-    using Of = const PayeeOf&;
-    static const List<PayeeOf> list{
-        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
-        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
-        {"name", kText, kLedger, [](Of of) -> Value { return or_null(of.profile.name); }},
-        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
-        {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }}};
+const PlainList& payee_list() {
+    using Of = const PlainRow&;
+    static const PlainList list{
+        .command = "payees",
+        .command_text = "List creators with their payees, or the changes",
+        .resource = "payees",
+        .resource_text = "Creators with their payees, or the changes of payees by time",
+        .read_by = ReadBy::kCreators,
+        .table = &table_of<CreatorRow>(),
+        .by_creator = true,
+        .history = &payee_change_list(),
+        .cells = {{"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+                  {"creator_id", kText, kLedger,
+                   [](Of of) -> Value {
+                       return of.shown(of.as<CreatorRow>().account, of.as<CreatorRow>().creator);
+                   }},
+                  {"name", kText, kLedger,
+                   [](Of of) -> Value { return or_null(of.as<CreatorRow>().name); }},
+                  {"payee", kText, kPayee,
+                   [](Of of) -> Value { return or_null(of.as<CreatorRow>().payee); }},
+                  {"payee_since", kTime, kLedger,
+                   [](Of of) -> Value { return of.as<CreatorRow>().payee_since; }}}};
     return list;
 }
 
-const List<PayeeChangeOf>& payee_change_list() {
-    using Of = const PayeeChangeOf&;
-    static const List<PayeeChangeOf> list{
-        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
-        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
-        {"changed_at", kTime, kLedger, [](Of of) -> Value { return of.change.changed_at; }},
-        {"old_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.old_payee); }},
-        {"new_payee", kText, kPayee, [](Of of) -> Value { return or_null(of.change.new_payee); }},
-        {"actor", kText, kLedger, [](Of of) -> Value { return of.change.actor; }},
-        {"reason", kText, kLedger, [](Of of) -> Value { return or_null(of.change.reason); }},
-        {"command_id", kText, kLedger, [](Of of) -> Value { return of.change.command_id; }},
-        {"approved_by", kText, kLedger, [](Of of) -> Value { return or_null(of.approver); }}};
+const PlainList& payee_change_list() {
+    using Of = const PlainRow&;
+    static const PlainList list{
+        .table = &table_of<PayeeChange>(),
+        .by_creator = true,
+        .cells = {
+            {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+            {"creator_id", kText, kLedger,
+             [](Of of) -> Value {
+                 return of.shown(of.as<PayeeChange>().account, of.as<PayeeChange>().creator);
+             }},
+            {"changed_at", kTime, kLedger,
+             [](Of of) -> Value { return of.as<PayeeChange>().changed_at; }},
+            {"old_payee", kText, kPayee,
+             [](Of of) -> Value { return or_null(of.as<PayeeChange>().old_payee); }},
+            {"new_payee", kText, kPayee,
+             [](Of of) -> Value { return or_null(of.as<PayeeChange>().new_payee); }},
+            {"actor", kText, kLedger, [](Of of) -> Value { return of.as<PayeeChange>().actor; }},
+            {"reason", kText, kLedger,
+             [](Of of) -> Value { return or_null(of.as<PayeeChange>().reason); }},
+            {"command_id", kText, kLedger,
+             [](Of of) -> Value { return of.as<PayeeChange>().command_id; }},
+            {"approved_by", kText, kLedger, [](Of of) -> Value {
+                 return text_or_null(approver_of(of.ledger, of.as<PayeeChange>()));
+             }}}};
     return list;
-}
-
-Row payee_row(const CreatorNames& names, const AccountId& account_id, const CreatorRow& row) {
-    return payee_list().row({account_id, names.shown(row.account, row.creator), row});
-}
-
-Row payee_change_row(LedgerReader& ledger, const CreatorNames& names, const AccountId& account_id,
-                     const PayeeChange& change) {
-    return payee_change_list().row({account_id, names.shown(change.account, change.creator), change,
-                                    approver_of(ledger, change)});
-}
-
-void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out) {
-    const CreatorNames names(ledger);
-    const auto accounts = account_ids(ledger);
-    std::vector<PayeeChange> changes;
-    for (const auto& entry : accounts) {
-        const AccountNumber account = entry.first;
-        const AccountId& account_id = entry.second;
-        if (filter.account && *filter.account != account_id) {
-            continue;
-        }
-        if (history) {
-            ledger.scan(PayeeChange{account, {}, {}, {}, {}, {}, {}, {}}, {1, 1},
-                        [&changes](const PayeeChange& change) { changes.push_back(change); });
-            continue;
-        }
-        ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
-            if (filter.covers(names, account, row.creator)) {
-                out.add(payee_row(names, account_id, row));
-            }
-        });
-    }
-    for (const PayeeChange& change : changes) {
-        if (filter.covers(names, change.account, change.creator)) {
-            out.add(payee_change_row(ledger, names, accounts.at(change.account), change));
-        }
-    }
 }
 
 }  // namespace sluice::lists

@@ -11,6 +11,7 @@
 #include "core/lists/list.hpp"
 #include "core/lists/names.hpp"
 #include "core/lists/overview.hpp"
+#include "core/lists/plain_list.hpp"
 #include "core/lists/row_output.hpp"
 #include "core/values/result.hpp"
 
@@ -72,24 +73,8 @@ struct HoldOf {
 void write_holds(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                  const std::optional<CreatorId>& creator, RowOutput& out);
 
-/// A creator's payee.
-struct PayeeOf {
-    const AccountId& account_id;
-    const CreatorId& creator;  ///< As shown.
-    const CreatorRow& profile;
-};
-[[nodiscard]] const List<PayeeOf>& payee_list();
-struct PayeeChangeOf {
-    const AccountId& account_id;
-    const CreatorId& creator;  ///< As shown.
-    const PayeeChange& change;
-    const std::string& approver;  ///< Or empty.
-};
-[[nodiscard]] const List<PayeeChangeOf>& payee_change_list();
-[[nodiscard]] Row payee_row(const CreatorNames& names, const AccountId& account_id,
-                            const CreatorRow& row);
-/// Reads who approved the change.
-[[nodiscard]] Row payee_change_row(LedgerReader& ledger, const CreatorNames& names,
-                                   const AccountId& account_id, const PayeeChange& change);
+/// Creators with their payees.
+[[nodiscard]] const PlainList& payee_list();
+[[nodiscard]] const PlainList& payee_change_list();
 
 }  // namespace sluice::lists

@@ -213,38 +213,54 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     }
 }
 
-const List<PayoutItem>& payout_item_list() {
-    using Of = const PayoutItem&;
-    static const List<PayoutItem> list{
-        {"payout_id", kText, kLedger, [](Of of) -> Value { return of.payout_id; }, kInFilesOnly},
-        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
-        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop_id.view()); }},
-        {"order_id", kText, kLedger, [](Of of) -> Value { return or_null(of.order_id.view()); }},
+namespace {
+
+const List<PlainRow>& payout_item_cells() {
+    using Of = const PlainRow&;
+    static const List<PlainRow> cells{
+        {"payout_id", kText, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().payout_id; },
+         kInFilesOnly},
+        {"program_id", kText, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().program; }},
+        {"shop_id", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.as<PayoutItem>().shop_id.view()); }},
+        {"order_id", kText, kLedger,
+         [](Of of) -> Value { return or_null(of.as<PayoutItem>().order_id.view()); }},
         {"line_item_id", kText, kLedger,
          [](Of of) -> Value {
-             return of.kind == ItemKind::kCredit ? Value() : or_null(of.line.view());
+             const auto& item = of.as<PayoutItem>();
+             return item.kind == ItemKind::kCredit ? Value() : or_null(item.line.view());
          }},
-        {"kind", kText, kLedger, [](Of of) -> Value { return to_string(of.kind); }},
-        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.amount; }},
-        {"ordered_at", kTime, kLedger, [](Of of) -> Value { return of.sold_at; }}};
-    return list;
+        {"kind", kText, kLedger,
+         [](Of of) -> Value { return to_string(of.as<PayoutItem>().kind); }},
+        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().amount; }},
+        {"ordered_at", kTime, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().sold_at; }}};
+    return cells;
 }
 
-const List<PayoutItem>& exported_payout_item_list() {
-    static const List<PayoutItem> list =
-        payout_item_list()
-            .only("payout_id program_id shop_id order_id")
-            .then({{"line_item_id", kText, kLedger,
-                    [](const PayoutItem& of) -> Value { return or_null(of.line.view()); }}})
-            .then(payout_item_list().only("kind amount ordered_at"));
+}  // namespace
+
+const PlainList& payout_item_list() {
+    static const PlainList list{
+        .resource = "payout/items",
+        .resource_text = "Items of one payout",
+        .read_by = ReadBy::kCreators,
+        .exported_as = "payout_items",
+        .table = &table_of<PayoutItem>(),
+        .within = "payout_id",
+        .cells = payout_item_cells(),
+        .exported_cells = payout_item_cells()
+                              .only("payout_id program_id shop_id order_id")
+                              .then({{"line_item_id", kText, kLedger,
+                                      [](const PlainRow& of) -> Value {
+                                          return or_null(of.as<PayoutItem>().line.view());
+                                      }}})
+                              .then(payout_item_cells().only("kind amount ordered_at"))};
     return list;
 }
 
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out) {
-    PayoutItem first;
-    first.payout_id = payout.payout_id;
-    ledger.scan(first, {1, 1},
-                [&out](const PayoutItem& item) { out.add(payout_item_list().row(item)); });
+    write_plain(ledger, payout_item_list(), {payout.account, {}, {{"payout_id", payout.payout_id}}},
+                out);
 }
 
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {

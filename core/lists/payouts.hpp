@@ -12,6 +12,7 @@
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/lists/list.hpp"
+#include "core/lists/plain_list.hpp"
 #include "core/lists/row_output.hpp"
 
 namespace sluice::lists {
@@ -46,9 +47,8 @@ struct PayoutOf {
 [[nodiscard]] Row payout_row(PayoutNames& names, const AccountId& account_id, const Payout& payout,
                              const std::vector<PayoutPart>& parts);
 
-[[nodiscard]] const List<PayoutItem>& payout_item_list();
-/// The line of a credit is the id of its command.
-[[nodiscard]] const List<PayoutItem>& exported_payout_item_list();
+/// In an export, the line of a credit is the id of its command.
+[[nodiscard]] const PlainList& payout_item_list();
 void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& out);
 
 [[nodiscard]] std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run);

@@ -29,25 +29,42 @@ void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId&
     });
 }
 
-const List<PeriodSumOf>& period_sum_list() {
-    using Of = const PeriodSumOf&;
-    static const List<PeriodSumOf> list{
-        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
-        {"until", kTime, kLedger, [](Of of) -> Value { return of.sum.until; }},
-        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
-        {"program_id", kText, kLedger, [](Of of) -> Value { return of.sum.program; }},
-        {"currency", kText, kLedger, [](Of of) -> Value { return of.sum.currency.code(); }},
-        {"opening_owed", kAmount, kLedger, [](Of of) -> Value { return of.sum.opening_owed; }},
-        {"opening_in_payout", kAmount, kLedger,
-         [](Of of) -> Value { return of.sum.opening_in_payout; }},
-        {"opening_paid", kAmount, kLedger, [](Of of) -> Value { return of.sum.opening_paid; }},
-        {"reasons", kText, kLedger, [](Of of) -> Value { return of.sum.reasons; }},
-        {"closing_owed", kAmount, kLedger, [](Of of) -> Value { return of.sum.closing_owed; }},
-        {"closing_in_payout", kAmount, kLedger,
-         [](Of of) -> Value { return of.sum.closing_in_payout; }},
-        {"closing_paid", kAmount, kLedger, [](Of of) -> Value { return of.sum.closing_paid; }},
-        {"entries", kInteger, kLedger, [](Of of) -> Value { return of.sum.entries; }},
-        {"digest", kText, kLedger, [](Of of) -> Value { return to_hex(of.sum.digest); }}};
+const PlainList& period_sum_list() {
+    using Of = const PlainRow&;
+    static const PlainList list{
+        .resource = "period",
+        .resource_text = "Sums of one closed period by creator, program and currency",
+        .exported_as = "period_sums",
+        .table = &table_of<PeriodSum>(),
+        .within = "account until",
+        .cells = {
+            {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+            {"until", kTime, kLedger, [](Of of) -> Value { return of.as<PeriodSum>().until; }},
+            {"creator_id", kText, kLedger,
+             [](Of of) -> Value {
+                 return of.shown(of.as<PeriodSum>().account, of.as<PeriodSum>().creator);
+             }},
+            {"program_id", kText, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().program; }},
+            {"currency", kText, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().currency.code(); }},
+            {"opening_owed", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().opening_owed; }},
+            {"opening_in_payout", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().opening_in_payout; }},
+            {"opening_paid", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().opening_paid; }},
+            {"reasons", kText, kLedger, [](Of of) -> Value { return of.as<PeriodSum>().reasons; }},
+            {"closing_owed", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().closing_owed; }},
+            {"closing_in_payout", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().closing_in_payout; }},
+            {"closing_paid", kAmount, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().closing_paid; }},
+            {"entries", kInteger, kLedger,
+             [](Of of) -> Value { return of.as<PeriodSum>().entries; }},
+            {"digest", kText, kLedger,
+             [](Of of) -> Value { return to_hex(of.as<PeriodSum>().digest); }}}};
     return list;
 }
 

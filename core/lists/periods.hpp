@@ -4,6 +4,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/lists/list.hpp"
+#include "core/lists/plain_list.hpp"
 #include "core/lists/row_output.hpp"
 
 namespace sluice::lists {
@@ -17,12 +18,7 @@ struct PeriodOf {
 void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out);
 
-/// One sum of a closed period: of a creator, program and currency.
-struct PeriodSumOf {
-    const AccountId& account_id;
-    const CreatorId& creator;  ///< As it is shown.
-    const PeriodSum& sum;
-};
-[[nodiscard]] const List<PeriodSumOf>& period_sum_list();
+/// The sums of a closed period, each of a creator, program and currency.
+[[nodiscard]] const PlainList& period_sum_list();
 
 }  // namespace sluice::lists

@@ -219,9 +219,6 @@ struct PayoutOf;  // payouts.hpp
 [[nodiscard]] const List<PayoutOf>& payout_list();
 void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp now, RowOutput& out);
 
-/// Lists creators with their payees, or with `history` the changes of payees by time.
-void write_payees(LedgerReader& ledger, const ReportFilter& filter, bool history, RowOutput& out);
-
 /// An approval, and the key that signed it.
 struct ApprovalOf {
     const AccountId& account_id;

@@ -141,7 +141,7 @@ void cut_row(const Job& job, Page& page) {
 }
 
 /// Reads a page of fewer rows if the rows of the first one are too large.
-Answer answer_of(const Job& job, Read& read, Page (*list)(Read&)) {
+Answer answer_of(const Job& job, Read& read, const std::function<Page(Read&)>& list) {
     for (;;) {
         Page page = list(read);
         const std::size_t rows = page.rows.size() + page.raw_rows.size();
@@ -193,7 +193,7 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
     if (const auto cursor = job.arguments.text("after")) {
         read.after = from_cursor(open_cursor(query_of(job), *cursor));
     }
-    return std::visit([&](const auto of) { return answer_of(job, read, of); }, job.resource->read);
+    return std::visit([&](const auto& of) { return answer_of(job, read, of); }, job.resource->read);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/json/value.hpp"
+#include "core/lists/plain_list.hpp"
 #include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
@@ -169,30 +170,6 @@ private:
     std::string last_;
 };
 
-/// Reads the rows of a table for one page, from the row after the cursor's.
-/// @param first  Has the first `same` key columns; and on a later page, all `columns` of the
-/// cursor's row.
-/// @param key_of  Returns the key of a row for the cursor.
-/// @param page  Gets the next key if rows are left.
-template <Described Row, class RowKey>
-std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsigned columns,
-                              const RowKey& key_of, Page& page) {
-    ReadLimit limit(read);
-    std::vector<Row> rows;
-    read.ledger.scan(first, {same, read.after ? columns : same}, [&](const Row& row) {
-        std::string key = key_of(row);
-        if (read.after && key == *read.after) {
-            return true;
-        }
-        const bool is_admitted = limit.admits(std::move(key), page, rows.size());
-        if (is_admitted) {
-            rows.push_back(row);
-        }
-        return is_admitted;
-    });
-    return rows;
-}
-
 [[nodiscard]] Page list_orders(Read& read);
 [[nodiscard]] Page list_anomalies(Read& read);
 [[nodiscard]] Page list_holds(Read& read);
@@ -209,15 +186,14 @@ std::vector<Row> rows_of_page(Read& read, const Row& first, unsigned same, unsig
 [[nodiscard]] Page list_change(Read& read);
 [[nodiscard]] Page list_runs(Read& read);
 [[nodiscard]] Page list_payouts(Read& read);
-[[nodiscard]] Page list_payout_items(Read& read);
 [[nodiscard]] Page list_payout_ages(Read& read);
 [[nodiscard]] Page list_approvals(Read& read);
-[[nodiscard]] Page list_payees(Read& read);
 [[nodiscard]] Page list_periods(Read& read);
-[[nodiscard]] Page list_period_sums(Read& read);
 [[nodiscard]] Page list_trial_balance(Read& read);
 [[nodiscard]] Page list_nodes(Read& read);
 [[nodiscard]] Page search(Read& read);
+/// Returns a page of a plain list, or of its history.
+[[nodiscard]] Page plain_page(Read& read, const lists::PlainList& list);
 
 [[nodiscard]] Json show_me(Read& read);
 [[nodiscard]] Json show_today(Read& read);

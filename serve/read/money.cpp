@@ -259,29 +259,6 @@ Json newest_payouts(Read& read, const CreatorId& creator) {
     return list;
 }
 
-Page list_payout_items(Read& read) {
-    const Payout payout = payout_of(read);
-    PayoutItem first;
-    first.payout_id = payout.payout_id;
-    if (read.after) {
-        const auto parts = key_parts(*read.after, 5);
-        first.program = ProgramId(parts[0]);
-        first.shop_id = ShopId(parts[1]);
-        first.order_id = OrderId(parts[2]);
-        first.line = LineItemId(parts[3]);
-        first.kind = static_cast<ItemKind>(key_number(parts[4]));
-    }
-    const auto key_of = [](const PayoutItem& item) {
-        return join_key({item.program.str(), item.shop_id.str(), item.order_id.str(),
-                         item.line.str(), std::to_string(static_cast<unsigned>(item.kind))});
-    };
-    Page page;
-    for (const PayoutItem& item : rows_of_page(read, first, 1, 6, key_of, page)) {
-        page.rows.push_back(lists::payout_item_list().row(item));
-    }
-    return page;
-}
-
 Page list_approvals(Read& read) {
     const KeyOf commands_first = [](const Row& row) {
         const std::string command = lists::pending_list().cell(row, "command").cell();
@@ -305,52 +282,6 @@ Json show_approval(Read& read) {
     mask_approval(shown);
     shown["names"] = names_in(read, shown);
     return shown;
-}
-
-namespace {
-
-Page list_payee_changes(Read& read, const std::optional<CreatorId>& creator) {
-    PayeeChange first;
-    first.account = read.grant.account;
-    first.creator = creator.value_or(CreatorId());
-    if (read.after) {
-        const auto parts = key_parts(*read.after, 3);
-        first.creator = CreatorId(parts[0]);
-        first.changed_at = from_cursor(Timestamp::parse(parts[1]));
-        first.command_id = parts[2];
-    }
-    const auto key_of = [](const PayeeChange& row) {
-        return join_key({row.creator.str(), row.changed_at.to_string(), row.command_id});
-    };
-    const lists::CreatorNames names(read.ledger, read.grant.account);
-    Page page;
-    page.columns = lists::payee_change_list().columns();
-    for (const PayeeChange& row : rows_of_page(read, first, creator ? 2 : 1, 4, key_of, page)) {
-        page.rows.push_back(
-            lists::payee_change_row(read.ledger, names, read.grant.account_id, row));
-    }
-    return page;
-}
-
-}  // namespace
-
-Page list_payees(Read& read) {
-    const auto creator = creator_of(read);
-    if (read.arguments.flag("history").value_or(false)) {
-        return list_payee_changes(read, creator);
-    }
-    CreatorRow first;
-    first.account = read.grant.account;
-    first.creator = CreatorId(read.after.value_or(creator ? creator->str() : ""));
-    const lists::CreatorNames names(read.ledger, read.grant.account);
-    Page page;
-    page.columns = lists::payee_list().columns();
-    for (const CreatorRow& row : rows_of_page(
-             read, first, creator ? 2 : 1, 2,
-             [](const CreatorRow& one) { return one.creator.str(); }, page)) {
-        page.rows.push_back(lists::payee_row(names, read.grant.account_id, row));
-    }
-    return page;
 }
 
 namespace {
@@ -407,34 +338,6 @@ Page list_periods(Read& read) {
         shown.extras.emplace_back("checks", closing_checks(read, *until));
     }
     return shown;
-}
-
-Page list_period_sums(Read& read) {
-    Period period;
-    period.account = read.grant.account;
-    period.until = read.arguments.required_time("until");
-    if (!read.ledger.load(period)) {
-        refuse("not_found");
-    }
-    PeriodSum first;
-    first.account = read.grant.account;
-    first.until = period.until;
-    if (read.after) {
-        const auto parts = key_parts(*read.after, 3);
-        first.creator = CreatorId(parts[0]);
-        first.program = ProgramId(parts[1]);
-        first.currency = from_cursor(Currency::parse(parts[2]));
-    }
-    const auto key_of = [](const PeriodSum& row) {
-        return join_key({row.creator.str(), row.program.str(), std::string(row.currency.code())});
-    };
-    const lists::CreatorNames names(read.ledger, read.grant.account);
-    Page page;
-    for (const PeriodSum& row : rows_of_page(read, first, 2, 5, key_of, page)) {
-        page.rows.push_back(lists::period_sum_list().row(
-            {read.grant.account_id, names.shown(row.account, row.creator), row}));
-    }
-    return page;
 }
 
 Page list_trial_balance(Read& read) {

@@ -193,18 +193,16 @@ void add_closing(Read& read, const CreatorId& creator, Json& shown) {
 
 /// The changes of the creator's payee, the newest first.
 Json payee_changes(Read& read, const CreatorId& creator) {
-    PayeeChange first;
-    first.account = read.grant.account;
-    first.creator = creator;
-    std::vector<PayeeChange> rows;
-    read.ledger.scan(first, {2, 2}, [&rows](const PayeeChange& row) { rows.push_back(row); });
-    const lists::CreatorNames names(read.ledger, read.grant.account);
+    std::vector<Json> rows;
+    EachRow add([&rows](const lists::Row& row) {
+        rows.push_back(object_of(lists::payee_change_list().columns(), row));
+    });
+    lists::write_plain(read.ledger, lists::payee_change_list(),
+                       {read.grant.account, read.grant.account_id, {{"creator", creator.str()}}},
+                       add);
     Json changes = Json::array();
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-        changes.push_back(
-            object_of(lists::payee_change_list().columns(),
-                      lists::payee_change_row(read.ledger, names, read.grant.account_id, *row)));
-    }
+    std::for_each(rows.rbegin(), rows.rend(),
+                  [&changes](Json& row) { changes.push_back(std::move(row)); });
     return changes;
 }
 

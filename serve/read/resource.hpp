@@ -165,7 +165,7 @@ enum ResourceOption : unsigned {
 
 struct Resource {
     /// Returns a page of a list, an object, or an answer of another shape.
-    using Reading = std::variant<Page (*)(Read&), Json (*)(Read&), Answer (*)(Read&)>;
+    using Reading = std::variant<std::function<Page(Read&)>, Json (*)(Read&), Answer (*)(Read&)>;
 
     std::string_view path;  ///< Below /v1/.
     std::uint16_t scope;    ///< Bits, of which a caller needs one, or 0 for every caller.
@@ -185,7 +185,7 @@ struct Resource {
           summary(of_summary),
           parameters(std::move(of_parameters)),
           columns(std::move(of_columns)),
-          read(of_read),
+          read(std::move(of_read)),
           options(of_options),
           extras(std::move(of_extras)) {}
 

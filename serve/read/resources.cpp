@@ -6,6 +6,7 @@
 #include "core/lists/links.hpp"
 #include "core/lists/payouts.hpp"
 #include "core/lists/periods.hpp"
+#include "core/lists/plain_lists.hpp"
 #include "core/lists/programs.hpp"
 #include "core/lists/report.hpp"
 #include "core/lists/statement.hpp"
@@ -60,10 +61,49 @@ std::vector<std::string_view> anomaly_kinds() {
     return names;
 }
 
-/// Columns of payees, then those that only their history has.
-std::vector<Column> payee_columns() {
-    const std::vector<Column>& changes = lists::payee_change_list().columns();
-    return lists::payee_list().columns() + std::vector<Column>(changes.begin() + 2, changes.end());
+std::uint16_t scope_of(lists::ReadBy readers) {
+    return readers == lists::ReadBy::kOrders     ? std::uint16_t{kReadOrders}
+           : readers == lists::ReadBy::kCreators ? kOfCreators
+                                                 : std::uint16_t{kReadLedger};
+}
+
+/// The parameters that a plain list requires, then those that select some of its rows.
+std::vector<Parameter> parameters_of(const lists::PlainList& list) {
+    std::vector<Parameter> parameters;
+    if (list.within == "payout_id") {
+        parameters.push_back(payout());
+    } else if (list.within == "account until") {
+        parameters.push_back({"until", ValueKind::kMonthEnd, "End of the period", true});
+    }
+    if (list.by_creator) {
+        parameters.push_back(creator());
+    }
+    if (list.history != nullptr) {
+        parameters.push_back({"history", ValueKind::kFlag, "Whether to list every change"});
+    }
+    return parameters;
+}
+
+/// Columns of the list, then those that only its history has.
+std::vector<Column> columns_of(const lists::PlainList& list) {
+    std::vector<Column> columns = list.columns();
+    for (const Column& column :
+         list.history == nullptr ? std::vector<Column>() : list.history->columns()) {
+        if (std::ranges::find(list.columns(), column.name, &Column::name) == list.columns().end()) {
+            columns.push_back(column);
+        }
+    }
+    return columns;
+}
+
+Resource plain(const lists::PlainList& list) {
+    return {list.resource,
+            scope_of(list.read_by),
+            list.resource_text,
+            parameters_of(list),
+            columns_of(list),
+            [&list](Read& read) { return plain_page(read, list); },
+            kCsv};
 }
 
 /// A member that an answer has in addition to its rows.
@@ -168,10 +208,7 @@ std::vector<Resource> orders_part() {
 
 std::vector<Resource> people_part() {
     return {
-        Resource("payees", kOfCreators,
-                 "Creators with their payees, or the changes of payees by time",
-                 {creator(), {"history", ValueKind::kFlag, "Whether to list every change"}},
-                 payee_columns(), list_payees, kCsv),
+        plain(lists::payee_list()),
         Resource(
             "creators", kReadOrders, "Members of programs with their codes, by program and creator",
             {program(),
@@ -252,8 +289,7 @@ std::vector<Resource> money_part() {
                  lists::payout_list().columns(), list_payouts, kCsv),
         Resource("payout", kOfCreators, "One payout", {payout()}, lists::payout_list().columns(),
                  show_payout),
-        Resource("payout/items", kOfCreators, "Items of one payout", {payout()},
-                 lists::payout_item_list().columns(), list_payout_items, kCsv),
+        plain(lists::payout_item_list()),
         Resource("payouts/ages", kReadLedger,
                  "Unfinished payouts by state and age, and those that wait for a person: failed or "
                  "returned and not paid since, or sent over seven days ago",
@@ -270,10 +306,7 @@ std::vector<Resource> money_part() {
                  {{"until", ValueKind::kMonthEnd,
                    "End of a month that is not closed: what is missing before it can be"}},
                  lists::period_list().columns(), list_periods, kPlain, extra("checks", kObject)),
-        Resource("period", kReadLedger,
-                 "Sums of one closed period by creator, program and currency",
-                 {{"until", ValueKind::kMonthEnd, "End of the period", true}},
-                 lists::period_sum_list().columns(), list_period_sums, kCsv),
+        plain(lists::period_sum_list()),
         Resource("trial-balance", kReadLedger, "Every ledger account over an interval",
                  {{"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)", true},
                   {"until", ValueKind::kDay, "First instant of the UTC day after the last", true}},
@@ -299,6 +332,12 @@ const std::vector<Resource>& resources() {
         std::vector<Resource> list = orders_part();
         for (const auto& part : {people_part(), money_part()}) {
             list.insert(list.end(), part.begin(), part.end());
+        }
+        for (const lists::PlainList* const one : lists::plain_lists()) {
+            const auto found = std::ranges::find(list, one->resource, &Resource::path);
+            if (!one->resource.empty() && found == list.end()) {
+                list.push_back(plain(*one));
+            }
         }
         return list;
     }();

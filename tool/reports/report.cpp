@@ -2,7 +2,8 @@
 // trial-balance|payees|approvals|changes
 #include <cstdio>
 
-#include "core/lists/creators.hpp"
+#include "core/lists/plain_lists.hpp"
+#include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/commands.hpp"
 #include "program/system/named_file.hpp"
@@ -79,21 +80,33 @@ void add_month(Subcommand app, MonthCommand& command) {
     add_value(app, "--month", "YYYY-MM", command.month, parse_month, "Month in UTC").required();
 }
 
-struct PayeesCommand {
+struct PlainCommand {
+    const lists::PlainList* list = nullptr;
     ReportFilter filter;
     bool history = false;
-    ListOptions list;
+    ListOptions output;
 };
 
-Status run_payees(const Frame& frame, const PayeesCommand& command) {
+/// An account that the ledger does not know yet has no rows.
+Status run_plain(const Frame& frame, const PlainCommand& command) {
+    const lists::PlainList& list = command.history ? *command.list->history : *command.list;
     return list_rows(
-        frame, command.list,
-        command.history ? lists::payee_change_list().columns() : lists::payee_list().columns(),
+        frame, command.output, list.columns(),
         [&](LedgerReader& ledger, Listing& listing) -> Status {
             if (Status known = check_names(frame, ledger, command.filter); !known.ok()) {
                 return known;
             }
-            lists::write_payees(ledger, command.filter, command.history, listing);
+            for (const auto& [number, id] : account_ids(ledger)) {
+                if (id != *command.filter.account) {
+                    continue;
+                }
+                lists::PlainListing of{number, id};
+                if (command.filter.creator) {
+                    of.with.emplace_back("creator",
+                                         first_id(ledger, number, *command.filter.creator).str());
+                }
+                lists::write_plain(ledger, list, std::move(of), listing);
+            }
             return Status::success();
         });
 }
@@ -132,14 +145,19 @@ void declare_approval_report(Subcommand group) {
     add_list_options(approvals, command.list);
 }
 
-void declare_payees(Subcommand group) {
-    auto [payees, command] =
-        add_command(group, "payees", "List creators with their payees, or the changes", run_payees);
-    add_id(payees, "--account", "A", command.filter.account.emplace(), "Account").required();
-    add_id(payees, "--creator", "C", command.filter.creator, "Only this creator");
-    add_flag(payees, "--history", command.history,
-             "List every change, with its actor and approver");
-    add_list_options(payees, command.list);
+void declare_plain(Subcommand group, const lists::PlainList& list) {
+    auto [app, command] =
+        add_command(group, std::string(list.command), std::string(list.command_text), run_plain);
+    command.list = &list;
+    add_id(app, "--account", "A", command.filter.account.emplace(), "Account").required();
+    if (list.by_creator) {
+        add_id(app, "--creator", "C", command.filter.creator, "Only this creator");
+    }
+    if (list.history != nullptr) {
+        add_flag(app, "--history", command.history,
+                 "List every change, with its actor and approver");
+    }
+    add_list_options(app, command.output);
 }
 
 // ---- Changes outside the ledger (controls K13) --------------------------------------------------
@@ -196,7 +214,11 @@ void declare_report(Subcommand app) {
                     run_trial_balance);
     add_month(balance, balanced);
     add_list_options(balance, balanced.list);
-    declare_payees(group);
+    for (const lists::PlainList* const list : lists::plain_lists()) {
+        if (!list->command.empty()) {
+            declare_plain(group, *list);
+        }
+    }
     declare_approval_report(group);
 }
 

@@ -1,0 +1,56 @@
+// Pages of plain lists, of which core/lists/plain_lists.hpp has the table.
+#include "core/ledger/account_rows.hpp"
+#include "core/lists/plain_list.hpp"
+#include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
+
+namespace sluice::serve {
+namespace {
+
+/// Returns the end of the closed period that the parameter `until` names; not_found without one.
+Timestamp closed_period(Read& read) {
+    Period period;
+    period.account = read.grant.account;
+    period.until = read.arguments.required_time("until");
+    if (!read.ledger.load(period)) {
+        refuse("not_found");
+    }
+    return period.until;
+}
+
+/// A key of one text is that text.
+std::vector<std::string> texts_of(const std::string& key, std::size_t texts) {
+    return texts == 1 ? std::vector{key} : key_parts(key, texts);
+}
+std::string key_of(const std::vector<std::string>& texts) {
+    return texts.size() == 1 ? texts.front() : join_key(texts);
+}
+
+}  // namespace
+
+Page plain_page(Read& read, const lists::PlainList& given) {
+    lists::PlainListing listing{read.grant.account, read.grant.account_id};
+    if (given.within == "payout_id") {
+        listing.with.emplace_back("payout_id", payout_of(read).payout_id);
+    } else if (given.within == "account until") {
+        listing.with.emplace_back("until", closed_period(read).to_string());
+    }
+    if (const auto creator = creator_of(read)) {
+        listing.with.emplace_back("creator", creator->str());
+    }
+    const bool has_history = read.arguments.flag("history").value_or(false);
+    const lists::PlainList& list = has_history ? *given.history : given;
+    if (read.after) {
+        listing.after = texts_of(*read.after, list.key_columns());
+    }
+    Page page;
+    page.columns = list.columns();
+    page.rows =
+        from_cursor(lists::plain_rows(read.ledger, list, listing, read.limit(), kRowsReadMax));
+    if (listing.after) {
+        page.next_key = key_of(*listing.after);
+    }
+    return page;
+}
+
+}  // namespace sluice::serve
