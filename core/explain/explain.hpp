@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/protocol/record.hpp"
 #include "core/shops/source_rows.hpp"
@@ -132,7 +133,9 @@ struct OrderAnswer {
 /// @param shows_sources  Adds a table of the values of each event that came from a platform.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation,
                                            bool shows_sources = false);
-/// Returns one JSON object with the same content.
+/// Returns one object with the same content.
+[[nodiscard]] Json explanation_object(const Explanation& explanation, const OrderAnswer& answer);
+/// Returns it as JSON text, with the escapes of JsonEscapes::kStored.
 [[nodiscard]] std::string explanation_json(const Explanation& explanation,
                                            const OrderAnswer& answer);
 

@@ -2,7 +2,6 @@
 
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
-#include "core/json/member_writer.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/positions/open_amounts.hpp"
@@ -11,222 +10,204 @@
 namespace sluice {
 namespace {
 
-void text_or_null(MemberWriter& out, const char* name, std::string_view text) {
-    out.or_null(name, text.empty() ? std::nullopt : std::optional(text));
+Json answer_json(const OrderAnswer& answer) {
+    return {{"status", answer.status},
+            {"sentence", answer.sentence},
+            {"since", answer.since},
+            {"next_at", answer.next_at},
+            {"next_step", text_or_null(answer.next_step)},
+            {"command", text_or_null(answer.command)}};
 }
 
-}  // namespace
-
-// MemberWriter finds these by their argument, which an unnamed namespace would prevent.
+Json field_json(const SourceRow& row) {
+    return {{"platform_field", row.platform_field},
+            {"platform_value", row.platform_value},
+            {"field", text_or_null(row.field)},
+            {"value", text_or_null(row.value)},
+            {"rule", text_or_null(row.rule)}};
+}
 
 /// How an event came, and what its stored input says of that if the caller could read it.
-struct EventSourceView {
-    EventSource kind;
-    const ExplainedSource* input;
-};
-
-static void each_member(MemberWriter& out, const OrderAnswer& answer) {
-    out("status", answer.status);
-    out("sentence", answer.sentence);
-    out.or_null("since", answer.since);
-    out.or_null("next_at", answer.next_at);
-    text_or_null(out, "next_step", answer.next_step);
-    text_or_null(out, "command", answer.command);
-}
-
-static void each_member(MemberWriter& out, const SourceRow& row) {
-    out("platform_field", row.platform_field);
-    out("platform_value", row.platform_value);
-    text_or_null(out, "field", row.field);
-    text_or_null(out, "value", row.value);
-    text_or_null(out, "rule", row.rule);
-}
-
-static void each_member(MemberWriter& out, const EventSourceView& event) {
-    out("kind", event.kind);
-    if (event.input == nullptr) {
-        return;
+Json source_json(const ExplainedEvent& event) {
+    const std::string_view kind = to_string(event.trace.source);
+    if (!event.source) {
+        return {{"kind", kind}};
     }
-    const ExplainedSource& source = *event.input;
-    out("platform", source.platform);
-    out("mapping", source.mapping);
-    out("signed", source.is_signed);
-    text_or_null(out, "topic", source.topic);
-    text_or_null(out, "delivery_id", source.delivery);
-    text_or_null(out, "triggered_at", source.triggered_at);
-    text_or_null(out, "api_version", source.api_version);
-    out("notes", source.notes);
-    out("fields", source.fields);
+    const ExplainedSource& source = *event.source;
+    return {{"kind", kind},
+            {"platform", source.platform},
+            {"mapping", source.mapping},
+            {"signed", source.is_signed},
+            {"topic", text_or_null(source.topic)},
+            {"delivery_id", text_or_null(source.delivery)},
+            {"triggered_at", text_or_null(source.triggered_at)},
+            {"api_version", text_or_null(source.api_version)},
+            {"notes", source.notes},
+            {"fields", Json::list(source.fields, field_json)}};
 }
 
-static void each_member(MemberWriter& out, const ExplainedEvent& event) {
+Json event_json(const ExplainedEvent& event) {
     const EventTrace& trace = event.trace;
-    text_or_null(out, "node", event.node);
-    out("event_seq", trace.seq);
-    out("topic", trace.topic);
-    out("version", trace.version);
-    out("received_at", trace.received_at);
-    out("decision", trace.decision == EventDecision::kApplied ? "applied" : "stale");
-    text_or_null(out, "trace", trace.traceparent ? to_traceparent(*trace.traceparent) : "");
-    out("explanation", event.words);
-    out("anomalies", event.anomalies);
-    out("source", EventSourceView{trace.source, event.source ? &*event.source : nullptr});
+    return {{"node", text_or_null(event.node)},
+            {"event_seq", trace.seq.value},
+            {"topic", to_string(trace.topic)},
+            {"version", trace.version},
+            {"received_at", trace.received_at},
+            {"decision", trace.decision == EventDecision::kApplied ? "applied" : "stale"},
+            {"trace", trace.traceparent ? Json(to_traceparent(*trace.traceparent)) : Json()},
+            {"explanation", event.words},
+            {"anomalies",
+             Json::list(event.anomalies, [](AnomalyKind kind) { return Json(to_string(kind)); })},
+            {"source", source_json(event)}};
 }
 
-static void each_member(MemberWriter& out, const ExplainedRefund& refund) {
-    out("refund_line_item_id", refund.row.id);
-    out("line_item_id", refund.row.line);
-    out("amount", refund.row.amount);
-    out("tax", refund.row.tax);
-    out("quantity", refund.row.quantity);
-    out("version", refund.row.version);
-    out("counts", refund.stands);
-    out("explanation", refund.words);
+Json refund_json(const ExplainedRefund& refund) {
+    return {{"refund_line_item_id", refund.row.id.view()},
+            {"line_item_id", refund.row.line.view()},
+            {"amount", refund.row.amount.to_string()},
+            {"tax", refund.row.tax.to_string()},
+            {"quantity", refund.row.quantity},
+            {"version", refund.row.version},
+            {"counts", refund.stands},
+            {"explanation", refund.words}};
 }
 
-static void each_member(MemberWriter& out, const ExplainedCandidate& candidate) {
-    out("type", candidate.type);
-    out("source", candidate.source);
-    text_or_null(out, "creator_id", candidate.creator);
-    text_or_null(out, "program_id", candidate.program);
-    text_or_null(out, "link_id", candidate.link.view());
-    out.or_null("clicked_at", candidate.clicked_at);
-    out("won", candidate.won);
-    out("explanation", candidate.words);
+Json candidate_json(const ExplainedCandidate& candidate) {
+    return {{"type", to_string(candidate.type)},
+            {"source", candidate.source},
+            {"creator_id", text_or_null(candidate.creator)},
+            {"program_id", text_or_null(candidate.program)},
+            {"link_id", text_or_null(candidate.link.view())},
+            {"clicked_at", candidate.clicked_at},
+            {"won", candidate.won},
+            {"explanation", candidate.words}};
 }
 
-static void each_member(MemberWriter& out, const ExplainedLine& explained) {
+Json attribution_json(const Explanation& e) {
+    const Position* const position = e.order.position();
+    return {{"creator_id", text_or_null(e.creator)},
+            {"program_id",
+             position == nullptr ? Json() : text_or_null(position->attribution.program.view())},
+            {"explanation", e.attribution},
+            {"candidates", Json::list(e.candidates, candidate_json)}};
+}
+
+Json line_json(const ExplainedLine& explained) {
     const OrderLine& line = explained.line;
-    out("line_item_id", line.id);
-    out("sku", line.sku);
-    text_or_null(out, "variant_sku", line.variant_sku ? line.variant_sku->view() : "");
-    out("amount", line.amount);
-    out("tax", line.tax);
-    out("quantity", line.quantity);
-    out("in_newest_payload", line.present);
-    text_or_null(out, "rule", explained.rule);
-    text_or_null(out, "rate", explained.rate);
-    text_or_null(out, "base", explained.base);
-    out("refund", explained.refund);
-    text_or_null(out, "calculation", explained.calculation);
-    text_or_null(out, "rounding", explained.rounding);
-    text_or_null(out, "explanation", explained.words);
-    out("commission", explained.commission);
+    return {{"line_item_id", line.id.view()},
+            {"sku", line.sku.view()},
+            {"variant_sku", line.variant_sku ? text_or_null(line.variant_sku->view()) : Json()},
+            {"amount", line.amount.to_string()},
+            {"tax", line.tax.to_string()},
+            {"quantity", line.quantity},
+            {"in_newest_payload", line.present},
+            {"rule", text_or_null(explained.rule)},
+            {"rate", text_or_null(explained.rate)},
+            {"base", text_or_null(explained.base)},
+            {"refund", explained.refund},
+            {"calculation", text_or_null(explained.calculation)},
+            {"rounding", text_or_null(explained.rounding)},
+            {"explanation", text_or_null(explained.words)},
+            {"commission", explained.commission.to_string()}};
 }
 
-static void each_member(MemberWriter& out, const ExplainedAccrual& explained) {
-    out("creator_id", explained.creator);
-    out("program_id", explained.program);
-    out("currency", explained.currency.code());
-    out("accrued", explained.accrued);
-    out("manual", explained.manual);
-    out("allocated", explained.allocated);
-    out("explanation", explained.words);
-}
-
-static void each_member(MemberWriter& out, const PayoutItem& item) {
-    text_or_null(out, "line_item_id", item.line.view());
-    out("kind", item.kind);
-    out("amount", item.amount);
-}
-
-static void each_member(MemberWriter& out, const ExplainedPayout& payout) {
-    out("payout_id", payout.payout_id);
-    text_or_null(out, "node", payout.node);
-    out("state", payout.state);
-    out("creator_id", payout.creator);
-    out("program_id", payout.program);
-    out("currency", payout.currency.code());
-    out("amount", payout.amount);
-    out("closed_at", payout.closed_at);
-    out.or_null("sent_at", payout.sent_at);
-    out.or_null("ended_at", payout.ended_at);
-    out("items", payout.items);
-}
-
-namespace {
-
-void write_order(MemberWriter& out, const Explanation& e) {
-    const OrderState& order = e.order;
-    const StandingRefunds refunds(order.refunds);
-    out("order_id", order.key.order_id);
-    out("shop_id", e.shop.shop_id);
-    out("account_id", e.shop.account_id);
-    out("currency", order.currency.code());
-    out("amount", order.amount);
-    out("tax", order.tax);
-    out("shipping", order.shipping);
-    out("refund_amount", refunds.amount_sum());
-    out("refund_tax", refunds.tax_sum());
-    out("ordered_at", order.ordered_at);
-    out("last_updated_at", order.version);
-    out.or_null("cancelled_at", order.cancelled_at);
-    out("commission_amount", commission_amount(order).amount);
-    out("duplicates", order.duplicates_count);
-    text_or_null(out, "device", e.device);
-    out("codes", order.codes);
-    out("numbers", order.numbers);
-    out("blocked_by", e.blocked_by);
-}
-
-void write_attribution(MemberWriter& out, const Explanation& e) {
-    out.json().key("attribution").begin_object();
-    const Position* position = e.order.position();
-    text_or_null(out, "creator_id", e.creator);
-    text_or_null(out, "program_id",
-                 position != nullptr ? position->attribution.program.view() : "");
-    out("explanation", e.attribution);
-    out("candidates", e.candidates);
-    out.json().end_object();
-}
-
-void write_entry(MemberWriter& out, const JournalGroup& group, std::size_t index) {
+Json entry_json(const JournalGroup& group, std::size_t index) {
     const JournalEntry& entry = group.entries[index];
     const DebitCredit accounts = debit_credit_of(entry.reason);
-    const bool memo = is_memo(entry.reason);
-    out.json().begin_object();
-    out("node", group.node);
-    out("entry", group.first_entry + index);
-    out("event_seq", group.event_seq);
-    text_or_null(out, "line_item_id", entry.line.view());
-    text_or_null(out, "command_id", group.command_id);
-    text_or_null(out, "creator_id", group.creator.view());
-    text_or_null(out, "program_id", group.program.view());
-    text_or_null(out, "currency", memo ? std::string_view() : entry.currency.code());
-    text_or_null(out, "amount", memo ? std::string() : entry.amount.to_string());
-    text_or_null(out, "debit_account", ledger_account_name(accounts.debit, group.payout_id));
-    text_or_null(out, "credit_account", ledger_account_name(accounts.credit, group.payout_id));
-    out("reason", entry.reason);
-    out("accounting_date", group.accounting_date);
-    out("recorded_at", group.recorded_at);
-    text_or_null(out, "note", group.note);
-    text_or_null(out, "actor", group.actor);
-    out.json().end_object();
+    const bool is_posting = !is_memo(entry.reason);
+    return {{"node", group.node},
+            {"entry", group.first_entry + index},
+            {"event_seq", group.event_seq.value},
+            {"line_item_id", text_or_null(entry.line.view())},
+            {"command_id", text_or_null(group.command_id)},
+            {"creator_id", text_or_null(group.creator.view())},
+            {"program_id", text_or_null(group.program.view())},
+            {"currency", is_posting ? text_or_null(entry.currency.code()) : Json()},
+            {"amount", is_posting ? Json(entry.amount.to_string()) : Json()},
+            {"debit_account", text_or_null(ledger_account_name(accounts.debit, group.payout_id))},
+            {"credit_account", text_or_null(ledger_account_name(accounts.credit, group.payout_id))},
+            {"reason", to_string(entry.reason)},
+            {"accounting_date", group.accounting_date},
+            {"recorded_at", group.recorded_at},
+            {"note", text_or_null(group.note)},
+            {"actor", text_or_null(group.actor)}};
+}
+
+Json journal_json(const std::vector<JournalGroup>& groups) {
+    Json entries = Json::array();
+    for (const JournalGroup& group : groups) {
+        for (std::size_t i = 0; i < group.entries.size(); ++i) {
+            entries.push_back(entry_json(group, i));
+        }
+    }
+    return entries;
+}
+
+Json accrual_json(const ExplainedAccrual& explained) {
+    return {
+        {"creator_id", explained.creator},        {"program_id", explained.program},
+        {"currency", explained.currency.code()},  {"accrued", explained.accrued.to_string()},
+        {"manual", explained.manual.to_string()}, {"allocated", explained.allocated.to_string()},
+        {"explanation", explained.words}};
+}
+
+Json item_json(const PayoutItem& item) {
+    return {{"line_item_id", text_or_null(item.line.view())},
+            {"kind", to_string(item.kind)},
+            {"amount", item.amount.to_string()}};
+}
+
+Json payout_json(const ExplainedPayout& payout) {
+    return {{"payout_id", payout.payout_id},
+            {"node", text_or_null(payout.node)},
+            {"state", payout.state},
+            {"creator_id", payout.creator},
+            {"program_id", payout.program},
+            {"currency", payout.currency.code()},
+            {"amount", payout.amount.to_string()},
+            {"closed_at", payout.closed_at},
+            {"sent_at", payout.sent_at},
+            {"ended_at", payout.ended_at},
+            {"items", Json::list(payout.items, item_json)}};
 }
 
 }  // namespace
+
+Json explanation_object(const Explanation& e, const OrderAnswer& answer) {
+    const OrderState& order = e.order;
+    const StandingRefunds refunds(order.refunds);
+    Json object{{"answer", answer_json(answer)},
+                {"order_id", order.key.order_id.view()},
+                {"shop_id", e.shop.shop_id.view()},
+                {"account_id", e.shop.account_id.view()},
+                {"currency", order.currency.code()},
+                {"amount", order.amount},
+                {"tax", order.tax},
+                {"shipping", order.shipping},
+                {"refund_amount", refunds.amount_sum().to_string()},
+                {"refund_tax", refunds.tax_sum().to_string()},
+                {"ordered_at", order.ordered_at},
+                {"last_updated_at", order.version},
+                {"cancelled_at", order.cancelled_at},
+                {"commission_amount", commission_amount(order).amount.to_string()},
+                {"duplicates", order.duplicates_count},
+                {"device", text_or_null(e.device)},
+                {"codes", order.codes},
+                {"numbers", order.numbers},
+                {"blocked_by", e.blocked_by}};
+    object["events"] = Json::list(e.events, event_json);
+    object["refunds"] = Json::list(e.refunds, refund_json);
+    object["attribution"] = attribution_json(e);
+    object["lines"] = Json::list(e.lines, line_json);
+    object["journal"] = journal_json(e.journal);
+    object["accruals"] = Json::list(e.accruals, accrual_json);
+    object["payouts"] = Json::list(e.payouts, payout_json);
+    return object;
+}
 
 std::string explanation_json(const Explanation& explanation, const OrderAnswer& answer) {
     std::string text;
-    JsonWriter json(text);
-    MemberWriter out(json);
-    json.begin_object();
-    out("answer", answer);
-    write_order(out, explanation);
-    out("events", explanation.events);
-    out("refunds", explanation.refunds);
-    write_attribution(out, explanation);
-    out("lines", explanation.lines);
-    json.key("journal").begin_array();
-    for (const JournalGroup& group : explanation.journal) {
-        for (std::size_t i = 0; i < group.entries.size(); ++i) {
-            write_entry(out, group, i);
-        }
-    }
-    json.end_array();
-    out("accruals", explanation.accruals);
-    out("payouts", explanation.payouts);
-    json.end_object();
+    explanation_object(explanation, answer).append_to(text, JsonEscapes::kStored);
     return text;
 }
 

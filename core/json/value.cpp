@@ -72,7 +72,7 @@ Json& Json::operator[](std::string_view name) {
     return items_.emplace_back();
 }
 
-void Json::append_to(std::string& out) const {
+void Json::append_to(std::string& out, JsonEscapes escapes) const {
     switch (kind_) {
         case Kind::kNull:
             out += "null";
@@ -81,7 +81,7 @@ void Json::append_to(std::string& out) const {
             out += text_;
             return;
         case Kind::kText:
-            append_json_string(out, text_, JsonEscapes::kUnseen);
+            append_json_string(out, text_, escapes);
             return;
         case Kind::kList:
         case Kind::kObject:
@@ -92,10 +92,10 @@ void Json::append_to(std::string& out) const {
     for (std::size_t i = 0; i < items_.size(); ++i) {
         out += i == 0 ? "" : ",";
         if (is_object) {
-            append_json_string(out, names_[i], JsonEscapes::kUnseen);
+            append_json_string(out, names_[i], escapes);
             out += ':';
         }
-        items_[i].append_to(out);
+        items_[i].append_to(out, escapes);
     }
     out += is_object ? '}' : ']';
 }

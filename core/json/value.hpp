@@ -32,6 +32,7 @@ public:
     Json(std::string_view text) : Json(std::string(text)) {}
     Json(const char* text) : Json(std::string(text)) {}
     Json(const std::vector<std::string>& words);
+    Json(const Timestamp& time) : Json(time.to_string()) {}
     Json(const std::optional<Timestamp>& time) : Json(time ? Json(time->to_string()) : Json()) {}
     Json(std::initializer_list<Member> members);
     [[nodiscard]] static Json object() { return Json(std::initializer_list<Member>{}); }
@@ -55,6 +56,9 @@ public:
     [[nodiscard]] Json& operator[](std::string_view name);
 
     [[nodiscard]] bool is_null() const noexcept { return kind_ == Kind::kNull; }
+    [[nodiscard]] bool is_text() const noexcept { return kind_ == Kind::kText; }
+    [[nodiscard]] bool is_list() const noexcept { return kind_ == Kind::kList; }
+    [[nodiscard]] bool is_object() const noexcept { return kind_ == Kind::kObject; }
     /// Returns the items of a list, or the members of an object, in order.
     [[nodiscard]] const std::vector<Json>& items() const noexcept { return items_; }
     [[nodiscard]] std::vector<Json>& items() noexcept { return items_; }
@@ -74,8 +78,8 @@ public:
 
     /// JSON text on one line, without spaces.
     [[nodiscard]] std::string compact() const;
-    /// Appends compact().
-    void append_to(std::string& out) const;
+    /// Appends compact(), or with other escapes.
+    void append_to(std::string& out, JsonEscapes escapes = JsonEscapes::kUnseen) const;
     /// JSON text as indented() lays it out.
     [[nodiscard]] std::string pretty() const;
     /// Returns the text of a cell of a table or CSV file, not yet quoted: null is empty, a list of

@@ -120,10 +120,9 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
 void cut_row(const Job& job, Page& page) {
     const std::vector<lists::Column>& columns =
         page.columns.empty() ? job.resource->columns : page.columns;
-    const std::string whole =
-        page.rows.empty() ? page.raw_rows.front() : object_of(columns, page.rows.front()).compact();
-    const auto text = fit_object(whole, kAnswerBytesMax / 4, std::nullopt, {});
-    Json object = Json::from_text(text.value_or("{}"));
+    Json object = page.rows.empty() ? Json::from_text(page.raw_rows.front())
+                                    : object_of(columns, page.rows.front());
+    (void)fit_object(object, kAnswerBytesMax / 4, std::nullopt, {});
     page.extras.emplace_back("cut", std::exchange(object["cut"], Json()));
     if (page.rows.empty()) {
         Json row = Json::object();
@@ -163,7 +162,7 @@ Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
     Json object = show(read);
     Masks(read.sees_all_of(job.resource->path)).mask_members(object, job.resource->columns);
     Answer answer;
-    answer.body = fitted(read, object.compact());
+    answer.body = fitted(read, object);
     return answer;
 }
 
@@ -206,12 +205,12 @@ std::string csv_head(const std::vector<lists::Column>& columns) {
     return line + "\n";
 }
 
-std::string fitted(Read& read, std::string_view json) {
+std::string fitted(const Read& read, Json& object) {
     std::optional<CutPlace> after;
     if (read.after) {
-        after = from_cursor(cut_place(*std::exchange(read.after, std::nullopt)));
+        after = from_cursor(cut_place(*read.after));
     }
-    return from_cursor(fit_object(json, kAnswerBytesMax, after, read.cursor_of));
+    return from_cursor(fit_object(object, kAnswerBytesMax, after, read.cursor_of));
 }
 
 Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {

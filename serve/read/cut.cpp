@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "core/json/slices.hpp"
 #include "core/json/value.hpp"
 #include "serve/read/cursor.hpp"
 
@@ -31,60 +30,48 @@ std::optional<std::size_t> index_of(std::string_view text) {
     return error == std::errc() && stop == end ? std::optional(index) : std::nullopt;
 }
 
-/// Returns the object with null in place of its lists, and of those of the objects in it.
-std::string without_lists(std::string_view json) {
-    std::string text = "{";
-    for (const JsonMember& member : json_members(json)) {
-        text += (text.size() == 1 ? "" : ",") + json_quoted(member.key) + ":";
-        text += member.value.starts_with('{')   ? without_lists(member.value)
-                : member.value.starts_with('[') ? "null"
-                                                : std::string(member.value);
-    }
-    return text + "}";
+std::size_t bytes_of(const Json& value) {
+    return value.compact().size();
 }
 
-/// Returns the value with the list at `place` from its index on, and no other list; nothing if the
-/// value has no such list.
-std::optional<std::string> only(std::string_view json, const CutPlace& place, std::size_t depth) {
-    const bool is_list = json.starts_with('[');
+/// Puts null in place of a list, or of the lists of an object and of the objects in it.
+void remove_lists(Json& value) {
+    if (value.is_list()) {
+        value = Json();
+    } else if (value.is_object()) {
+        std::ranges::for_each(value.items(), remove_lists);
+    }
+}
+
+/// Leaves the list at `place` from its index on, and no other list. Returns false if the value has
+/// no such list.
+bool leave_only(Json& value, const CutPlace& place, std::size_t depth) {
     if (depth == place.path.size()) {
-        if (!is_list) {
-            return std::nullopt;
+        if (value.is_list()) {
+            const auto first = std::min(place.from, value.items().size());
+            value.items().erase(value.items().begin(),
+                                value.items().begin() + static_cast<std::ptrdiff_t>(first));
         }
-        std::string text = "[";
-        const std::vector<std::string_view> elements = json_elements(json);
-        for (std::size_t i = place.from; i < elements.size(); ++i) {
-            text += i == place.from ? "" : ",";
-            text += elements[i];
+        return value.is_list();
+    }
+    const std::string& name = place.path[depth];
+    if (value.is_list()) {
+        const auto index = index_of(name);
+        if (!index || *index >= value.items().size()) {
+            return false;
         }
-        return text + "]";
+        value = Json::array({std::move(value.items()[*index])});
+        return leave_only(value.items().front(), place, depth + 1);
     }
-    if (is_list) {
-        const auto index = index_of(place.path[depth]);
-        const std::vector<std::string_view> elements = json_elements(json);
-        const auto one = index && *index < elements.size()
-                             ? only(elements[*index], place, depth + 1)
-                             : std::nullopt;
-        return one ? std::optional("[" + *one + "]") : std::nullopt;
-    }
-    if (!json.starts_with('{')) {
-        return std::nullopt;
-    }
-    std::string text = "{";
     bool found = false;
-    for (const JsonMember& member : json_members(json)) {
-        text += (text.size() == 1 ? "" : ",") + json_quoted(member.key) + ":";
-        if (member.key == place.path[depth]) {
-            const auto inner = only(member.value, place, depth + 1);
-            found = inner.has_value();
-            text += inner.value_or("null");
+    for (std::size_t i = 0; i < value.names().size(); ++i) {
+        if (value.names()[i] == name) {
+            found = leave_only(value.items()[i], place, depth + 1);
         } else {
-            text += member.value.starts_with('{')   ? without_lists(member.value)
-                    : member.value.starts_with('[') ? "null"
-                                                    : std::string(member.value);
+            remove_lists(value.items()[i]);
         }
     }
-    return found ? std::optional(text + "}") : std::nullopt;
+    return found;
 }
 
 class Fitter {
@@ -102,74 +89,71 @@ public:
         }
     }
 
-    std::string fit(std::string_view value, const Path& path, std::size_t bytes) {
+    void fit(Json& value, const Path& path, std::size_t bytes) {
         bytes = std::max(bytes, kLeast);
-        if (value.size() <= bytes) {
-            return std::string(value);
+        if (bytes_of(value) <= bytes) {
+            return;
         }
-        switch (value.front()) {
-            case '{':
-                return fit_members(value, path, bytes);
-            case '[':
-                return fit_list(value, path, bytes);
-            case '"':
-                return fit_text(value, path, bytes);
-            default:
-                return std::string(value);
+        if (value.is_object()) {
+            fit_members(value, path, bytes);
+        } else if (value.is_list()) {
+            fit_list(value, path, bytes);
+        } else if (value.is_text()) {
+            fit_text(value, path, bytes);
         }
     }
     [[nodiscard]] Json marks() && { return std::move(marks_); }
 
 private:
     /// Leaves the smaller members whole, and divides the rest among the larger ones.
-    std::string fit_members(std::string_view value, const Path& path, std::size_t bytes) {
-        const std::vector<JsonMember> members = json_members(value);
-        std::vector<std::size_t> by_size(members.size());
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            by_size[i] = i;
-            bytes -= std::min(bytes, members[i].key.size() + 4);
+    void fit_members(Json& value, const Path& path, std::size_t bytes) {
+        const std::vector<std::string>& names = value.names();
+        std::vector<std::size_t> sizes, by_size;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            sizes.push_back(bytes_of(value.items()[i]));
+            by_size.push_back(i);
+            bytes -= std::min(bytes, names[i].size() + 4);
         }
-        std::ranges::stable_sort(by_size, {},
-                                 [&](std::size_t i) { return members[i].value.size(); });
-        std::vector<std::size_t> shares(members.size());
-        for (std::size_t taken = 0; taken < by_size.size(); ++taken) {
-            const std::size_t i = by_size[taken];
-            shares[i] = std::min(members[i].value.size(), bytes / (by_size.size() - taken));
+        std::ranges::stable_sort(by_size, {}, [&sizes](std::size_t i) { return sizes[i]; });
+        std::vector<std::size_t> shares(names.size());
+        for (std::size_t shared = 0; shared < by_size.size(); ++shared) {
+            const std::size_t i = by_size[shared];
+            shares[i] = std::min(sizes[i], bytes / (by_size.size() - shared));
             bytes -= shares[i];
         }
-        std::string text = "{";
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            text += (i == 0 ? "" : ",") + json_quoted(members[i].key) + ":";
-            text += fit(members[i].value, below(path, members[i].key), shares[i]);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            fit(value.items()[i], below(path, names[i]), shares[i]);
         }
-        return text + "}";
     }
 
     /// Keeps the first elements. If there is no room for one, cuts it.
-    std::string fit_list(std::string_view value, const Path& path, std::size_t bytes) {
-        const std::vector<std::string_view> elements = json_elements(value);
+    void fit_list(Json& value, const Path& path, std::size_t bytes) {
+        std::vector<Json>& elements = value.items();
+        const std::size_t total = elements.size();
         const auto known = first_.find(path);
         const std::size_t first = known == first_.end() ? 0 : known->second;
-        std::string text = "[";
         std::size_t shown = 0;
-        while (shown < elements.size() && text.size() + elements[shown].size() + 2 <= bytes) {
-            text += shown == 0 ? "" : ",";
-            text += elements[shown++];
+        for (std::size_t used = 1; shown < total; ++shown) {
+            const std::size_t more = bytes_of(elements[shown]);
+            if (used + more + 2 > bytes) {
+                break;
+            }
+            used += more + (shown == 0 ? 0U : 1U);
         }
         if (shown == 0) {
-            text += fit(elements[shown++], below(path, std::to_string(first)), bytes - 2);
+            fit(elements[shown++], below(path, std::to_string(first)), bytes - 2);
         }
-        if (shown < elements.size()) {
+        elements.resize(shown);
+        if (shown < total) {
             const std::size_t next = first + shown;
-            mark(path, first, shown, first + elements.size(),
+            mark(path, first, shown, first + total,
                  cursor_of_ ? Json(cursor_of_(cut_key({path, next}))) : Json());
         }
-        return text + "]";
     }
 
     /// Keeps whole characters and escapes.
-    std::string fit_text(std::string_view value, const Path& path, std::size_t bytes) {
-        const std::string whole = json_string(value);
+    void fit_text(Json& value, const Path& path, std::size_t bytes) {
+        const std::string whole = value.cell();
         std::size_t kept = std::min(whole.size(), bytes);
         const auto is_inside = [&whole](std::size_t at) {
             return at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0U) == 0x80U;
@@ -179,7 +163,7 @@ private:
             kept = is_inside(kept) ? kept - 1 : kept - (kept + 7) / 8;
         }
         mark(path, 0, kept, whole.size(), Json());
-        return json_quoted(whole.substr(0, kept));
+        value = whole.substr(0, kept);
     }
 
     void mark(const Path& path, std::size_t from, std::size_t shown, std::size_t total, Json next) {
@@ -220,18 +204,20 @@ std::optional<CutPlace> cut_place(std::string_view key) {
     return CutPlace{*std::move(parts), *from};
 }
 
-std::optional<std::string> fit_object(std::string_view json, std::size_t bytes_max,
+std::optional<std::string> fit_object(Json& object, std::size_t bytes_max,
                                       const std::optional<CutPlace>& after,
                                       const CursorOf& cursor_of) {
-    std::optional<std::string> whole = after ? only(json, *after, 0) : std::string(json);
-    if (!whole || whole->size() <= bytes_max) {
+    if (after && !leave_only(object, *after, 0)) {
+        return std::nullopt;
+    }
+    std::string whole = object.compact();
+    if (whole.size() <= bytes_max) {
         return whole;
     }
     Fitter fitter(after, cursor_of);
-    std::string text = fitter.fit(*whole, {}, bytes_max - std::min(bytes_max / 2, kMarksMax));
-    const Json marks = std::move(fitter).marks();
-    text.pop_back();
-    return text + ",\"cut\":" + marks.compact() + "}";
+    fitter.fit(object, {}, bytes_max - std::min(bytes_max / 2, kMarksMax));
+    object["cut"] = std::move(fitter).marks();
+    return object.compact();
 }
 
 }  // namespace sluice::serve

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/value.hpp"
+
 namespace sluice::serve {
 
 /// Where a list of an object is read on.
@@ -22,15 +24,15 @@ struct CutPlace {
 /// Returns the cursor of a key.
 using CursorOf = std::function<std::string(const std::string& key)>;
 
-/// Returns the object with its longest lists and texts cut so that it has about `bytes_max` bytes
-/// at most. An object that was cut gets the member `cut`: for each list or text its `member`
+/// Cuts the longest lists and texts of an object so that it has about `bytes_max` bytes at most,
+/// and returns it as text. An object that was cut gets the member `cut`: for each list or text its
+/// `member`
 /// (`payouts.0.items`), the index `from` of its first item, the number of items or bytes `shown`,
 /// their `total`, and the cursor `next`, which is null for a text.
-/// @param json    An object without white space.
 /// @param after   Shows the rest of this list; the other lists are null.
 /// @param cursor_of  Absent if no cursor leads to the rest.
 /// Returns nothing if the object has no such list.
-[[nodiscard]] std::optional<std::string> fit_object(std::string_view json, std::size_t bytes_max,
+[[nodiscard]] std::optional<std::string> fit_object(Json& object, std::size_t bytes_max,
                                                     const std::optional<CutPlace>& after,
                                                     const CursorOf& cursor_of);
 

@@ -36,9 +36,9 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the payout that the parameter `payout` names; not_found likewise.
 [[nodiscard]] Payout payout_of(Read& read);
 
-/// Returns the object, or as much of it as an answer has room for (cut.hpp); with the parameter
-/// `after`, the rest of one list. Later calls for the same read return the whole.
-[[nodiscard]] std::string fitted(Read& read, std::string_view json);
+/// Cuts the object to what an answer has room for (cut.hpp), and returns it as text; with the
+/// parameter `after`, the rest of one list.
+[[nodiscard]] std::string fitted(const Read& read, Json& object);
 
 /// Returns a value that was read from a cursor; cursor_invalid if there is none.
 template <class Value>

@@ -204,9 +204,8 @@ Json show_order(Read& read) {
     if (!explained.ok()) {
         refuse("not_found");
     }
-    Json shown = Json::from_text(
-        fitted(read, explanation_json(*explained, order_answer(*explained, read.now, read.ledger,
-                                                               read.sees_creators()))));
+    Json shown = explanation_object(
+        *explained, order_answer(*explained, read.now, read.ledger, read.sees_creators()));
     shown["names"] = names_in(read, shown);
     return shown;
 }

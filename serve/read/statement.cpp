@@ -197,13 +197,12 @@ Answer show_statement(Read& read) {
     if (read.arguments.is("format", "csv")) {
         return statement_csv(read, page);
     }
-    std::string json = fitted(read, page.object().compact());
-    if (read.arguments.is("format", "html")) {
-        return statement_html(Json::from_text(json), target_of(read, "statement"));
-    }
+    Json statement = page.object();
     Answer answer;
-    answer.body = std::move(json);
-    return answer;
+    answer.body = fitted(read, statement);
+    return read.arguments.is("format", "html")
+               ? statement_html(std::move(statement), target_of(read, "statement"))
+               : answer;
 }
 
 }  // namespace sluice::serve
