@@ -20,7 +20,7 @@ constexpr std::size_t kLargest = 10;   ///< Creators that are shown one by one.
 constexpr std::size_t kListed = 1000;  ///< Payouts of a payout run that are listed.
 
 /// Returns the command's words as typed, `program apply`.
-std::string words_of(Topic topic) {
+std::string command_words(Topic topic) {
     std::string words;
     for (const char c : to_string(topic)) {
         words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
@@ -33,7 +33,7 @@ Row pending_row(const PendingApproval& row, const AccountId& account,
                 const std::map<Currency, Decimal>& totals) {
     const bool is_one = totals.size() == 1;
     return pending_list().row(
-        {row.command_id, words_of(row.topic), account,
+        {row.command_id, command_words(row.topic), account,
          is_one ? std::optional(Money{totals.begin()->first, totals.begin()->second})
                 : std::nullopt,
          row.actor, row.reason, row.received_at});
@@ -331,7 +331,7 @@ Json command_object(const ShownApproval& shown, const AccountId& account, Ledger
     const Result<Request> request = decode_request(row.topic, row.body);
     return {
         {"id", subject.id},
-        {"command", words_of(row.topic)},
+        {"command", command_words(row.topic)},
         {"account_id", account.str()},
         {"state", row.state == ApprovalState::kPending    ? "PENDING"
                   : row.state == ApprovalState::kApproved ? "APPROVED"

@@ -434,16 +434,10 @@ const PlainList& payee_list() {
         .by_creator = true,
         .history = &payee_change_list(),
         .cells = {{"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
-                  {"creator_id", kText, kLedger,
-                   [](Of of) -> Value {
-                       return of.shown(of.as<CreatorRow>().account, of.as<CreatorRow>().creator);
-                   }},
-                  {"name", kText, kLedger,
-                   [](Of of) -> Value { return or_null(of.as<CreatorRow>().name); }},
-                  {"payee", kText, kPayee,
-                   [](Of of) -> Value { return or_null(of.as<CreatorRow>().payee); }},
-                  {"payee_since", kTime, kLedger,
-                   [](Of of) -> Value { return of.as<CreatorRow>().payee_since; }}}};
+                  {"creator_id", kText, kLedger, shown_creator<CreatorRow>},
+                  {"name", kText, kLedger, cell_or_null<&CreatorRow::name>},
+                  {"payee", kText, kPayee, cell_or_null<&CreatorRow::payee>},
+                  {"payee_since", kTime, kLedger, cell<&CreatorRow::payee_since>}}};
     return list;
 }
 
@@ -452,26 +446,17 @@ const PlainList& payee_change_list() {
     static const PlainList list{
         .table = &table_of<PayeeChange>(),
         .by_creator = true,
-        .cells = {
-            {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
-            {"creator_id", kText, kLedger,
-             [](Of of) -> Value {
-                 return of.shown(of.as<PayeeChange>().account, of.as<PayeeChange>().creator);
-             }},
-            {"changed_at", kTime, kLedger,
-             [](Of of) -> Value { return of.as<PayeeChange>().changed_at; }},
-            {"old_payee", kText, kPayee,
-             [](Of of) -> Value { return or_null(of.as<PayeeChange>().old_payee); }},
-            {"new_payee", kText, kPayee,
-             [](Of of) -> Value { return or_null(of.as<PayeeChange>().new_payee); }},
-            {"actor", kText, kLedger, [](Of of) -> Value { return of.as<PayeeChange>().actor; }},
-            {"reason", kText, kLedger,
-             [](Of of) -> Value { return or_null(of.as<PayeeChange>().reason); }},
-            {"command_id", kText, kLedger,
-             [](Of of) -> Value { return of.as<PayeeChange>().command_id; }},
-            {"approved_by", kText, kLedger, [](Of of) -> Value {
-                 return text_or_null(approver_of(of.ledger, of.as<PayeeChange>()));
-             }}}};
+        .cells = {{"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+                  {"creator_id", kText, kLedger, shown_creator<PayeeChange>},
+                  {"changed_at", kTime, kLedger, cell<&PayeeChange::changed_at>},
+                  {"old_payee", kText, kPayee, cell_or_null<&PayeeChange::old_payee>},
+                  {"new_payee", kText, kPayee, cell_or_null<&PayeeChange::new_payee>},
+                  {"actor", kText, kLedger, cell<&PayeeChange::actor>},
+                  {"reason", kText, kLedger, cell_or_null<&PayeeChange::reason>},
+                  {"command_id", kText, kLedger, cell<&PayeeChange::command_id>},
+                  {"approved_by", kText, kLedger, [](Of of) -> Value {
+                       return text_or_null(approver_of(of.ledger, of.as<PayeeChange>()));
+                   }}}};
     return list;
 }
 

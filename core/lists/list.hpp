@@ -15,6 +15,7 @@
 #include "core/lists/row_output.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/money.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice::lists {
@@ -43,6 +44,7 @@ public:
     Value(const std::string& text) : held_(std::string_view(text)) {}
     Value(std::string&& text) : held_(std::move(text)) {}
     Value(const AnyTextId& id) : held_(id.view()) {}
+    Value(const Currency& currency) : held_(currency.code()) {}
     Value(std::vector<std::string> texts) : held_(std::move(texts)) {}
     Value(Json json) : held_(std::move(json)) {}
 
@@ -55,6 +57,9 @@ private:
 /// Null for an empty text.
 [[nodiscard]] inline Value or_null(std::string_view text) {
     return text.empty() ? Value() : Value(text);
+}
+[[nodiscard]] inline Value or_null(const AnyTextId& id) {
+    return or_null(id.view());
 }
 
 /// Return the places of the columns of a name, or of several that single spaces separate. Require:

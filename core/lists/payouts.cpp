@@ -218,22 +218,20 @@ namespace {
 const List<PlainRow>& payout_item_cells() {
     using Of = const PlainRow&;
     static const List<PlainRow> cells{
-        {"payout_id", kText, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().payout_id; },
-         kInFilesOnly},
-        {"program_id", kText, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().program; }},
-        {"shop_id", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.as<PayoutItem>().shop_id.view()); }},
-        {"order_id", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.as<PayoutItem>().order_id.view()); }},
+        {"payout_id", kText, kLedger, cell<&PayoutItem::payout_id>, kInFilesOnly},
+        {"program_id", kText, kLedger, cell<&PayoutItem::program>},
+        {"shop_id", kText, kLedger, cell_or_null<&PayoutItem::shop_id>},
+        {"order_id", kText, kLedger, cell_or_null<&PayoutItem::order_id>},
         {"line_item_id", kText, kLedger,
          [](Of of) -> Value {
-             const auto& item = of.as<PayoutItem>();
-             return item.kind == ItemKind::kCredit ? Value() : or_null(item.line.view());
+             return of.as<PayoutItem>().kind == ItemKind::kCredit
+                        ? Value()
+                        : or_null(of.as<PayoutItem>().line.view());
          }},
         {"kind", kText, kLedger,
          [](Of of) -> Value { return to_string(of.as<PayoutItem>().kind); }},
-        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().amount; }},
-        {"ordered_at", kTime, kLedger, [](Of of) -> Value { return of.as<PayoutItem>().sold_at; }}};
+        {"amount", kAmount, kLedger, cell<&PayoutItem::amount>},
+        {"ordered_at", kTime, kLedger, cell<&PayoutItem::sold_at>}};
     return cells;
 }
 
@@ -248,13 +246,11 @@ const PlainList& payout_item_list() {
         .table = &table_of<PayoutItem>(),
         .within = "payout_id",
         .cells = payout_item_cells(),
-        .exported_cells = payout_item_cells()
-                              .only("payout_id program_id shop_id order_id")
-                              .then({{"line_item_id", kText, kLedger,
-                                      [](const PlainRow& of) -> Value {
-                                          return or_null(of.as<PayoutItem>().line.view());
-                                      }}})
-                              .then(payout_item_cells().only("kind amount ordered_at"))};
+        .exported_cells =
+            payout_item_cells()
+                .only("payout_id program_id shop_id order_id")
+                .then({{"line_item_id", kText, kLedger, cell_or_null<&PayoutItem::line>}})
+                .then(payout_item_cells().only("kind amount ordered_at"))};
     return list;
 }
 

@@ -31,11 +31,30 @@ struct PlainRow {
     [[nodiscard]] const Row& as() const {
         return row.as<Row>();
     }
-    /// Returns the creator as the list shows it.
-    [[nodiscard]] const CreatorId& shown(AccountNumber account, const CreatorId& first) const {
-        return names == nullptr ? first : names->shown(account, first);
-    }
 };
+/// The creator whom the row names by the first id, as the list shows it.
+template <Described Row>
+[[nodiscard]] Value shown_creator(const PlainRow& of) {
+    const Row& row = of.as<Row>();
+    return of.names == nullptr ? row.creator : of.names->shown(row.account, row.creator);
+}
+
+/// The cell that a member of the table's row is: `cell<&Period::until>`.
+template <auto kMember>
+[[nodiscard]] Value cell(const PlainRow& of) {
+    const auto in_row = []<class Row, class Member>(RowView row, Member Row::*member) -> Value {
+        return row.as<Row>().*member;
+    };
+    return in_row(of.row, kMember);
+}
+/// Null for an empty text.
+template <auto kMember>
+[[nodiscard]] Value cell_or_null(const PlainRow& of) {
+    const auto in_row = []<class Row, class Member>(RowView row, Member Row::*member) {
+        return or_null(row.as<Row>().*member);
+    };
+    return in_row(of.row, kMember);
+}
 
 /// Who may read a resource.
 enum class ReadBy : std::uint8_t {
