@@ -83,16 +83,9 @@ const std::string& CreatorLedger::number_of(const OrderKey& order) {
 std::vector<Balance> CreatorLedger::balances() {
     std::vector<Balance> rows;
     for (const ProgramRow& program : ledger_.programs(scope_.account())) {
-        const BalanceKey first{scope_.account(), program.program.id, scope_.creator(), {}};
-        ledger_.scan_balances_from(first, [&](const Balance& row) {
-            const bool goes_on = row.key.account == first.account &&
-                                 row.key.program == first.program &&
-                                 row.key.creator == first.creator;
-            if (goes_on) {
-                rows.push_back(row);
-            }
-            return goes_on;
-        });
+        std::ranges::move(
+            stored_balances(ledger_, scope_.account(), program.program.id, scope_.creator()),
+            std::back_inserter(rows));
     }
     return rows;
 }
@@ -121,16 +114,7 @@ void CreatorLedger::add_amounts(CreatorHome& home, Timestamp now) {
         sum.on_its_way += row.in_payout;
         sum.paid += row.paid;
     }
-    std::map<ProgramId, std::uint32_t> clearing_days;
-    for (const ProgramRow& row : ledger_.programs(scope_.account())) {
-        clearing_days.emplace(row.program.id, row.program.clearing_days);
-    }
-    std::map<std::pair<Currency, Timestamp>, Decimal> days;
-    for (const OpenTotals::PendingDay& pending : totals.pending) {
-        const Timestamp day = pending.sold_on.plus_days(clearing_days.at(pending.program));
-        days.try_emplace({pending.currency, day}, zero_amount(pending.currency)).first->second +=
-            pending.amount;
-    }
+    const auto days = clearing_days(ledger_, scope_.account(), totals);
     for (auto& [currency, sum] : sums) {
         if (const Decimal* const minimum = amount_in(policy.min_payout, currency)) {
             sum.minimum = *minimum;

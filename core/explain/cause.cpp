@@ -190,17 +190,6 @@ std::string_view to_string(Cause cause) noexcept {
     return kNames.at(static_cast<std::size_t>(cause));
 }
 
-const std::vector<Cause>& all_causes() {
-    static const std::vector<Cause> all = [] {
-        std::vector<Cause> causes;
-        for (std::size_t i = 0; i < kNames.size(); ++i) {
-            causes.push_back(static_cast<Cause>(i));
-        }
-        return causes;
-    }();
-    return all;
-}
-
 bool was_of(const OrderState& order, const CreatorId& creator) {
     return position_of(order, creator) != nullptr;
 }

@@ -4,16 +4,11 @@
 // A cause has no member for another creator's id, code or amount.
 #pragma once
 
-#include <vector>
-
 #include "core/explain/cause_found.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 
 namespace sluice {
-
-/// Returns all of them, in the order above.
-[[nodiscard]] const std::vector<Cause>& all_causes();
 
 /// Returns why an order is, or is not, the creator's.
 [[nodiscard]] CauseFound find_cause(LedgerReader& ledger, const OrderState& order,

@@ -50,15 +50,7 @@ std::vector<Balance> stored_after(LedgerReader& ledger, const CreatorNames& name
         }
     };
     const auto add_creator = [&](const CreatorId& of) {
-        first.creator = of;
-        ledger.scan_balances_from(first, [&](const Balance& row) {
-            const bool same = row.key.account == first.account &&
-                              row.key.program == first.program && row.key.creator == of;
-            if (same) {
-                add(row);
-            }
-            return same;
-        });
+        std::ranges::for_each(stored_balances(ledger, first.account, first.program, of), add);
     };
     if (creator) {
         add_creator(*creator);

@@ -20,8 +20,8 @@ using Row = std::vector<Json>;
 class RowOutput : public Interface {
 public:
     virtual void add(const Row& row) = 0;
-    /// Adds a row whose values are JSON text already.
-    virtual void add_raw(const std::vector<JsonMember>& row) = 0;
+    /// Adds a row whose values are JSON text already: a product.
+    virtual void add_raw(const std::vector<JsonMember>& /*row*/) { SLUICE_ASSERT(false); }
 };
 
 /// Returns the row as an object with a member for each column. Columns beyond the row's end are
@@ -35,6 +35,12 @@ template <class AnyColumn>
         object[columns[i].name] = i < row.size() ? row[i] : Json();
     }
     return object;
+}
+
+/// Returns a list of the rows as objects.
+[[nodiscard]] inline Json objects_of(const std::vector<Column>& columns,
+                                     const std::vector<Row>& rows) {
+    return Json::list(rows, [&columns](const Row& row) { return object_of(columns, row); });
 }
 
 /// Returns a field of a CSV file, quoted if RFC 4180 demands it.

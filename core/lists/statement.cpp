@@ -17,10 +17,6 @@ Row boundary(const ProgramId& program, Currency currency, const char* name, Time
     return statement_row_list().row(row);
 }
 
-Json objects(const std::vector<Column>& columns, const std::vector<Row>& rows) {
-    return Json::list(rows, [&columns](const Row& row) { return object_of(columns, row); });
-}
-
 }  // namespace
 
 using enum ColumnType;
@@ -120,9 +116,9 @@ Json StatementPage::object() const {
             {"creator_id", shown_.str()},
             {"month", of_.month.name},
             {"status", status()},
-            {"rows", objects(statement_row_list().columns(), rows_)},
-            {"sums", objects(statement_sum_list().columns(), sums_)},
-            {"payouts", objects(statement_payout_list().columns(), payouts())}};
+            {"rows", objects_of(statement_row_list().columns(), rows_)},
+            {"sums", objects_of(statement_sum_list().columns(), sums_)},
+            {"payouts", objects_of(statement_payout_list().columns(), payouts())}};
 }
 
 void StatementPage::write_csv(RowOutput& out) const {

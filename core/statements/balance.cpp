@@ -459,6 +459,36 @@ std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, 
     return balances;
 }
 
+std::map<std::pair<Currency, Timestamp>, Decimal> clearing_days(LedgerReader& ledger,
+                                                                AccountNumber account,
+                                                                const OpenTotals& totals) {
+    std::map<ProgramId, std::uint32_t> days_of;
+    for (const Program& program : programs_of(ledger, account)) {
+        days_of.emplace(program.id, program.clearing_days);
+    }
+    std::map<std::pair<Currency, Timestamp>, Decimal> days;
+    for (const OpenTotals::PendingDay& pending : totals.pending) {
+        const Timestamp day = pending.sold_on.plus_days(days_of.at(pending.program));
+        days.try_emplace({pending.currency, day}, zero_amount(pending.currency)).first->second +=
+            pending.amount;
+    }
+    return days;
+}
+
+std::vector<Balance> stored_balances(LedgerReader& ledger, AccountNumber account,
+                                     const ProgramId& program, const CreatorId& creator) {
+    std::vector<Balance> stored;
+    ledger.scan_balances_from({account, program, creator, {}}, [&](const Balance& row) {
+        const bool is_own =
+            row.key.account == account && row.key.program == program && row.key.creator == creator;
+        if (is_own) {
+            stored.push_back(row);
+        }
+        return is_own;
+    });
+    return stored;
+}
+
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const Visitor<BalanceAt>& visit) {
     const std::vector<Program> programs = programs_of(ledger, account);

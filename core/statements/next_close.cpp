@@ -1,5 +1,8 @@
 #include "core/statements/next_close.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/rules/account.hpp"
@@ -104,17 +107,9 @@ std::vector<CreatorClose> next_close_of(LedgerReader& ledger, AccountNumber acco
                                         const CreatorId& creator, const Policy& policy,
                                         Timestamp now, OpenTotals* totals) {
     std::vector<Balance> stored;
-    for (const ProgramRow& program : ledger.programs(account)) {
-        ledger.scan_balances_from({account, program.program.id, creator, {}},
-                                  [&](const Balance& row) {
-                                      const bool is_own = row.key.account == account &&
-                                                          row.key.program == program.program.id &&
-                                                          row.key.creator == creator;
-                                      if (is_own) {
-                                          stored.push_back(row);
-                                      }
-                                      return is_own;
-                                  });
+    for (const ProgramRow& row : ledger.programs(account)) {
+        std::ranges::move(stored_balances(ledger, account, row.program.id, creator),
+                          std::back_inserter(stored));
     }
     NextClose close(ledger, account, policy);
     for (const BalanceAt& row : balances_at(ledger, account, now, stored, totals)) {

@@ -42,6 +42,9 @@ struct OpenTotals {
     /// currency has at most one.
     std::vector<PendingDay> pending;
 };
+/// Returns what is pending by currency and the day on which it clears.
+[[nodiscard]] std::map<std::pair<Currency, Timestamp>, Decimal> clearing_days(
+    LedgerReader& ledger, AccountNumber account, const OpenTotals& totals);
 
 /// Visits the balances of one account, or of all, by key.
 /// @param now     A commission is pending until it clears, and payable from that instant on.
@@ -55,6 +58,12 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
 [[nodiscard]] std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account,
                                                  Timestamp now, std::span<const Balance> stored,
                                                  OpenTotals* totals = nullptr);
+
+/// Returns the stored balances of a creator in one program, by currency.
+/// @param creator  First id.
+[[nodiscard]] std::vector<Balance> stored_balances(LedgerReader& ledger, AccountNumber account,
+                                                   const ProgramId& program,
+                                                   const CreatorId& creator);
 
 /// Visits the balances of a past instant: subtracts postings and payouts whose accounting date is
 /// not before it (K8), and omits balances whose ledger accounts were all 0. Clearing days and

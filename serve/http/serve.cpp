@@ -40,6 +40,9 @@ struct ServeCommand {
 constexpr std::string_view kUnix = "unix:";
 
 Result<serve::Listener> parse_unix(std::string_view text, serve::Door door) {
+    if (!text.starts_with(kUnix)) {
+        return Error{ErrorCode::kInvalid, "expected unix:/path"};
+    }
     std::string path(text.substr(kUnix.size()));
     if (!path.starts_with('/') || path.size() >= sizeof(sockaddr_un::sun_path)) {
         return Error{ErrorCode::kInvalid,
@@ -69,17 +72,11 @@ Result<serve::Listener> parse_listen(std::string_view text) {
 
 /// Parses `unix:/run/sluice/people.sock`. Never TCP, because every local user could state a name.
 Result<serve::Listener> parse_people(std::string_view text) {
-    if (!text.starts_with(kUnix)) {
-        return Error{ErrorCode::kInvalid, "expected unix:/path"};
-    }
     return parse_unix(text, serve::Door::kPeople);
 }
 
 /// Parses `unix:/run/sluice/creators.sock`.
 Result<serve::Listener> parse_creators(std::string_view text) {
-    if (!text.starts_with(kUnix)) {
-        return Error{ErrorCode::kInvalid, "expected unix:/path"};
-    }
     return parse_unix(text, serve::Door::kTokens);
 }
 

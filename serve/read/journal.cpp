@@ -11,9 +11,13 @@
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 constexpr std::uint64_t kBeyond = std::numeric_limits<std::int64_t>::max();
 
@@ -102,8 +106,6 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
     }
     return join_key(parts);
 }
-
-}  // namespace
 
 Page list_journal(Read& read) {
     lists::ReportFilter filter;
@@ -210,6 +212,70 @@ Page list_change(Read& read) {
         refuse("not_found");
     }
     return page;
+}
+
+Page list_balances(Read& read) {
+    const auto program = program_of(read);
+    const lists::BalanceListing listing{read.grant.account, read.grant.account_id,
+                                        program ? std::optional(program->program.id) : std::nullopt,
+                                        creator_of(read)};
+    std::optional<lists::BalancePlace> after;
+    if (read.after) {
+        const auto parts = key_parts(*read.after, 3);
+        after = {ProgramId(parts[0]), CreatorId(parts[1]), parts[2]};
+    }
+    Page page;
+    page.rows =
+        lists::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
+                              after, read.limit() + 1);
+    if (page.rows.size() > read.limit()) {
+        page.rows.pop_back();
+        const auto last = [&](std::string_view name) {
+            return lists::balance_list().cell(page.rows.back(), name).cell();
+        };
+        page.next_key = join_key({last("program_id"), last("creator_id"), last("currency")});
+    }
+    return page;
+}
+
+const Columns& changes_members() {
+    static const Columns members{
+        {"changes", kObjects, kLedger}, {"next", kText, kLedger}, {"more", kFlag, kLedger}};
+    return members;
+}
+
+}  // namespace
+
+std::vector<Resource> journal_resources() {
+    return {
+        Resource("balances", kOfCreators, "Pending, blocked, payable, closed and paid amounts",
+                 {program_parameter(),
+                  creator_parameter(),
+                  {"at", ValueKind::kFuture, "Time of the amounts, now or later (default: now)"}},
+                 lists::balance_list().columns(), list_balances, kCsv),
+        Resource("journal", kReadLedger, "Postings and memo entries, the newest first",
+                 {shop_parameter(),
+                  creator_parameter(),
+                  program_parameter(),
+                  {"reason", ValueKind::kId, "Reason, such as ACCRUAL"},
+                  {"from", ValueKind::kTime, "Accounting date from this time on (RFC 3339)"},
+                  {"to", ValueKind::kTime, "Accounting date before this time (RFC 3339)"},
+                  {"by",
+                   ValueKind::kWord,
+                   "Date that from and to refer to (default: accounting)",
+                   false,
+                   {"accounting", "receipt"}}},
+                 lists::journal_list().columns(), list_journal, kCsv),
+        Resource(
+            "changes", kReadLedger, "Changes of the ledger, in the order of each node's chain",
+            {{"wait", ValueKind::kSeconds, "Seconds to wait for a change, 0 to 30 (default: 0)"}},
+            changes_members(), list_changes),
+        Resource(
+            "change", kReadLedger,
+            "The entries of one change of the feed, which may be too many for it",
+            {{"node", ValueKind::kId, "UUID of the node", true},
+             {"change", ValueKind::kVersion, "Number of one of its entries in the chain", true}},
+            lists::journal_list().columns(), list_change, kCsv, extra("change", kObject))};
 }
 
 }  // namespace sluice::serve

@@ -17,9 +17,13 @@
 #include "core/rules/attribution.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 using lists::LinkPlace;
 
@@ -217,8 +221,6 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
     return list;
 }
 
-}  // namespace
-
 Page list_clicks(Read& read) {
     lists::ClickListing listing{read.grant.account};
     const auto program = program_of(read);
@@ -271,17 +273,70 @@ Json show_link(Read& read) {
     return shown;
 }
 
+}  // namespace
+
 Json best_links_of(Read& read, const CreatorId& creator) {
     constexpr std::size_t kListed = 10;
     LinkFilter filter(read);
     filter.creator = creator;
     std::vector<LinkRow> links = best_links(read, filter);
     links.resize(std::min(links.size(), kListed));
-    Json list = Json::array();
-    for (const lists::Row& row : lists::link_rows(read.ledger, links, read.now)) {
-        list.push_back(object_of(lists::link_list().columns(), row));
-    }
-    return list;
+    return lists::objects_of(lists::link_list().columns(),
+                             lists::link_rows(read.ledger, links, read.now));
+}
+
+namespace {
+
+const Columns& link_members() {
+    static const Columns members =
+        lists::link_list().columns() +
+        Columns{{"conversion", kRate, kEveryone},
+                {"days", kObjects, kEveryone,
+                 texts("day") + columns_of(kInteger, kEveryone, "clicks devices orders")},
+                {"amounts", kObjects, kLedger,
+                 texts("currency") + columns_of(kAmount, kLedger, "earned adjusted")},
+                {"newest_orders", kObjects, kEveryone, lists::order_list().columns()},
+                {"newest_orders_cut", kFlag, kEveryone},
+                {"names", kObject, kEveryone}};
+    return members;
+}
+
+}  // namespace
+
+std::vector<Resource> link_resources() {
+    return {Resource("clicks", kReadOrders,
+                     "Clicks, devices and orders of links; earned and adjusted need read_ledger",
+                     {program_parameter(),
+                      creator_parameter(),
+                      {"link", ValueKind::kLink, "Link"},
+                      {"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)"},
+                      {"to", ValueKind::kDay, "First instant of the UTC day after the last"},
+                      {"by",
+                       ValueKind::kWord,
+                       "What the rows are grouped by (default: day)",
+                       false,
+                       {"day", "month", "link", "creator"}},
+                      {"unmatched", ValueKind::kFlag,
+                       "true: programs and creators of clicks that do not count, because the "
+                       "account lacks the program, or the program the creator"}},
+                     lists::click_list().columns(), list_clicks, kCsv),
+            Resource("links", kReadOrders,
+                     "Creators' links with the figures of their last 30 days, by creator and link",
+                     {creator_parameter(),
+                      program_parameter(),
+                      {"q", ValueKind::kText, "A part of the link's id or URL"},
+                      {"sort",
+                       ValueKind::kWord,
+                       "Order of the rows (default: id); -clicks is by this month's clicks, for up "
+                       "to 10,000 links, or those of one creator",
+                       false,
+                       {"id", "-clicks"}}},
+                     lists::link_list().columns(), list_links, kCsv,
+                     {{"clicks_this_month", kObjects, kEveryone}, {"names", kObject, kEveryone}}),
+            Resource("link", kReadOrders,
+                     "One link with the figures of its last 30 days, by day, and its newest "
+                     "orders; amounts need read_ledger",
+                     {{"link", ValueKind::kLink, "Link", true}}, link_members(), show_link)};
 }
 
 }  // namespace sluice::serve

@@ -8,7 +8,6 @@
 
 #include "core/json/value.hpp"
 #include "core/lists/plain_list.hpp"
-#include "serve/read/members.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
@@ -117,8 +116,6 @@ public:
     PageOfAll(const Read& read, const std::vector<lists::Column>& columns,
               std::string_view sorted_by);
     void add(const lists::Row& row) override;
-    /// Not called: no such list has raw rows.
-    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
     [[nodiscard]] Page take() &&;
 
 private:
@@ -137,8 +134,6 @@ class EachRow : public lists::RowOutput {
 public:
     explicit EachRow(std::function<void(const lists::Row&)> take) : take_(std::move(take)) {}
     void add(const lists::Row& row) override { take_(row); }
-    /// Not called: no such listing has raw rows.
-    void add_raw(const std::vector<JsonMember>& /*row*/) override {}
 
 private:
     std::function<void(const lists::Row&)> take_;
@@ -170,50 +165,13 @@ private:
     std::string last_;
 };
 
-[[nodiscard]] Page list_orders(Read& read);
-[[nodiscard]] Page list_anomalies(Read& read);
-[[nodiscard]] Page list_holds(Read& read);
-[[nodiscard]] Page list_creators(Read& read);
-[[nodiscard]] Page list_programs(Read& read);
-[[nodiscard]] Page list_program_versions(Read& read);
-[[nodiscard]] Page list_shops(Read& read);
-[[nodiscard]] Page list_clicks(Read& read);
-[[nodiscard]] Page list_links(Read& read);
-[[nodiscard]] Page list_products(Read& read);
-[[nodiscard]] Page list_balances(Read& read);
-[[nodiscard]] Page list_journal(Read& read);
-[[nodiscard]] Answer list_changes(Read& read);
-[[nodiscard]] Page list_change(Read& read);
-[[nodiscard]] Page list_runs(Read& read);
-[[nodiscard]] Page list_payouts(Read& read);
-[[nodiscard]] Page list_payout_ages(Read& read);
-[[nodiscard]] Page list_approvals(Read& read);
-[[nodiscard]] Page list_periods(Read& read);
-[[nodiscard]] Page list_trial_balance(Read& read);
-[[nodiscard]] Page list_nodes(Read& read);
-[[nodiscard]] Page search(Read& read);
 /// Returns a page of a plain list, or of its history.
 [[nodiscard]] Page plain_page(Read& read, const lists::PlainList& list);
 
-[[nodiscard]] Json show_me(Read& read);
-[[nodiscard]] Json show_today(Read& read);
-[[nodiscard]] Json show_order(Read& read);
-[[nodiscard]] Json show_link(Read& read);
-[[nodiscard]] Json show_creator(Read& read);
-[[nodiscard]] Json show_program(Read& read);
-[[nodiscard]] Json show_run(Read& read);
-[[nodiscard]] Json show_payout(Read& read);
 /// Returns the creator's ten links with the most clicks of this month, as rows of link_list().
 [[nodiscard]] Json best_links_of(Read& read, const CreatorId& creator);
 /// Returns the creator's last ten payouts, the newest first.
 [[nodiscard]] Json newest_payouts(Read& read, const CreatorId& creator);
-[[nodiscard]] Json show_approval(Read& read);
-[[nodiscard]] Answer show_statement(Read& read);
-[[nodiscard]] Answer make_creator_link(Read& read);
-/// @param statement  As `report statement --format json` prints it, with `cut` if it was cut.
-/// @param target  Path and parameters of the statement, for the link to the rest.
-[[nodiscard]] Answer statement_html(Json statement, const std::string& target);
-
 /// Returns rows of payout_list().
 [[nodiscard]] std::vector<lists::Row> payout_rows(Read& read, std::span<const Payout> payouts);
 

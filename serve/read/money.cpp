@@ -18,9 +18,15 @@
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 using lists::Row;
 
@@ -99,34 +105,14 @@ std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
     return rows;
 }
 
-Page list_balances(Read& read) {
-    const auto program = program_of(read);
-    const lists::BalanceListing listing{read.grant.account, read.grant.account_id,
-                                        program ? std::optional(program->program.id) : std::nullopt,
-                                        creator_of(read)};
-    std::optional<lists::BalancePlace> after;
-    if (read.after) {
-        const auto parts = key_parts(*read.after, 3);
-        after = {ProgramId(parts[0]), CreatorId(parts[1]), parts[2]};
-    }
-    Page page;
-    page.rows =
-        lists::balances_after(read.ledger, listing, read.arguments.time("at").value_or(read.now),
-                              after, read.limit() + 1);
-    if (page.rows.size() > read.limit()) {
-        page.rows.pop_back();
-        const auto last = [&](std::string_view name) {
-            return lists::balance_list().cell(page.rows.back(), name).cell();
-        };
-        page.next_key = join_key({last("program_id"), last("creator_id"), last("currency")});
-    }
-    return page;
-}
+namespace {
 
-using enum lists::ColumnType;
-using enum lists::Scope;
-using lists::List;
-using lists::Value;
+/// A payout run with the sums of its payouts.
+struct RunOf {
+    const AccountId& account_id;
+    const PayoutRun& run;
+    Json sums;
+};
 
 const List<RunOf>& run_list() {
     using Of = const RunOf&;
@@ -179,12 +165,11 @@ Json show_run(Read& read) {
     const PayoutRun run = run_of(read, *id);
     const RunSums sums(read.ledger, {&run, 1});
     Json object = run_list().object({read.grant.account_id, run, sums.of(run.payout_run)});
-    Json skipped = Json::array();
-    for (const Skipped& row : lists::skipped_of(read.ledger, run.payout_run)) {
-        skipped.push_back(object_of(lists::skipped_list().columns(),
-                                    lists::skipped_row(read.ledger, read.grant.account, row)));
-    }
-    object["skipped"] = std::move(skipped);
+    object["skipped"] =
+        Json::list(lists::skipped_of(read.ledger, run.payout_run), [&read](const Skipped& row) {
+            return object_of(lists::skipped_list().columns(),
+                             lists::skipped_row(read.ledger, read.grant.account, row));
+        });
     object["names"] = names_in(read, object["skipped"]);
     return object;
 }
@@ -238,6 +223,8 @@ Json show_payout(Read& read) {
     return object_of(lists::payout_list().columns(), payout_rows(read, {&payout, 1}).front());
 }
 
+}  // namespace
+
 Json newest_payouts(Read& read, const CreatorId& creator) {
     constexpr std::size_t kNewest = 10;
     lists::PayoutListing listing;
@@ -252,12 +239,10 @@ Json newest_payouts(Read& read, const CreatorId& creator) {
             payouts.push_back(std::move(payout));
         }
     }
-    Json list = Json::array();
-    for (const Row& row : payout_rows(read, payouts)) {
-        list.push_back(object_of(lists::payout_list().columns(), row));
-    }
-    return list;
+    return lists::objects_of(lists::payout_list().columns(), payout_rows(read, payouts));
 }
+
+namespace {
 
 Page list_approvals(Read& read) {
     const KeyOf commands_first = [](const Row& row) {
@@ -283,8 +268,6 @@ Json show_approval(Read& read) {
     shown["names"] = names_in(read, shown);
     return shown;
 }
-
-namespace {
 
 /// Returns what a month's end needs before it is closed, and what is worth a look.
 Json closing_checks(Read& read, Timestamp until) {
@@ -321,8 +304,6 @@ Json closing_checks(Read& read, Timestamp until) {
             {"nodes", std::move(behind)},    {"approvals", approvals},
             {"blocked", std::move(amounts)}, {"payouts_unfinished", unfinished}};
 }
-
-}  // namespace
 
 /// The closed periods, then the open one, which has no end yet.
 Page list_periods(Read& read) {
@@ -362,6 +343,64 @@ Page list_trial_balance(Read& read) {
                                       {from, until, first == last ? first : first + "/" + last}},
                                      page);
     return std::move(page).take();
+}
+
+const Columns& approval_members() {
+    static const Columns members{
+        {"id", kText, kLedger},          {"command", kText, kLedger},
+        {"account_id", kText, kLedger},  {"state", kText, kLedger},
+        {"actor", kText, kLedger},       {"reason", kText, kLedger},
+        {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
+        {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
+        {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
+        {"effect", kObject, kLedger},    {"digest", kText, kLedger},
+        {"names", kObject, kLedger}};
+    return members;
+}
+
+}  // namespace
+
+std::vector<Resource> money_resources() {
+    const std::vector<std::string_view> states{"CLOSED", "APPROVED", "SENT",    "PAID",
+                                               "VOID",   "FAILED",   "RETURNED"};
+    const Parameter run{"run", ValueKind::kId, "Payout run"};
+    const Parameter payout_run{"payout_run", ValueKind::kId,
+                               "The same as run, under the name that rows have"};
+    return {
+        Resource("runs", kReadLedger, "Payout runs, the newest first", {}, run_list().columns(),
+                 list_runs),
+        Resource("run", kReadLedger, "One payout run with the creators that it left out",
+                 {run, payout_run},
+                 run_list().columns() + std::vector<Column>{{"skipped", kObjects, kLedger,
+                                                             lists::skipped_list().columns()},
+                                                            {"names", kObject, kLedger}},
+                 show_run),
+        Resource("payouts", kOfCreators, "Payouts in the order of closing",
+                 {{"state", ValueKind::kWord, "State", false, states},
+                  run,
+                  payout_run,
+                  creator_parameter(),
+                  {"currency", ValueKind::kCurrency, "Currency (ISO 4217)"}},
+                 lists::payout_list().columns(), list_payouts, kCsv),
+        Resource("payout", kOfCreators, "One payout", {payout_parameter()},
+                 lists::payout_list().columns(), show_payout),
+        plain_resource(lists::payout_item_list()),
+        payout_age_resource(),
+        Resource("approvals", kReadLedger, "Commands and payouts that wait for another actor", {},
+                 lists::pending_list().columns(), list_approvals),
+        Resource("approval", kReadLedger,
+                 "One command, payout or payout run, as an approver is shown it, with its digest",
+                 {{"id", ValueKind::kId, "Command, payout or payout run", true}},
+                 approval_members(), show_approval),
+        Resource("periods", kReadLedger, "Closed periods, and the open one",
+                 {{"until", ValueKind::kMonthEnd,
+                   "End of a month that is not closed: what is missing before it can be"}},
+                 lists::period_list().columns(), list_periods, kPlain, extra("checks", kObject)),
+        plain_resource(lists::period_sum_list()),
+        Resource("trial-balance", kReadLedger, "Every ledger account over an interval",
+                 {{"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)", true},
+                  {"until", ValueKind::kDay, "First instant of the UTC day after the last", true}},
+                 lists::trial_balance_list().columns(), list_trial_balance, kCsv)};
 }
 
 }  // namespace sluice::serve

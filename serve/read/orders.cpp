@@ -1,4 +1,4 @@
-// Orders and anomalies.
+// Orders.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,9 +15,13 @@
 #include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 /// Selects the rows of a list of orders.
 struct OrderFilter {
@@ -162,6 +166,8 @@ std::string shop_key(const ShopRow& shop, std::string_view rest) {
     return join_key({shop.shop_id.str(), std::string(rest)});
 }
 
+namespace {
+
 Page list_orders(Read& read) {
     const OrderFilter filter = order_filter(read);
     const std::string sort = read.arguments.text("sort").value_or("id");
@@ -189,9 +195,13 @@ Page list_orders(Read& read) {
     return with_names(read, std::move(found));
 }
 
+}  // namespace
+
 bool has_code(const OrderState& order, const Digest256& digest) {
     return std::ranges::find(order.codes, digest, code_digest) != order.codes.end();
 }
+
+namespace {
 
 Json show_order(Read& read) {
     const OrderId order(read.arguments.required("order"));
@@ -210,202 +220,120 @@ Json show_order(Read& read) {
     return shown;
 }
 
-// ---- Anomalies: by shop and order from their table, or those that need attention from an index --
-
-namespace {
-
-/// Selects the rows of a list of anomalies.
-struct AnomalyFilter {
-    std::optional<AnomalyKind> kind;
-    std::optional<bool> blocks, acknowledged, showing;
-    std::uint32_t blocking = 0;  ///< Kinds that block.
-
-    explicit AnomalyFilter(Read& read)
-        : kind(parse_name<AnomalyKind>(read.arguments.text("kind").value_or(""))),
-          blocks(read.arguments.flag("blocks")),
-          acknowledged(read.arguments.flag("acknowledged")),
-          showing(read.arguments.flag("showing")),
-          blocking(account_settings(read.ledger, read.grant.account).blocking) {}
-
-    [[nodiscard]] bool covers(const Anomaly& row) const {
-        const bool is_acknowledged = !row.acknowledged_by.empty();
-        const bool is_blocking = row.showing && !is_acknowledged && (blocking & bit(row.kind)) != 0;
-        return (!kind || *kind == row.kind) && (!blocks || *blocks == is_blocking) &&
-               (!acknowledged || *acknowledged == is_acknowledged) &&
-               (!showing || *showing == row.showing);
-    }
-    /// Returns whether every row shows and is not acknowledged.
-    [[nodiscard]] bool needs_attention() const {
-        return blocks == true || (showing == true && acknowledged == false);
-    }
-    /// Returns the kinds of such rows.
-    [[nodiscard]] std::uint32_t kinds() const {
-        std::uint32_t kinds = ~bit(static_cast<AnomalyKind>(AttentionKind::kHold));
-        if (blocks) {
-            kinds &= *blocks ? blocking : ~blocking;
-        }
-        return kind ? kinds & bit(*kind) : kinds;
-    }
-};
-
-/// Collects the rows of a page, and the orders of which the commission is at stake.
-struct Found {
-    Page page;
-    std::vector<OrderKey> orders;
-
-    void add(ReadLimit& limit, const ShopRow& shop, const Anomaly& row, std::uint32_t blocking) {
-        page.rows.push_back(lists::anomaly_list().row({shop, row, blocking}));
-        orders.push_back(row.order);
-        limit.add_bytes(row.order.order_id.view().size() + 1024);
-    }
-};
-
-void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
-    ReadLimit limit(read);
-    visit_shops(
-        read, found.page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
-            Anomaly first;
-            first.order = {shop.account, shop.shop, {}};
-            const auto parts = after ? key_parts(*after, 2) : std::vector<std::string>(2);
-            first.order.order_id = OrderId(parts[0]);
-            read.ledger.scan(first, {2, after ? 3U : 2U}, [&](const Anomaly& row) {
-                const std::string number = std::to_string(static_cast<unsigned>(row.kind));
-                const bool was_before = after && row.order.order_id == first.order.order_id &&
-                                        static_cast<unsigned>(row.kind) <= key_number(parts[1]);
-                if (was_before) {
-                    return true;
-                }
-                if (!limit.admits(shop_key(shop, join_key({row.order.order_id.str(), number})),
-                                  found.page)) {
-                    return false;
-                }
-                if (filter.covers(row)) {
-                    found.add(limit, shop, row, filter.blocking);
-                }
-                return true;
-            });
-        });
+Columns order_lines() {
+    return texts(
+               "line_item_id sku variant_sku rule rate base refund calculation rounding "
+               "explanation") +
+           Columns{{"amount", kAmount, kEveryone},
+                   {"tax", kAmount, kEveryone},
+                   {"quantity", kInteger, kEveryone},
+                   {"in_newest_payload", kFlag, kEveryone},
+                   {"commission", kAmount, kEveryone}};
 }
 
-std::string attention_key(const Attention& row) {
-    return join_key({row.since.to_string(), std::to_string(static_cast<unsigned>(row.kind)),
-                     std::to_string(row.shop.value), row.order_id.str()});
+/// Without who did it, and why.
+Columns order_journal() {
+    return texts(
+               "node line_item_id command_id creator_id program_id currency debit_account "
+               "credit_account reason") +
+           Columns{{"entry", kInteger, kEveryone},
+                   {"event_seq", kInteger, kEveryone},
+                   {"amount", kAmount, kEveryone},
+                   {"accounting_date", kTime, kEveryone},
+                   {"recorded_at", kTime, kEveryone}};
 }
 
-/// Returns the row that attention_key() named, or nothing without a cursor.
-std::optional<Attention> attention_of(const Read& read) {
-    if (!read.after) {
-        return std::nullopt;
-    }
-    const auto parts = key_parts(*read.after, 4);
-    const Timestamp since = from_cursor(Timestamp::parse(parts[0]));
-    const auto number = [&parts](std::size_t i) {
-        return static_cast<std::uint32_t>(key_number(parts[i]));
-    };
-    return Attention{read.grant.account, static_cast<AttentionKind>(number(1)), since,
-                     ShopNumber{number(2)}, OrderId(parts[3])};
+Columns order_payouts() {
+    return texts("payout_id node state creator_id program_id currency") +
+           Columns{{"amount", kAmount, kEveryone},
+                   {"closed_at", kTime, kEveryone},
+                   {"sent_at", kTime, kEveryone},
+                   {"ended_at", kTime, kEveryone},
+                   {"items", kObjects, kEveryone,
+                    texts("line_item_id kind") + Columns{{"amount", kAmount, kEveryone}}}};
 }
 
-/// The newest first.
-void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
-    std::map<ShopNumber, ShopRow> shops;
-    for (const ShopRow& shop : shops_of(read)) {
-        shops.emplace(shop.shop, shop);
-    }
-    auto last = attention_of(read);
-    ReadLimit limit(read);
-    const std::size_t at_once = read.limit() + 1;
-    for (bool more = true; more && !found.page.next_key;) {
-        const auto rows =
-            lists::attention_before(read.ledger, read.grant.account, filter.kinds(), last, at_once);
-        std::vector<Anomaly> anomalies(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            anomalies[i].order = {rows[i].account, rows[i].shop, rows[i].order_id};
-            anomalies[i].kind = static_cast<AnomalyKind>(rows[i].kind);
-        }
-        load_all(read.ledger, anomalies);
-        auto next = anomalies.begin();
-        for (const Attention& row : rows) {
-            if (!limit.admits(attention_key(row), found.page)) {
-                break;
-            }
-            const OrderKey order{row.account, row.shop, row.order_id};
-            const bool exists = next != anomalies.end() && next->order == order &&
-                                next->kind == static_cast<AnomalyKind>(row.kind);
-            const auto shop = shops.find(row.shop);
-            if (exists && shop != shops.end() && filter.covers(*next)) {
-                found.add(limit, shop->second, *next, filter.blocking);
-            }
-            next += exists ? 1 : 0;
-        }
-        more = rows.size() == at_once;
-        if (more) {
-            last = rows.back();
-        }
-    }
+Columns attribution() {
+    return texts("creator_id program_id explanation") +
+           Columns{{"candidates", kObjects, kEveryone,
+                    texts("type source creator_id program_id link_id explanation") +
+                        Columns{{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}}}};
 }
 
-/// Returns the commission at stake of each order, in the order of the list.
-Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
-    read.ledger.expect_orders(orders);
-    Json list = Json::array();
-    OrderState order;
-    for (const OrderKey& key : orders) {
-        const bool has_creator = read.ledger.load_order(key, order) && order.live;
-        const Money commission = has_creator ? commission_amount(order) : Money{};
-        list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
-                                          {"currency", commission.currency.code()}}
-                                   : Json());
-    }
-    return list;
-}
-
-/// Returns how many anomalies are acknowledged, or null if they are too many to count for a page.
-Json acknowledged_count(Read& read) {
-    constexpr std::uint64_t kReadMax = 10'000;
-    std::uint64_t rows = 0, acknowledged = 0;
-    Anomaly first;
-    first.order.account = read.grant.account;
-    read.ledger.scan(first, {1, 1}, [&](const Anomaly& row) {
-        acknowledged += row.acknowledged_by.empty() ? 0U : 1U;
-        return ++rows <= kReadMax;
-    });
-    return rows <= kReadMax ? Json(acknowledged) : Json();
-}
-
-/// Returns how many need attention and block, how many do not, how many are acknowledged, and how
-/// many holds there are.
-Json counts_of(Read& read, std::uint32_t blocking) {
-    std::uint64_t blocks = 0, others = 0, holds = 0;
-    for (const auto& [kind, count] : lists::attention_counts(read.ledger, read.grant.account)) {
-        const bool is_blocking = (blocking & bit(static_cast<AnomalyKind>(kind))) != 0;
-        (kind == AttentionKind::kHold ? holds : is_blocking ? blocks : others) += count;
-    }
-    CreatorHold hold;
-    hold.account = read.grant.account;
-    read.ledger.scan(hold, {1, 1}, [&holds](const CreatorHold& /*row*/) {
-        ++holds;
-        return true;
-    });
-    return {{"blocks", blocks},
-            {"open", others},
-            {"acknowledged", acknowledged_count(read)},
-            {"holds", holds}};
+const Columns& order_members() {
+    static const Columns members{{"answer", kObject, kEveryone,
+                                  texts("status sentence next_step command") +
+                                      columns_of(kTime, kEveryone, "since next_at")},
+                                 {"order_id", kText, kEveryone},
+                                 {"shop_id", kText, kEveryone},
+                                 {"account_id", kText, kEveryone},
+                                 {"currency", kText, kEveryone},
+                                 {"amount", kAmount, kEveryone},
+                                 {"tax", kAmount, kEveryone},
+                                 {"shipping", kAmount, kEveryone},
+                                 {"refund_amount", kAmount, kEveryone},
+                                 {"refund_tax", kAmount, kEveryone},
+                                 {"ordered_at", kTime, kEveryone},
+                                 {"last_updated_at", kTime, kEveryone},
+                                 {"cancelled_at", kTime, kEveryone},
+                                 {"commission_amount", kAmount, kEveryone},
+                                 {"duplicates", kInteger, kEveryone},
+                                 {"device", kText, kEveryone},
+                                 {"codes", kTexts, kEveryone},
+                                 {"numbers", kTexts, kEveryone},
+                                 {"blocked_by", kTexts, kEveryone},
+                                 {"events", kObjects, kEveryone,
+                                  texts("node topic version decision trace explanation") +
+                                      Columns{{"event_seq", kInteger, kEveryone},
+                                              {"received_at", kTime, kEveryone},
+                                              {"anomalies", kTexts, kEveryone},
+                                              {"source", kObject, kEveryone, texts("kind")}}},
+                                 {"refunds", kObjects, kEveryone,
+                                  texts("refund_line_item_id line_item_id version explanation") +
+                                      Columns{{"amount", kAmount, kEveryone},
+                                              {"tax", kAmount, kEveryone},
+                                              {"quantity", kInteger, kEveryone},
+                                              {"counts", kFlag, kEveryone}}},
+                                 {"attribution", kObject, kEveryone, attribution()},
+                                 {"lines", kObjects, kEveryone, order_lines()},
+                                 {"journal", kObjects, kEveryone, order_journal()},
+                                 {"accruals", kObjects, kEveryone,
+                                  texts("creator_id program_id currency explanation") +
+                                      columns_of(kAmount, kEveryone, "accrued manual allocated")},
+                                 {"payouts", kObjects, kEveryone, order_payouts()},
+                                 {"names", kObject, kEveryone}};
+    return members;
 }
 
 }  // namespace
 
-Page list_anomalies(Read& read) {
-    const AnomalyFilter filter(read);
-    Found found;
-    if (filter.needs_attention()) {
-        find_in_attention(read, filter, found);
-    } else {
-        find_in_table(read, filter, found);
-    }
-    found.page.extras.emplace_back("commissions", commissions_of(read, found.orders));
-    found.page.extras.emplace_back("counts", counts_of(read, filter.blocking));
-    return std::move(found.page);
+std::vector<Resource> order_resources() {
+    const std::vector<std::string_view> statuses{"waiting",   "pending",   "blocked",
+                                                 "payable",   "in_payout", "paid",
+                                                 "cancelled", "rejected",  "detached"};
+    return {Resource("orders", kReadOrders, "Orders with creator and commission",
+                     {shop_parameter(),
+                      creator_parameter(),
+                      program_parameter(),
+                      {"code", ValueKind::kText, "Discount code of the order"},
+                      {"status", ValueKind::kWord, "Status", false, statuses},
+                      {"attributed", ValueKind::kFlag, "Whether the order has a creator"},
+                      {"blocked", ValueKind::kFlag,
+                       "true: only orders that a hold or anomaly of their own blocks"},
+                      {"from", ValueKind::kTime, "Ordered at this time or later (RFC 3339)"},
+                      {"to", ValueKind::kTime, "Ordered before this time (RFC 3339)"},
+                      {"sort",
+                       ValueKind::kWord,
+                       "Order of the rows (default: id, by shop)",
+                       false,
+                       {"-ordered_at", "ordered_at", "id"}}},
+                     lists::order_list().columns(), list_orders, kCsv,
+                     {{"names", kObject, kEveryone},
+                      {"codes", kObjects, kEveryone, {{"codes", kTexts, kEveryone}}}}),
+            Resource("order", kReadOrders,
+                     "One order, explained from its events to its journal entries",
+                     {shop_parameter(true), {"order", ValueKind::kWireId, "Order", true}},
+                     order_members(), show_order)};
 }
 
 }  // namespace sluice::serve

@@ -14,9 +14,15 @@
 #include "core/lists/report.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 std::vector<Payout> payouts_in(Read& read, PayoutState state) {
     std::vector<Payout> payouts;
@@ -73,13 +79,20 @@ Timestamp state_since(const Payout& payout) {
     }
 }
 
-/// Amounts of one state and currency by age.
-struct Ages {
+/// Unfinished payouts of one state and currency, and their amounts by age.
+struct PayoutAges {
     static constexpr std::array<std::int64_t, 3> kDays{7, 14, 30};
 
+    PayoutState state;
+    Currency currency;
     std::uint64_t payouts = 0;
-    Timestamp oldest;
-    std::array<Decimal, kDays.size() + 1> amounts;  ///< The last one is older than all.
+    Timestamp oldest{};
+    std::array<Decimal, kDays.size() + 1> amounts{};  ///< The last one is older than all.
+
+    PayoutAges(PayoutState of_state, Currency of_currency)
+        : state(of_state), currency(of_currency) {
+        amounts.fill(zero_amount(currency));
+    }
 
     void add(const Payout& payout, Timestamp now) {
         const Timestamp at = state_since(payout);
@@ -126,22 +139,18 @@ std::vector<Payout> payouts_sent_long_ago(Read& read) {
     return payouts;
 }
 
-using enum lists::ColumnType;
-using enum lists::Scope;
-using lists::List;
-using lists::Value;
+namespace {
 
-Decimal PayoutAgeOf::total() const {
-    return std::accumulate(amounts.begin(), amounts.end(), Decimal());
-}
-
-const List<PayoutAgeOf>& payout_age_list() {
-    using Of = const PayoutAgeOf&;
-    static const List<PayoutAgeOf> list{
+const List<PayoutAges>& payout_age_list() {
+    using Of = const PayoutAges&;
+    static const List<PayoutAges> list{
         {"state", kText, kLedger, [](Of of) -> Value { return to_string(of.state); }},
         {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
         {"payouts", kInteger, kLedger, [](Of of) -> Value { return of.payouts; }},
-        {"amount", kAmount, kLedger, [](Of of) -> Value { return of.total(); }},
+        {"amount", kAmount, kLedger,
+         [](Of of) -> Value {
+             return std::accumulate(of.amounts.begin(), of.amounts.end(), Decimal());
+         }},
         {"oldest_at", kTime, kLedger, [](Of of) -> Value { return of.oldest; }},
         {"up_to_7_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[0]; }},
         {"up_to_14_days", kAmount, kLedger, [](Of of) -> Value { return of.amounts[1]; }},
@@ -154,7 +163,7 @@ const List<PayoutAgeOf>& payout_age_list() {
 /// failure, and those that were sent long ago.
 Page list_payout_ages(Read& read) {
     constexpr std::size_t kWaitingMax = 1000;
-    std::map<std::pair<PayoutState, Currency>, Ages> ages;
+    std::map<std::pair<PayoutState, Currency>, PayoutAges> ages;
     std::vector<Payout> waiting = unpaid_payouts(read);
     std::vector<Payout> open = waiting;
     for (const PayoutState state :
@@ -164,15 +173,12 @@ Page list_payout_ages(Read& read) {
         }
     }
     for (const Payout& payout : open) {
-        ages[{payout.state, payout.currency}].add(payout, read.now);
+        ages.try_emplace({payout.state, payout.currency}, payout.state, payout.currency)
+            .first->second.add(payout, read.now);
     }
     Page page;
     for (const auto& [key, of] : ages) {
-        PayoutAgeOf row{key.first, key.second, of.payouts, of.oldest, of.amounts};
-        for (Decimal& amount : row.amounts) {
-            amount += zero_amount(key.second);
-        }
-        page.rows.push_back(payout_age_list().row(row));
+        page.rows.push_back(payout_age_list().row(of));
     }
     for (Payout& payout : payouts_sent_long_ago(read)) {
         waiting.push_back(std::move(payout));
@@ -180,14 +186,22 @@ Page list_payout_ages(Read& read) {
     std::ranges::sort(waiting, {}, state_since);
     const std::size_t count = waiting.size();
     waiting.resize(std::min(count, kWaitingMax));
-    Json rows = Json::array();
-    for (const lists::Row& row : payout_rows(read, waiting)) {
-        rows.push_back(object_of(lists::payout_list().columns(), row));
-    }
+    Json rows = lists::objects_of(lists::payout_list().columns(), payout_rows(read, waiting));
     Masks(true).mask_members(rows, lists::payout_list().columns());
     page.extras.emplace_back("waiting", std::move(rows));
     page.extras.emplace_back("waiting_count", Json(count));
     return page;
+}
+
+}  // namespace
+
+Resource payout_age_resource() {
+    return Resource(
+        "payouts/ages", kReadLedger,
+        "Unfinished payouts by state and age, and those that wait for a person: failed or "
+        "returned and not paid since, or sent over seven days ago",
+        {}, payout_age_list().columns(), list_payout_ages, kPlain,
+        {{"waiting", kObjects, kEveryone}, {"waiting_count", kInteger, kEveryone}});
 }
 
 }  // namespace sluice::serve

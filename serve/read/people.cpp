@@ -1,4 +1,5 @@
 // Callers, creators, holds and programs.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,9 +19,13 @@
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 Json grant_object(const Grant& grant) {
     return {{"account_id", grant.account_id.str()},
@@ -123,15 +128,8 @@ Json balances_of_rows(Read& read, const std::vector<lists::Row>& rows) {
     }
     std::vector<Balance> stored;
     for (const auto& [key, list] : lists) {
-        read.ledger.scan_balances_from(
-            {read.grant.account, key.first, key.second, {}}, [&, &of = key](const Balance& row) {
-                const bool same = row.key.account == read.grant.account &&
-                                  row.key.program == of.first && row.key.creator == of.second;
-                if (same) {
-                    stored.push_back(row);
-                }
-                return same;
-            });
+        std::ranges::move(stored_balances(read.ledger, read.grant.account, key.first, key.second),
+                          std::back_inserter(stored));
     }
     for (const BalanceAt& row : balances_at(read.ledger, read.grant.account, read.now, stored)) {
         lists.at({row.key.program, row.key.creator})
@@ -171,15 +169,9 @@ void add_closing(Read& read, const CreatorId& creator, Json& shown) {
              {"payee_from", cooled_at(policy, profile)}});
     }
     shown["next_closes"] = std::move(closes);
-    std::map<ProgramId, std::uint32_t> clearing_days;
-    for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
-        clearing_days.emplace(row.program.id, row.program.clearing_days);
-    }
     std::map<std::pair<Timestamp, Currency>, Decimal> days;
-    for (const OpenTotals::PendingDay& pending : totals.pending) {
-        const Timestamp day = pending.sold_on.plus_days(clearing_days.at(pending.program));
-        days.try_emplace({day, pending.currency}, zero_amount(pending.currency)).first->second +=
-            pending.amount;
+    for (const auto& [key, amount] : clearing_days(read.ledger, read.grant.account, totals)) {
+        days.emplace(std::pair(key.second, key.first), amount);
     }
     Json clearing = Json::array();
     for (const auto& [key, amount] : days) {
@@ -193,33 +185,13 @@ void add_closing(Read& read, const CreatorId& creator, Json& shown) {
 
 /// The changes of the creator's payee, the newest first.
 Json payee_changes(Read& read, const CreatorId& creator) {
-    std::vector<Json> rows;
-    EachRow add([&rows](const lists::Row& row) {
-        rows.push_back(object_of(lists::payee_change_list().columns(), row));
-    });
+    std::vector<lists::Row> rows;
+    EachRow add([&rows](const lists::Row& row) { rows.push_back(row); });
     lists::write_plain(read.ledger, lists::payee_change_list(),
                        {read.grant.account, read.grant.account_id, {{"creator", creator.str()}}},
                        add);
-    Json changes = Json::array();
-    std::for_each(rows.rbegin(), rows.rend(),
-                  [&changes](Json& row) { changes.push_back(std::move(row)); });
-    return changes;
-}
-
-}  // namespace
-
-Json show_me(Read& read) {
-    Json accounts = Json::array();
-    for (const Grant& grant : read.caller.grants) {
-        accounts.push_back(grant_object(grant));
-    }
-    const bool is_one = read.caller.grants.size() == 1;
-    return {{"user", read.caller.is_user ? Json(read.caller.name) : Json()},
-            {"token_id", read.caller.is_user ? Json() : Json(read.caller.name)},
-            {"role", is_one ? Json(to_string(read.caller.grants.front().role)) : Json()},
-            {"scopes", is_one ? Json(cli::scope_names(read.caller.grants.front().scopes)) : Json()},
-            {"accounts", std::move(accounts)},
-            {"limit", read.worker.rate_limit}};
+    std::ranges::reverse(rows);
+    return lists::objects_of(lists::payee_change_list().columns(), rows);
 }
 
 Page list_creators(Read& read) {
@@ -265,20 +237,6 @@ Json show_creator(Read& read) {
     shown["payee_changes"] = payee_changes(read, creator);
     shown["payouts"] = newest_payouts(read, creator);
     return shown;
-}
-
-Page list_holds(Read& read) {
-    // Creators first, since they have no shop.
-    PageOfAll page(read, lists::hold_list().columns(), "shop_id order_id creator_id program_id");
-    lists::write_holds(read.ledger, read.grant.account, read.grant.account_id, creator_of(read),
-                       page);
-    Page holds = std::move(page).take();
-    std::set<std::string> creators;
-    for (const lists::Row& row : holds.rows) {
-        creators.insert(lists::hold_list().cell(row, "creator_id").cell());
-    }
-    holds.extras.emplace_back("names", names_of(read, creators));
-    return holds;
 }
 
 Page list_programs(Read& read) {
@@ -338,6 +296,123 @@ Answer make_creator_link(Read& read) {
                       .compact();
     answer.logged = creator.str() + "/" + token.random;
     return answer;
+}
+
+Json show_me(Read& read) {
+    Json accounts = Json::array();
+    for (const Grant& grant : read.caller.grants) {
+        accounts.push_back(grant_object(grant));
+    }
+    const bool is_one = read.caller.grants.size() == 1;
+    return {{"user", read.caller.is_user ? Json(read.caller.name) : Json()},
+            {"token_id", read.caller.is_user ? Json() : Json(read.caller.name)},
+            {"role", is_one ? Json(to_string(read.caller.grants.front().role)) : Json()},
+            {"scopes", is_one ? Json(cli::scope_names(read.caller.grants.front().scopes)) : Json()},
+            {"accounts", std::move(accounts)},
+            {"limit", read.worker.rate_limit}};
+}
+
+const Columns& me_members() {
+    static const Columns members{
+        {"user", kText, kEveryone},
+        {"token_id", kText, kEveryone},
+        {"role", kText, kEveryone},
+        {"scopes", kTexts, kEveryone},
+        {"accounts", kObjects, kEveryone,
+         texts("account_id role") + Columns{{"scopes", kTexts, kEveryone}}},
+        {"limit", kText, kEveryone}};
+    return members;
+}
+
+const Columns& creator_members() {
+    static const Columns members{
+        {"creator_id", kText, kEveryone},
+        {"account_id", kText, kEveryone},
+        {"name", kText, kEveryone},
+        {"payee", kText, kPayee},
+        {"payee_since", kTime, kLedger},
+        {"aliases", kTexts, kEveryone},
+        {"programs",
+         kObjects,
+         kEveryone,
+         {{"program_id", kText, kEveryone},
+          {"group", kText, kEveryone},
+          {"removed", kFlag, kEveryone},
+          {"effective_from", kTime, kEveryone},
+          {"codes",
+           kObjects,
+           kEveryone,
+           {{"code", kText, kEveryone},
+            {"valid_from", kTime, kEveryone},
+            {"valid_until", kTime, kEveryone}}}}},
+        {"holds",
+         kObjects,
+         kEveryone,
+         {{"program_id", kText, kEveryone},
+          {"actor", kText, kLedger},
+          {"reason", kText, kLedger},
+          {"held_at", kTime, kEveryone}}},
+        {"balances", kObjects, kLedger, lists::balance_list().columns()},
+        {"next_closes", kObjects, kLedger},
+        {"clearing", kObjects, kLedger},
+        {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
+        {"months", kObjects, kLedger},
+        {"click_months", kObjects, kEveryone,
+         texts("month") + columns_of(kInteger, kEveryone, "clicks devices orders") +
+             Columns{{"conversion", kRate, kEveryone}}},
+        {"links", kObjects, kEveryone, lists::link_list().columns()},
+        {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
+    return members;
+}
+
+const Columns& creator_link_members() {
+    static const Columns members{{"url", kText, kEveryone},
+                                 {"token", kText, kEveryone},
+                                 {"expires_at", kTime, kEveryone},
+                                 {"creator_id", kText, kEveryone}};
+    return members;
+}
+
+}  // namespace
+
+std::vector<Resource> caller_resources() {
+    return {Resource("me", kAnyone, "Who the caller is, and which accounts the caller may read", {},
+                     me_members(), show_me, kNoAccount | kUnpaged)};
+}
+
+std::vector<Resource> people_resources() {
+    return {
+        plain_resource(lists::payee_list()),
+        Resource(
+            "creators", kReadOrders, "Members of programs with their codes, by program and creator",
+            {program_parameter(),
+             {"q", ValueKind::kText, "Beginning of the id or name"},
+             {"sort",
+              ValueKind::kWord,
+              "Order of the rows (default: id); -earned needs read_ledger, or the role support",
+              false,
+              {"id", "-earned"}}},
+            lists::creator_list().columns(), list_creators, kCsv,
+            {{"held", kObjects, kEveryone}, {"balances", kObjects, kLedger}}),
+        Resource("creator", kReadOrders,
+                 "One creator with names, programs, codes, holds and balances",
+                 {creator_parameter(true)}, creator_members(), show_creator),
+        Resource(
+            "creator-link", kCreatorPages, "A link to one creator's page, which counts for minutes",
+            {creator_parameter(true),
+             {"minutes", ValueKind::kMinutes, "Minutes that it counts, 1 to 60 (default: 15)"}},
+            creator_link_members(), make_creator_link, kUnpaged | kMakesLink),
+        Resource("programs", kReadOrders, "Programs", {}, lists::program_list().columns(),
+                 list_programs),
+        Resource("program", kReadOrders, "One program with its rules, and the account's policy",
+                 {program_parameter(true),
+                  {"version", ValueKind::kVersion, "Version (default: the current one)"}},
+                 lists::program_list().columns() +
+                     std::vector<Column>{{"policy", kObject, kEveryone, lists::policy_members()}},
+                 show_program),
+        Resource("program/versions", kReadOrders, "Versions of a program, the newest first",
+                 {program_parameter(true)}, lists::program_list().columns(),
+                 list_program_versions)};
 }
 
 }  // namespace sluice::serve

@@ -26,6 +26,42 @@ std::string key_of(const std::vector<std::string>& texts) {
     return texts.size() == 1 ? texts.front() : join_key(texts);
 }
 
+std::uint16_t scope_of(lists::ReadBy readers) {
+    return readers == lists::ReadBy::kOrders     ? std::uint16_t{kReadOrders}
+           : readers == lists::ReadBy::kCreators ? kOfCreators
+                                                 : std::uint16_t{kReadLedger};
+}
+
+/// The parameters that a plain list requires, then those that select some of its rows.
+std::vector<Parameter> parameters_of(const lists::PlainList& list) {
+    std::vector<Parameter> parameters;
+    if (list.within == "payout_id") {
+        parameters.push_back(payout_parameter());
+    } else if (list.within == "account until") {
+        parameters.push_back({"until", ValueKind::kMonthEnd, "End of the period", true});
+    }
+    if (list.by_creator) {
+        parameters.push_back(creator_parameter());
+    }
+    if (list.history != nullptr) {
+        parameters.push_back({"history", ValueKind::kFlag, "Whether to list every change"});
+    }
+    return parameters;
+}
+
+/// Columns of the list, then those that only its history has.
+Columns all_columns(const lists::PlainList& list) {
+    Columns columns = list.columns();
+    for (const lists::Column& column :
+         list.history == nullptr ? Columns() : list.history->columns()) {
+        if (std::ranges::find(list.columns(), column.name, &lists::Column::name) ==
+            list.columns().end()) {
+            columns.push_back(column);
+        }
+    }
+    return columns;
+}
+
 }  // namespace
 
 Page plain_page(Read& read, const lists::PlainList& given) {
@@ -51,6 +87,16 @@ Page plain_page(Read& read, const lists::PlainList& given) {
         page.next_key = key_of(*listing.after);
     }
     return page;
+}
+
+Resource plain_resource(const lists::PlainList& list) {
+    return {list.resource,
+            scope_of(list.read_by),
+            list.resource_text,
+            parameters_of(list),
+            all_columns(list),
+            [&list](Read& read) { return plain_page(read, list); },
+            kCsv};
 }
 
 }  // namespace sluice::serve

@@ -16,9 +16,15 @@
 #include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 constexpr std::size_t kHitsMax = 20;
 /// The newest orders of which the middle of the id is compared.
@@ -35,6 +41,27 @@ constexpr const char* kPart = "part";
 constexpr const char* kCode = "code";
 constexpr const char* kByAmount = "amount";
 constexpr const char* kReference = "bank reference";
+
+/// A hit of a search.
+struct HitOf {
+    std::string_view kind, id;
+    Json shop;
+    std::string_view sentence;
+    Json creator;
+    std::string_view match;  ///< How it matches.
+};
+
+const List<HitOf>& search_list() {
+    using Of = const HitOf&;
+    static const List<HitOf> list{
+        {"kind", kText, kEveryone, [](Of of) -> Value { return of.kind; }},
+        {"id", kText, kEveryone, [](Of of) -> Value { return of.id; }},
+        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop; }},
+        {"sentence", kText, kEveryone, [](Of of) -> Value { return of.sentence; }},
+        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
+        {"match", kText, kEveryone, [](Of of) -> Value { return of.match; }}};
+    return list;
+}
 
 /// Collects hits, each once. A code is a hit for each of its owners, whom the sentence names.
 class Hits {
@@ -386,25 +413,6 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
     }
 }
 
-}  // namespace
-
-using enum lists::ColumnType;
-using enum lists::Scope;
-using lists::List;
-using lists::Value;
-
-const List<HitOf>& search_list() {
-    using Of = const HitOf&;
-    static const List<HitOf> list{
-        {"kind", kText, kEveryone, [](Of of) -> Value { return of.kind; }},
-        {"id", kText, kEveryone, [](Of of) -> Value { return of.id; }},
-        {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop; }},
-        {"sentence", kText, kEveryone, [](Of of) -> Value { return of.sentence; }},
-        {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
-        {"match", kText, kEveryone, [](Of of) -> Value { return of.match; }}};
-    return list;
-}
-
 Page search(Read& read) {
     const std::string given = read.arguments.required("q");
     // Shops print an order as #8862.
@@ -443,6 +451,18 @@ Page search(Read& read) {
         find_payouts(read, money, part, hits);
     }
     return std::move(hits).take();
+}
+
+}  // namespace
+
+std::vector<Resource> search_resources() {
+    return {Resource(
+        "search", kReadOrders,
+        "Orders, creators, codes, links, shops, programs, payouts, payout runs and "
+        "commands that a text names: by id, by a part of an id or name, by bank reference, "
+        "or by an amount",
+        {{"q", ValueKind::kText, "Text to look for, such as 8862, ann or 12.50 EUR", true}},
+        search_list().columns(), search, kUnpaged, extra("searched", kTexts))};
 }
 
 }  // namespace sluice::serve

@@ -13,9 +13,15 @@
 #include "core/lists/silence.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
+using lists::List;
+using lists::Value;
 
 /// Events and dead letters of the account's shops.
 class Activity {
@@ -102,10 +108,16 @@ Json nearest_orders(Read& read, const OrderId& id) {
 
 }  // namespace
 
-using enum lists::ColumnType;
-using enum lists::Scope;
-using lists::List;
-using lists::Value;
+namespace {
+
+/// A registered shop, and what it has sent.
+struct ShopOf {
+    const store::RegisteredShop& shop;
+    std::optional<lists::Silence> silence;  ///< Absent if it has sent nothing yet.
+    std::uint64_t dead_letters;             ///< In the last 30 days.
+    lists::DeviceCount devices;             ///< New orders of the last 7 days.
+    Timestamp now;
+};
 
 const List<ShopOf>& shop_list() {
     using Of = const ShopOf&;
@@ -192,6 +204,8 @@ Page list_products(Read& read) {
     return page;
 }
 
+}  // namespace
+
 std::vector<NodeState> node_states(Read& read) {
     constexpr std::int64_t kSecondsBehind = 3600;
     std::vector<NodeState> nodes;
@@ -207,6 +221,16 @@ std::vector<NodeState> node_states(Read& read) {
     }
     return nodes;
 }
+
+namespace {
+
+/// A node of the fleet.
+struct NodeOf {
+    const LedgerHead& head;
+    const ChainHead& chain;  ///< The account's.
+    bool is_behind;
+    const WorkerPage* worker;  ///< This node's, or null.
+};
 
 const List<NodeOf>& node_list() {
     using Of = const NodeOf&;
@@ -242,6 +266,23 @@ Page list_nodes(Read& read) {
                                   head.node == read.worker.node ? &read.worker : nullptr}));
     }
     return std::move(page).take();
+}
+
+}  // namespace
+
+std::vector<Resource> shop_resources() {
+    return {Resource(
+                "shops", kReadOrders, "Shops of the account",
+                {shop_parameter(), {"near", ValueKind::kWireId, "Order whose nearest ids to list"}},
+                shop_list().columns(), list_shops, kPlain, extra("nearest", kObjects)),
+            Resource("products", kReadOrders, "The merged catalog, by shop and product",
+                     {shop_parameter()}, lists::product_columns(), list_products, kCsv)};
+}
+
+std::vector<Resource> node_resources() {
+    return {Resource("nodes", kReadLedger,
+                     "Nodes with the account's chain, and the worker of this node", {},
+                     node_list().columns(), list_nodes)};
 }
 
 }  // namespace sluice::serve

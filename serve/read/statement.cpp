@@ -9,9 +9,13 @@
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 constexpr std::string_view kStyle =
     "@page{margin:14mm}"
@@ -120,8 +124,6 @@ void add_rest(std::string& html, Json& statement, const std::string& target) {
     }
 }
 
-}  // namespace
-
 Answer statement_html(Json statement, const std::string& target) {
     const std::string title =
         "Statement of " + statement["creator_id"].cell() + ", " + statement["month"].cell();
@@ -143,8 +145,6 @@ Answer statement_html(Json statement, const std::string& target) {
                 "form-action 'none'; frame-ancestors 'none'");
     return answer;
 }
-
-namespace {
 
 /// Returns path and parameters of this request, without the page's own.
 std::string target_of(const Read& read, std::string_view path) {
@@ -186,8 +186,6 @@ Answer statement_csv(const Read& read, const lists::StatementPage& page) {
     return answer;
 }
 
-}  // namespace
-
 Answer show_statement(Read& read) {
     const auto month = cli::parse_month(read.arguments.required("month"));
     const CreatorId creator = creator_of(read).value();
@@ -203,6 +201,20 @@ Answer show_statement(Read& read) {
     return read.arguments.is("format", "html")
                ? statement_html(std::move(statement), target_of(read, "statement"))
                : answer;
+}
+
+}  // namespace
+
+std::vector<Resource> statement_resources() {
+    return {Resource("statement", kOfCreators, "One creator's month",
+                     {creator_parameter(true),
+                      {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},
+                      {"format",
+                       ValueKind::kWord,
+                       "Format of the answer (default: json)",
+                       false,
+                       {"json", "csv", "html"}}},
+                     lists::statement_members(), show_statement)};
 }
 
 }  // namespace sluice::serve

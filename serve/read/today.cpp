@@ -12,9 +12,13 @@
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "serve/read/lists.hpp"
+#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {
+
+using enum lists::ColumnType;
+using enum lists::Scope;
 
 constexpr std::size_t kDays = 30;  ///< Bars of a chart.
 constexpr std::size_t kListed = 10;
@@ -244,15 +248,10 @@ private:
             waiting_["blocked_orders"].add(currency, blocked.amount,
                                            static_cast<std::uint64_t>(blocked.amounts));
         }
-        std::map<ProgramId, std::uint32_t> clearing_days;
-        for (const ProgramRow& row : read_.ledger.programs(read_.grant.account)) {
-            clearing_days.emplace(row.program.id, row.program.clearing_days);
-        }
-        for (const OpenTotals::PendingDay& pending : totals.pending) {
-            const Timestamp clears = pending.sold_on.plus_days(clearing_days.at(pending.program));
-            const std::int64_t day = (clears.seconds - days_.today.seconds) / kSecondsPerDay;
-            if (days_.today <= clears && day < static_cast<std::int64_t>(kDays)) {
-                of(pending.currency).clearing[static_cast<std::size_t>(day)] += pending.amount;
+        for (const auto& [key, amount] : clearing_days(read_.ledger, read_.grant.account, totals)) {
+            const std::int64_t day = (key.second.seconds - days_.today.seconds) / kSecondsPerDay;
+            if (days_.today <= key.second && day < static_cast<std::int64_t>(kDays)) {
+                of(key.first).clearing[static_cast<std::size_t>(day)] += amount;
             }
         }
     }
@@ -461,10 +460,47 @@ private:
     std::map<std::string_view, Waiting> waiting_;
 };
 
-}  // namespace
-
 Json show_today(Read& read) {
     return Today(read).object();
+}
+
+const Columns& today_members() {
+    static const Columns members{
+        {"account_id", kText, kEveryone},
+        {"day", kText, kEveryone},
+        {"currency", kText, kLedger},
+        {"currencies", kObjects, kLedger},
+        {"yesterday", kObject, kEveryone,
+         columns_of(kInteger, kEveryone, "orders attributed clicks devices") +
+             columns_of(kAmount, kLedger, "earned usual")},
+        {"payable", kAmount, kLedger},
+        {"pending", kAmount, kLedger},
+        {"blocked", kAmount, kLedger},
+        {"in_payout", kAmount, kLedger},
+        {"next_close", kObject, kLedger},
+        {"waiting",
+         kObjects,
+         kEveryone,
+         {{"kind", kText, kEveryone},
+          {"count", kInteger, kEveryone},
+          {"amounts", kObjects, kEveryone},
+          {"sentences", kTexts, kEveryone}}},
+        {"days", kObjects, kLedger},
+        {"clearing", kObjects, kLedger},
+        {"creators", kObjects, kLedger},
+        {"unattributed", kObjects, kEveryone,
+         texts("order_id shop_id") +
+             Columns{{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}}}};
+    return members;
+}
+
+}  // namespace
+
+std::vector<Resource> today_resources() {
+    return {Resource("today", kReadOrders, "Yesterday's figures, and the work that waits",
+                     {{"currency", ValueKind::kCurrency,
+                       "Currency (default: the one with the most owed, in minor units)"}},
+                     today_members(), show_today, kUnpaged)};
 }
 
 }  // namespace sluice::serve
