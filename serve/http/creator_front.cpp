@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kPages = "/c/", kReads = "v1/";
 
-Answer own_answer(std::string text) {
-    Answer answer;
-    answer.type = "text/plain; charset=utf-8";
-    answer.body = std::move(text);
-    return answer;
-}
-
 Answer not_admitted() {
     return problem("unauthorized")
         .with("WWW-Authenticate", "Bearer")
@@ -131,7 +124,6 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
         return outcome;
     }
     const std::string& path = target->path;
-    const bool is_own = path == "/health" || path == "/ready" || path == "/metrics";
     const auto [account, rest] =
         path.starts_with(kPages) ? parts_of(path) : std::pair<std::string_view, std::string_view>();
     const auto page = pages_.accounts.find(AccountId(account));
@@ -141,7 +133,7 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
                                          : nullptr;
     std::optional<Answer> file =
         has_page && !rest.starts_with(kReads) ? find_page_file(page->second, rest) : std::nullopt;
-    if (found == nullptr && !file && !is_own) {
+    if (found == nullptr && !file && !is_own(path)) {
         outcome.result = problem("no_such_path");
         return outcome;
     }
@@ -153,14 +145,8 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
     } else if (file) {
         outcome.account = account;
         outcome.result = page_file_answer(page->second, *std::move(file), request);
-    } else if (path == "/metrics") {
-        Answer answer = own_answer(metrics());
-        answer.type = "text/plain; version=0.0.4; charset=utf-8";
-        outcome.result = std::move(answer);
-    } else if (path == "/ready" && !is_ready) {
-        outcome.result = problem("ledger_unavailable");
     } else {
-        outcome.result = own_answer("ok\n");
+        outcome.result = own_answer(path, is_ready);
     }
     return outcome;
 }
@@ -185,19 +171,12 @@ void CreatorFront::admit_path(const Request& request, const AccountId& account,
     outcome.account = account.str();
     outcome.logged = caller.logged;
     Admitted admitted;
-    const RateVerdict verdict = rates_.count(outcome.caller, at.seconds);
-    admitted.headers = {{"Cache-Control", "no-store"},
-                        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
-                        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
-                        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
+    admitted.headers = {{"Cache-Control", "no-store"}};
     const auto answer = [&](Answer refused) {
-        refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
-                               admitted.headers.end());
-        outcome.result = std::move(refused);
+        outcome.result = with_headers(std::move(refused), admitted);
     };
-    if (!verdict.allowed) {
-        return answer(
-            problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
+    if (auto refused = tell_rate(rates_.count(outcome.caller, at.seconds), admitted)) {
+        return answer(*std::move(refused));
     }
     std::vector<ParameterError> errors;
     Arguments arguments = check_parameters(path.parameters, parameters, at, errors);
@@ -234,14 +213,6 @@ std::optional<Answer> CreatorFront::refusal(const Request& request, const Admitt
                                                        : std::nullopt;
 }
 
-Answer CreatorFront::finish(const Request& request, const Admitted& admitted, Answer answer) {
-    if (std::optional<Answer> refused = refusal(request, admitted)) {
-        answer = *std::move(refused);
-    }
-    answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
-    return answer;
-}
-
 /// Writes neither parameter nor token: creator and random bytes lead to the link.
 void CreatorFront::note(const Request& request, const Outcome& outcome, unsigned status,
                         std::chrono::microseconds took) {
@@ -253,34 +224,26 @@ void CreatorFront::note(const Request& request, const Outcome& outcome, unsigned
                  static_cast<long long>(took.count()));
 }
 
-std::string CreatorFront::metrics() const {
-    std::string text =
-        "# HELP sluice_creator_requests_total Answered requests of creators' pages.\n"
-        "# TYPE sluice_creator_requests_total counter\n";
+std::string CreatorFront::metrics() {
+    std::string text;
+    add_head(text, "sluice_creator_requests_total", "counter",
+             "Answered requests of creators' pages.");
     for (const auto& [key, count] : figures_.requests) {
-        text += "sluice_creator_requests_total{path=\"" + key.first + "\",status=\"" +
-                std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
+        add_sample(text, "sluice_creator_requests_total",
+                   {{"path", key.first}, {"status", std::to_string(key.second)}}, count);
     }
-    text +=
-        "# HELP sluice_creator_refused_total Page tokens that were refused.\n"
-        "# TYPE sluice_creator_refused_total counter\n";
+    add_head(text, "sluice_creator_refused_total", "counter", "Page tokens that were refused.");
     for (const auto& [reason, count] : refused_) {
-        text += "sluice_creator_refused_total{reason=\"" + std::string(reason) + "\"} " +
-                std::to_string(count) + "\n";
+        add_sample(text, "sluice_creator_refused_total", {{"reason", reason}}, count);
     }
-    text +=
-        "# HELP sluice_creator_find_total Answers to where an order is.\n"
-        "# TYPE sluice_creator_find_total counter\n";
+    add_head(text, "sluice_creator_find_total", "counter", "Answers to where an order is.");
     for (const auto& [cause, count] : found_->all()) {
-        text +=
-            "sluice_creator_find_total{cause=\"" + cause + "\"} " + std::to_string(count) + "\n";
+        add_sample(text, "sluice_creator_find_total", {{"cause", cause}}, count);
     }
-    return text +
-           "# HELP sluice_creator_foreign_rows_total Rows of another creator that were about to "
-           "be shown.\n"
-           "# TYPE sluice_creator_foreign_rows_total counter\n"
-           "sluice_creator_foreign_rows_total " +
-           std::to_string(foreign_rows_->load()) + "\n";
+    add_head(text, "sluice_creator_foreign_rows_total", "counter",
+             "Rows of another creator that were about to be shown.");
+    add_sample(text, "sluice_creator_foreign_rows_total", {}, foreign_rows_->load());
+    return text;
 }
 
 }  // namespace sluice::serve

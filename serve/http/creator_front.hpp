@@ -51,23 +51,19 @@ public:
     [[nodiscard]] Outcome admit(const Request& request, bool is_ready) override;
     [[nodiscard]] std::optional<Answer> refusal(const Request& request,
                                                 const Admitted& admitted) override;
-    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted,
-                                Answer answer) override;
     void note(const Request& request, const Outcome& outcome, unsigned status,
               std::chrono::microseconds took) override;
-    [[nodiscard]] Figures& figures() noexcept override { return figures_; }
 
 private:
     void admit_path(const Request& request, const AccountId& account, const CreatorPath& path,
                     const std::vector<std::pair<std::string, std::string>>& parameters,
                     Outcome& outcome);
-    [[nodiscard]] std::string metrics() const;
+    [[nodiscard]] std::string metrics() override;
 
     PageConfig pages_;
     PageTokens tokens_;
     RateWindows rates_;
     FindLimits finds_;
-    Figures figures_;
     std::map<std::string_view, std::uint64_t> refused_;  ///< By reason.
     std::shared_ptr<std::atomic<std::uint64_t>> foreign_rows_ =
         std::make_shared<std::atomic<std::uint64_t>>(0);

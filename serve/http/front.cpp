@@ -53,13 +53,6 @@ bool is_cross_site(const Request& request) {
            *request.fetch_site != "same-origin" && *request.fetch_site != "none";
 }
 
-Answer plain(std::string text) {
-    Answer answer;
-    answer.type = "text/plain; charset=utf-8";
-    answer.body = std::move(text);
-    return answer;
-}
-
 /// Returns the caller without the local parts of e-mail addresses, which logs never hold:
 /// `u:g***@acme.example`.
 std::string logged_caller(const std::string& caller) {
@@ -107,9 +100,8 @@ Outcome Front::admit(const Request& request, bool is_ready) {
     const std::string& path = target->path;
     const Resource* const resource = resource_of(request, path);
     const StaticFile* const file = find_file(path);
-    const bool is_own = path == "/health" || path == "/ready" || path == "/metrics" ||
-                        path == "/v1/openapi.json" || path == "/ui";
-    if (resource == nullptr && file == nullptr && !is_own) {
+    if (resource == nullptr && file == nullptr && !is_own(path) && path != "/v1/openapi.json" &&
+        path != "/ui") {
         outcome.result = problem("no_such_path");
         return outcome;
     }
@@ -121,22 +113,16 @@ Outcome Front::admit(const Request& request, bool is_ready) {
     } else if (file != nullptr) {
         outcome.result = file_answer(*file, request.if_none_match.value_or(""));
     } else if (path == "/ui") {
-        Answer moved = plain("The page is at /ui/.\n");
+        Answer moved = text_answer("The page is at /ui/.\n");
         moved.status = 308;
         outcome.result = moved.with("Location", "/ui/");
-    } else if (path == "/metrics") {
-        Answer answer = plain(metrics_text(figures_, silence_, paths_));
-        answer.type = "text/plain; version=0.0.4; charset=utf-8";
-        outcome.result = std::move(answer);
     } else if (path == "/v1/openapi.json") {
         Answer answer;
         answer.body = openapi_json();
         tag_answer(answer, request.if_none_match.value_or(""));
         outcome.result = std::move(answer);
-    } else if (path == "/ready" && !is_ready) {
-        outcome.result = problem("ledger_unavailable");
     } else {
-        outcome.result = plain("ok\n");
+        outcome.result = own_answer(path, is_ready);
     }
     return outcome;
 }
@@ -166,21 +152,14 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     outcome.caller = caller.key();
     Admitted admitted;
     RateWindows& rates = resource.has(kMakesLink) ? link_rates_ : rates_;
-    const RateVerdict verdict = rates.count(caller.key(), at.seconds);
     admitted.headers = {
         {"Cache-Control", resource.has(kMakesLink) ? "no-store" : "private, no-cache"},
-        {"Vary", "Authorization, Cookie"},
-        {"X-RateLimit-Limit", std::to_string(verdict.limit)},
-        {"X-RateLimit-Remaining", std::to_string(verdict.remaining)},
-        {"X-RateLimit-Reset", std::to_string(verdict.reset_second)}};
+        {"Vary", "Authorization, Cookie"}};
     const auto answer = [&](Answer refused) {
-        refused.headers.insert(refused.headers.end(), admitted.headers.begin(),
-                               admitted.headers.end());
-        outcome.result = std::move(refused);
+        outcome.result = with_headers(std::move(refused), admitted);
     };
-    if (!verdict.allowed) {
-        return answer(
-            problem("rate_limited").with("Retry-After", std::to_string(verdict.retry_after)));
+    if (auto refused = tell_rate(rates.count(caller.key(), at.seconds), admitted)) {
+        return answer(*std::move(refused));
     }
     if (caller.grants.empty()) {
         return answer(problem("no_account"));
@@ -251,12 +230,8 @@ std::optional<Answer> Front::refusal(const Request& request, const Admitted& adm
                            problem("no_account", "the account or role was taken away meanwhile"));
 }
 
-Answer Front::finish(const Request& request, const Admitted& admitted, Answer answer) {
-    if (std::optional<Answer> refused = refusal(request, admitted)) {
-        answer = *std::move(refused);
-    }
-    answer.headers.insert(answer.headers.end(), admitted.headers.begin(), admitted.headers.end());
-    return answer;
+std::string Front::metrics() {
+    return metrics_text(figures_, silence_, paths_);
 }
 
 void Front::note(const Request& request, const Outcome& outcome, unsigned status,

@@ -50,15 +50,12 @@ public:
     /// meanwhile, or nothing.
     [[nodiscard]] std::optional<Answer> refusal(const Request& request,
                                                 const Admitted& admitted) override;
-    /// Returns the answer of an admitted request, or its refusal().
-    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted,
-                                Answer answer) override;
     /// Counts an answered request, and writes its line of the log.
     void note(const Request& request, const Outcome& outcome, unsigned status,
               std::chrono::microseconds took) override;
-    [[nodiscard]] Figures& figures() noexcept override { return figures_; }
 
 private:
+    [[nodiscard]] std::string metrics() override;
     /// Returns nothing if no such resource is served.
     [[nodiscard]] const Resource* resource_of(const Request& request, std::string_view path) const;
     void admit_resource(const Request& request, const Resource& resource,
@@ -71,7 +68,6 @@ private:
     RateWindows link_rates_{kLinkLimit};
     SilenceWatch& silence_;
     std::optional<PageConfig> pages_;
-    Figures figures_;
 };
 
 }  // namespace sluice::serve

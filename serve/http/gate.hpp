@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/intake/rate_window.hpp"
 #include "core/values/interface.hpp"
 #include "serve/http/metrics.hpp"
 #include "serve/read/build.hpp"
@@ -45,12 +47,26 @@ public:
     [[nodiscard]] virtual std::optional<Answer> refusal(const Request& request,
                                                         const Admitted& admitted) = 0;
     /// Returns the answer of an admitted request, or its refusal().
-    [[nodiscard]] virtual Answer finish(const Request& request, const Admitted& admitted,
-                                        Answer answer) = 0;
+    [[nodiscard]] Answer finish(const Request& request, const Admitted& admitted, Answer answer);
     /// Counts an answered request, and writes its line of the log.
     virtual void note(const Request& request, const Outcome& outcome, unsigned status,
                       std::chrono::microseconds took) = 0;
-    [[nodiscard]] virtual Figures& figures() noexcept = 0;
+    [[nodiscard]] Figures& figures() noexcept { return figures_; }
+
+protected:
+    /// Returns the figures as Prometheus reads them.
+    [[nodiscard]] virtual std::string metrics() = 0;
+    /// Returns the answer of a path that both gates have, /health, /ready or /metrics.
+    [[nodiscard]] Answer own_answer(std::string_view path, bool is_ready);
+    [[nodiscard]] static bool is_own(std::string_view path) noexcept;
+
+    Figures figures_;
 };
+
+/// Adds the headers that tell a caller its rate. Returns the refusal if it is used up.
+[[nodiscard]] std::optional<Answer> tell_rate(const RateVerdict& verdict, Admitted& admitted);
+/// Adds the headers that the answer of the request has in any case.
+[[nodiscard]] Answer with_headers(Answer answer, const Admitted& admitted);
+[[nodiscard]] Answer text_answer(std::string text);
 
 }  // namespace sluice::serve

@@ -8,17 +8,13 @@
 #include "os/clock/clock.hpp"
 
 namespace sluice::serve {
-namespace {
-
-using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
 void add_head(std::string& text, const std::string& name, const char* type, const char* help) {
     text += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
 }
 
-template <class Number>
-void add_sample(std::string& text, std::string_view name, Labels labels, Number value) {
-    text += name;
+std::string sample_name(std::string_view name, SampleLabels labels) {
+    std::string text(name);
     const char* separator = "{";
     for (const auto& [label, said] : labels) {
         text += std::exchange(separator, ",") + std::string(label) + "=\"";
@@ -28,8 +24,10 @@ void add_sample(std::string& text, std::string_view name, Labels labels, Number 
         }
         text += '"';
     }
-    text += (labels.size() == 0 ? " " : "} ") + std::to_string(value) + "\n";
+    return text + (labels.size() == 0 ? " " : "} ");
 }
+
+namespace {
 
 template <class Number>
 void add_gauge(std::string& text, const char* name, const char* help, Number value) {

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,15 @@ struct Figures {
     std::uint64_t feed_waiters = 0;
     std::chrono::milliseconds snapshot_age{0};  ///< Age of the oldest one that is read.
 };
+
+// Lines of Prometheus' text: the head of a figure, and one of its values.
+void add_head(std::string& text, const std::string& name, const char* type, const char* help);
+using SampleLabels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+[[nodiscard]] std::string sample_name(std::string_view name, SampleLabels labels);
+template <class Number>
+void add_sample(std::string& text, std::string_view name, SampleLabels labels, Number value) {
+    text += sample_name(name, labels) + std::to_string(value) + "\n";
+}
 
 /// Returns the metrics as Prometheus reads them, without those of destinations if the store has
 /// none or they cannot be read. Waits for the disk.
