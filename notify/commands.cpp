@@ -175,10 +175,8 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
 void count_entries(const Frame& frame, std::vector<StoredDestination>& rows) {
     std::map<AccountNumber, std::uint64_t> entries;
     Status read = with_snapshot(frame, {}, [&entries](LedgerReader& ledger) {
-        ledger.scan_chains([&entries](const NodeChain& chain) {
-            entries[chain.account] += chain.head.entries;
-            return true;
-        });
+        ledger.scan_chains(
+            [&entries](const NodeChain& chain) { entries[chain.account] += chain.head.entries; });
         return Status::success();
     });
     if (!read.ok()) {

@@ -20,10 +20,7 @@ constexpr std::size_t kReadBytesMax = 1U << 20;
 
 std::map<std::string, std::uint32_t> node_numbers(LedgerReader& ledger) {
     std::map<std::string, std::uint32_t> numbers;
-    ledger.scan_heads([&numbers](const LedgerHead& head) {
-        numbers[head.node] = head.number;
-        return true;
-    });
+    ledger.scan_heads([&numbers](const LedgerHead& head) { numbers[head.node] = head.number; });
     return numbers;
 }
 

@@ -25,7 +25,6 @@ public:
             from_.scan_journal(0, [this](const JournalGroup& group) {
                 entries_ += group.entries.size();
                 to_.add(group);
-                return true;
             });
         });
         walk_shops();
@@ -78,10 +77,7 @@ private:
     /// Sorts the chains, because ledgers have them in different orders.
     void walk_chains() {
         std::vector<NodeChain> chains;
-        from_.scan_chains([&chains](const NodeChain& chain) {
-            chains.push_back(chain);
-            return true;
-        });
+        from_.scan_chains([&chains](const NodeChain& chain) { chains.push_back(chain); });
         std::sort(chains.begin(), chains.end(), [](const NodeChain& a, const NodeChain& b) {
             return std::tie(a.account, a.node) < std::tie(b.account, b.node);
         });
@@ -92,20 +88,15 @@ private:
     void walk_shops() {
         std::vector<ShopRow> shops;
         guarded("shops", [&] {
-            from_.scan_shops([&shops](const ShopRow& shop) {
-                shops.push_back(shop);
-                return true;
-            });
+            from_.scan_shops([&shops](const ShopRow& shop) { shops.push_back(shop); });
         });
         std::sort(shops.begin(), shops.end(), [](const ShopRow& a, const ShopRow& b) {
             return std::tie(a.account, a.shop) < std::tie(b.account, b.shop);
         });
         for (const ShopRow& shop : shops) {
             guarded("orders", [&] {
-                from_.scan_orders(shop.account, shop.shop, [this](const OrderState& order) {
-                    walk_order(order);
-                    return true;
-                });
+                from_.scan_orders(shop.account, shop.shop,
+                                  [this](const OrderState& order) { walk_order(order); });
             });
             guarded("catalog",
                     [&] { from_.scan_catalog(shop.account, shop.shop, every<CatalogRecord>()); });
@@ -119,7 +110,6 @@ private:
             from_.scan_events(order.key, [&](const EventTrace& event) {
                 ++events;
                 to_.add(order.key, event);
-                return true;
             });
         }
         if (events != order.events_count && !damaged_) {
@@ -189,10 +179,7 @@ private:
 
 std::vector<LedgerHead> heads_of(LedgerReader& ledger) {
     std::vector<LedgerHead> heads;
-    ledger.scan_heads([&heads](const LedgerHead& head) {
-        heads.push_back(head);
-        return true;
-    });
+    ledger.scan_heads([&heads](const LedgerHead& head) { heads.push_back(head); });
     return heads;
 }
 

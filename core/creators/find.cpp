@@ -105,7 +105,6 @@ std::set<std::string> CreatorLedger::own_codes() {
                 if (code.creator == scope_.creator()) {
                     codes.insert(code.code);
                 }
-                return true;
             });
         }
     }
@@ -151,7 +150,6 @@ bool CreatorLedger::lags(Timestamp now) {
     ledger_.scan_heads([&](const LedgerHead& head) {
         newest = std::max(newest, head.last_received);
         received.push_back(head.last_received);
-        return true;
     });
     return std::ranges::any_of(received, [&](Timestamp at) {
         return at.plus_seconds(kBehindSeconds) < newest && at.plus_seconds(kDaySeconds) > now;

@@ -43,10 +43,7 @@ void visit_parts(LedgerReader& ledger, std::span<const LinkRow> links, std::uint
                  std::span<const std::uint32_t> spans, const Visitor<Row>& visit) {
     constexpr std::size_t kAtOnce = 5000;
     std::vector<std::uint32_t> nodes;
-    ledger.scan_heads([&nodes](const LedgerHead& head) {
-        nodes.push_back(head.number);
-        return true;
-    });
+    ledger.scan_heads([&nodes](const LedgerHead& head) { nodes.push_back(head.number); });
     std::vector<Row> parts;
     const auto read = [&] {
         load_all(ledger, parts);

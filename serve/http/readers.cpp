@@ -121,10 +121,8 @@ void Readers::run() {
 std::string Readers::own_node(Ledger& ledger) {
     std::string node;
     if (control_.worker_state() != store::WorkerState::kUnknown) {
-        ledger.snapshot({})->scan_heads([&](const LedgerHead& head) {
-            node = control_.is_of(head.node) ? head.node : node;
-            return true;
-        });
+        ledger.snapshot({})->scan_heads(
+            [&](const LedgerHead& head) { node = control_.is_of(head.node) ? head.node : node; });
     }
     return node;
 }

@@ -98,10 +98,8 @@ SilenceWatch::Found SilenceWatch::read() {
 
 std::uint64_t SilenceWatch::count_unsealed(Ledger& ledger) {
     std::map<std::string, Totals> nodes;
-    ledger.snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
-        nodes.emplace(head.node, head.totals);
-        return true;
-    });
+    ledger.snapshot({})->scan_heads(
+        [&nodes](const LedgerHead& head) { nodes.emplace(head.node, head.totals); });
     std::uint64_t unsealed = 0;
     for (const auto& [node, totals] : nodes) {
         Counted& counted = counted_[node];
@@ -109,7 +107,6 @@ std::uint64_t SilenceWatch::count_unsealed(Ledger& ledger) {
             Counted now{totals.dead, totals.commands, 0};
             ledger.snapshot(node)->scan_dead([&now](const DeadLetter& letter) {
                 now.unsealed += is_not_sealed(letter.reason) ? 1U : 0U;
-                return true;
             });
             counted = now;
         }

@@ -193,10 +193,7 @@ Json counts_of(Read& read, std::uint32_t blocking) {
     }
     CreatorHold hold;
     hold.account = read.grant.account;
-    read.ledger.scan(hold, {1, 1}, [&holds](const CreatorHold& /*row*/) {
-        ++holds;
-        return true;
-    });
+    read.ledger.scan(hold, {1, 1}, [&holds](const CreatorHold& /*row*/) { ++holds; });
     return {{"blocks", blocks},
             {"open", others},
             {"acknowledged", acknowledged_count(read)},

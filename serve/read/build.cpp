@@ -176,7 +176,6 @@ std::string snapshot_of(LedgerReader& ledger) {
     ledger.scan_heads([&](const LedgerHead& head) {
         text += (text.empty() ? "" : ",") + std::to_string(head.number) + ":" +
                 std::to_string(head.applied_seq.value);
-        return true;
     });
     return text;
 }

@@ -62,10 +62,7 @@ private:
 /// The key has the place in each node's journal: node, number, node, number ...
 std::vector<NodeJournal> journals_of(Read& read) {
     std::vector<LedgerHead> heads;
-    read.ledger.scan_heads([&heads](const LedgerHead& head) {
-        heads.push_back(head);
-        return true;
-    });
+    read.ledger.scan_heads([&heads](const LedgerHead& head) { heads.push_back(head); });
     std::map<std::string, std::uint64_t> places;
     if (read.after) {
         const auto key = split_key(*read.after);

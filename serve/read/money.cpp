@@ -285,16 +285,12 @@ Json closing_checks(Read& read, Timestamp until) {
         if (!balance.blocked.is_zero()) {
             blocked[balance.key.currency] += balance.blocked;
         }
-        return true;
     });
     std::uint64_t unfinished = 0;
     for (const PayoutState state :
          {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
         lists::scan_payouts_in(read.ledger, read.grant.account, state,
-                               [&unfinished](const Payout& /*payout*/) {
-                                   ++unfinished;
-                                   return true;
-                               });
+                               [&unfinished](const Payout& /*payout*/) { ++unfinished; });
     }
     Json amounts = Json::array();
     for (const auto& [currency, amount] : blocked) {

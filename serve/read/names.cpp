@@ -35,7 +35,6 @@ std::vector<ShopRow> shops_of(Read& read) {
         if (shop.account == read.grant.account && (!only || *only == shop.shop_id)) {
             shops.push_back(shop);
         }
-        return true;
     });
     if (only && shops.empty() && !is_registered(read, *only)) {
         refuse("not_found");

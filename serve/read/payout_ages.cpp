@@ -26,10 +26,8 @@ using lists::Value;
 
 std::vector<Payout> payouts_in(Read& read, PayoutState state) {
     std::vector<Payout> payouts;
-    lists::scan_payouts_in(read.ledger, read.grant.account, state, [&](const Payout& payout) {
-        payouts.push_back(payout);
-        return true;
-    });
+    lists::scan_payouts_in(read.ledger, read.grant.account, state,
+                           [&](const Payout& payout) { payouts.push_back(payout); });
     return payouts;
 }
 

@@ -102,7 +102,6 @@ Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
     first.account = read.grant.account;
     read.ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
         holds.emplace(names.shown(hold.account, hold.creator).str(), hold.program.str());
-        return true;
     });
     Json list = Json::array();
     for (const lists::Row& row : rows) {

@@ -378,7 +378,6 @@ void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hi
         if (shop != nullptr && has_code(order, digest)) {
             hits.add_order(kCode, *shop, order);
         }
-        return true;
     });
 }
 

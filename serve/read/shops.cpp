@@ -211,7 +211,6 @@ std::vector<NodeState> node_states(Read& read) {
     std::vector<NodeState> nodes;
     read.ledger.scan_heads([&](const LedgerHead& head) {
         nodes.push_back({head, head.node == read.worker.node && read.worker.is_behind});
-        return true;
     });
     const auto newest = std::ranges::max_element(
         nodes, {}, [](const NodeState& node) { return node.head.last_received; });
@@ -258,7 +257,6 @@ Page list_nodes(Read& read) {
         if (chain.account == read.grant.account) {
             chains.emplace(chain.node, chain.head);
         }
-        return true;
     });
     PageOfAll page(read, node_list().columns(), "node");
     for (const auto& [head, is_behind] : node_states(read)) {

@@ -195,7 +195,6 @@ private:
         hold.account = read_.grant.account;
         read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& /*row*/) {
             waiting_["creator_holds"].add({}, {});
-            return true;
         });
         for (const auto& [shop, letters] :
              paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
@@ -235,7 +234,6 @@ private:
                 if (!balance.blocked.is_zero()) {
                     blocked_of[{balance.key.currency, balance.key.creator}] += balance.blocked;
                 }
-                return true;
             },
             &totals);
         for (const CreatorClose& one : close.decide(read_.now)) {
@@ -276,7 +274,6 @@ private:
                              const std::size_t bar = bar_of.at(sum.day);
                              of(sum.currency).earned[bar] += sum.earned;
                              of(sum.currency).adjusted[bar] += sum.adjusted;
-                             return true;
                          });
     }
 

@@ -80,7 +80,6 @@ Json snapshot_json(LedgerReader& ledger) {
         nodes.push_back({{"node", head.node},
                          {"number", head.number},
                          {"applied_seq", head.applied_seq.value}});
-        return true;
     });
     return nodes;
 }

@@ -359,14 +359,12 @@ void write_journal_export(LedgerReader& ledger, const JournalExport& of, std::FI
             ledger.scan_account_journal(number, kFirstInstant, *of.from,
                                         [&, name = id.str()](const JournalGroup& group) {
                                             exporter.skip(group, name, shown(group));
-                                            return true;
                                         });
         }
         ledger.scan_account_journal(number, of.from.value_or(kFirstInstant),
                                     of.to.value_or(kEndOfTime),
                                     [&, name = id.str()](const JournalGroup& group) {
                                         exporter.add(group, name, shown(group));
-                                        return true;
                                     });
     }
     exporter.finish();

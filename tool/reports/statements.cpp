@@ -72,10 +72,8 @@ void write_statement(LedgerReader& ledger, const StatementOf& of, Format format)
 Result<std::size_t> write_statements(LedgerReader& ledger, const lists::AccountMonthOf& of,
                                      Format format, int folder) {
     std::vector<CreatorId> creators;
-    ledger.scan(CreatorRow{of.account, {}, {}, {}, {}}, {1, 1}, [&creators](const CreatorRow& row) {
-        creators.push_back(row.creator);
-        return true;
-    });
+    ledger.scan(CreatorRow{of.account, {}, {}, {}, {}}, {1, 1},
+                [&creators](const CreatorRow& row) { creators.push_back(row.creator); });
     const lists::ShopNames shops = lists::shop_names(ledger);
     std::size_t written = 0;
     for (const CreatorId& creator : creators) {
