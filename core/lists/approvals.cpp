@@ -446,15 +446,14 @@ PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account) {
 }
 
 const List<DryRunRow>& difference_list() {
-    using Of = const DryRunRow&;
     static const List<DryRunRow> list{
-        {"program_id", kText, kLedger, [](Of of) -> Value { return of.program; }},
-        {"creator_id", kText, kLedger, [](Of of) -> Value { return of.creator; }},
-        {"currency", kText, kLedger, [](Of of) -> Value { return of.currency.code(); }},
-        {"orders", kInteger, kLedger, [](Of of) -> Value { return of.orders; }},
-        {"before", kAmount, kLedger, [](Of of) -> Value { return of.before; }},
-        {"after", kAmount, kLedger, [](Of of) -> Value { return of.after; }},
-        {"difference", kAmount, kLedger, [](Of of) -> Value { return of.difference; }}};
+        {"program_id", kText, kLedger, member<&DryRunRow::program>},
+        {"creator_id", kText, kLedger, member<&DryRunRow::creator>},
+        {"currency", kText, kLedger, member<&DryRunRow::currency>},
+        {"orders", kInteger, kLedger, member<&DryRunRow::orders>},
+        {"before", kAmount, kLedger, member<&DryRunRow::before>},
+        {"after", kAmount, kLedger, member<&DryRunRow::after>},
+        {"difference", kAmount, kLedger, member<&DryRunRow::difference>}};
     return list;
 }
 

@@ -10,7 +10,20 @@
 #include "core/rules/account.hpp"
 
 namespace sluice::lists {
+
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
 namespace {
+
+const List<CodeRow>& own_code_list() {
+    static const List<CodeRow> list{
+        {"code", kText, kEveryone, member<&CodeRow::code>},
+        {"valid_from", kTime, kEveryone, member<&CodeRow::valid_from>},
+        {"valid_until", kTime, kEveryone, member<&CodeRow::valid_until>}};
+    return list;
+}
 
 std::vector<ProgramRow> programs_of(LedgerReader& ledger,
                                     const std::optional<AccountNumber>& account,
@@ -185,9 +198,7 @@ Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& crea
     Json codes = Json::array();
     ledger.scan_codes(row.program.account, row.program.id, [&](const CodeRow& code) {
         if (code.creator == creator) {
-            codes.push_back({{"code", code.code},
-                             {"valid_from", code.valid_from.to_string()},
-                             {"valid_until", code.valid_until}});
+            codes.push_back(own_code_list().object(code));
         }
     });
     return codes;
@@ -196,13 +207,8 @@ Json codes_of(LedgerReader& ledger, const ProgramRow& row, const CreatorId& crea
 Json memberships_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
     Json list = Json::array();
     for (const ProgramRow& row : programs_of(ledger, account, std::nullopt)) {
-        const auto member = ledger.membership(account, row.program.id, creator);
-        if (member) {
-            list.push_back({{"program_id", row.program.id.str()},
-                            {"group", text_or_null(member->group)},
-                            {"removed", member->removed},
-                            {"effective_from", member->effective_from.to_string()},
-                            {"codes", codes_of(ledger, row, creator)}});
+        if (const auto member = ledger.membership(account, row.program.id, creator)) {
+            list.push_back(own_membership_list().object({*member, codes_of(ledger, row, creator)}));
         }
     }
     return list;
@@ -223,12 +229,8 @@ Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& crea
     CreatorHold first;
     first.account = account;
     first.creator = creator;
-    ledger.scan(first, {2, 2}, [&holds](const CreatorHold& row) {
-        holds.push_back({{"program_id", text_or_null(row.program.str())},
-                         {"actor", row.actor},
-                         {"reason", row.reason},
-                         {"held_at", row.held_at.to_string()}});
-    });
+    ledger.scan(first, {2, 2},
+                [&holds](const CreatorHold& row) { holds.push_back(own_hold_list().object(row)); });
     return holds;
 }
 
@@ -314,9 +316,28 @@ std::string approver_of(LedgerReader& ledger, const PayeeChange& change) {
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
+const List<MembershipOf>& own_membership_list() {
+    using Of = const MembershipOf&;
+    static const List<MembershipOf> list{
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return of.member.program; }},
+        {"group", kText, kEveryone, [](Of of) -> Value { return or_null(of.member.group); }},
+        {"removed", kFlag, kEveryone, [](Of of) -> Value { return of.member.removed; }},
+        {"effective_from", kTime, kEveryone,
+         [](Of of) -> Value { return of.member.effective_from; }},
+        {"codes", kObjects, kEveryone, own_code_list().columns(),
+         [](Of of) -> Value { return of.codes; }}};
+    return list;
+}
+
+const List<CreatorHold>& own_hold_list() {
+    using Of = const CreatorHold&;
+    static const List<CreatorHold> list{
+        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
+        {"actor", kText, kLedger, member<&CreatorHold::actor>},
+        {"reason", kText, kLedger, member<&CreatorHold::reason>},
+        {"held_at", kTime, kEveryone, member<&CreatorHold::held_at>}};
+    return list;
+}
 
 const List<CreatorOf>& creator_list() {
     using Of = const CreatorOf&;

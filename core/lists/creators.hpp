@@ -52,6 +52,14 @@ struct MemberRow {
                                                    const std::optional<MemberPlace>& after,
                                                    std::size_t max, Timestamp now);
 
+/// A creator's membership of a program, with the codes there.
+struct MembershipOf {
+    const Membership& member;
+    Json codes;
+};
+[[nodiscard]] const List<MembershipOf>& own_membership_list();
+[[nodiscard]] const List<CreatorHold>& own_hold_list();
+
 /// Returns one creator with the sums of the last twelve months, or kNotFound.
 /// @param creator  Any of the creator's ids.
 [[nodiscard]] Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,

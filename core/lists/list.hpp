@@ -62,6 +62,14 @@ private:
     return or_null(id.view());
 }
 
+/// The value of a member of what a row is made of: `member<&CreatorHold::actor>`.
+template <class Of, class Type>
+Of class_of(Type Of::*member);
+template <auto kMember>
+[[nodiscard]] Value member(const decltype(class_of(kMember))& of) {
+    return of.*kMember;
+}
+
 /// Return the places of the columns of a name, or of several that single spaces separate. Require:
 /// there is a column of each name.
 [[nodiscard]] std::size_t column_place(const std::vector<Column>& columns, std::string_view name);

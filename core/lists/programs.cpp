@@ -3,52 +3,82 @@
 #include <utility>
 
 namespace sluice::lists {
+
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
 namespace {
 
 Json amounts_of(const std::vector<Money>& amounts) {
     return Json::list(amounts, [](const Money& money) { return to_string(money); });
 }
 
-Json tiers_of(const std::vector<Tier>& tiers) {
-    return Json::list(tiers, [](const Tier& tier) {
-        return Json{{"from", to_string(tier.from)}, {"rate", to_string(tier.rate)}};
-    });
-}
-
 Json precedence_of(const Program& program) {
     return Json::list(program.precedence, [](AttributionType type) { return to_string(type); });
 }
 
-Json rule_of(const Rule& rule) {
-    const bool has_item = rule.match != RuleMatch::kNoItem;
-    return {{"match", has_item ? Json(to_string(rule.match)) : Json()},
-            {"value", has_item ? Json(rule.value) : Json()},
-            {"creator", text_or_null(rule.creator)},
-            {"group", text_or_null(rule.group)},
-            {"customer",
-             rule.customer == CustomerKind::kUnknown ? Json() : Json(to_string(rule.customer))},
-            {"from", rule.from},
-            {"until", rule.until},
-            {"min_order_amount",
-             rule.min_order_amount ? Json(to_string(*rule.min_order_amount)) : Json()},
-            {"rate", to_string(rule.rate)},
-            {"tiers", tiers_of(rule.tiers)}};
+/// Returns what every item is as an object of the list.
+template <class Of>
+Json objects(const List<Of>& list, const std::vector<Of>& items) {
+    return Json::list(items, [&list](const Of& of) { return list.object(of); });
+}
+
+const List<Tier>& tier_list() {
+    using Of = const Tier&;
+    static const List<Tier> list{
+        {"from", kText, kEveryone, [](Of of) -> Value { return to_string(of.from); }},
+        {"rate", kRate, kEveryone, [](Of of) -> Value { return to_string(of.rate); }}};
+    return list;
+}
+
+bool has_item(const Rule& rule) {
+    return rule.match != RuleMatch::kNoItem;
+}
+
+const List<Rule>& rule_list() {
+    using Of = const Rule&;
+    static const List<Rule> list{
+        {"match", kText, kEveryone,
+         [](Of of) { return has_item(of) ? Value(to_string(of.match)) : Value(); }},
+        {"value", kText, kEveryone, [](Of of) { return has_item(of) ? Value(of.value) : Value(); }},
+        {"creator", kText, kEveryone, [](Of of) { return or_null(of.creator); }},
+        {"group", kText, kEveryone, [](Of of) { return or_null(of.group); }},
+        {"customer", kText, kEveryone,
+         [](Of of) {
+             return of.customer == CustomerKind::kUnknown ? Value() : Value(to_string(of.customer));
+         }},
+        {"from", kTime, kEveryone, [](Of of) -> Value { return of.from; }},
+        {"until", kTime, kEveryone, [](Of of) -> Value { return of.until; }},
+        {"min_order_amount", kText, kEveryone,
+         [](Of of) {
+             return of.min_order_amount ? Value(to_string(*of.min_order_amount)) : Value();
+         }},
+        {"rate", kRate, kEveryone, [](Of of) -> Value { return to_string(of.rate); }},
+        {"tiers", kObjects, kEveryone, tier_list().columns(),
+         [](Of of) -> Value { return objects(tier_list(), of.tiers); }}};
+    return list;
 }
 
 Json limit_of(const std::optional<std::vector<Money>>& amounts) {
     return amounts ? amounts_of(*amounts) : Json();
 }
 
-}  // namespace
+std::vector<std::string> blocking_kinds_of(const AccountSettings& settings) {
+    std::vector<std::string> kinds;
+    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
+        if ((settings.blocking & bit(static_cast<AnomalyKind>(kind))) != 0) {
+            kinds.emplace_back(to_string(static_cast<AnomalyKind>(kind)));
+        }
+    }
+    return kinds;
+}
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
+}  // namespace
 
 /// Every caller who sees a program sees all of it.
 const List<ProgramRow>& program_list() {
     using Of = const ProgramRow&;
-    static const std::vector<Column> tiers{{"from", kText, kEveryone}, {"rate", kRate, kEveryone}};
     static const List<ProgramRow> list{
         {"program_id", kText, kEveryone, [](Of of) -> Value { return of.program.id; }},
         {"account_id", kText, kEveryone, [](Of of) -> Value { return of.program.account_id; }},
@@ -66,80 +96,62 @@ const List<ProgramRow>& program_list() {
          [](Of of) -> Value { return of.program.clearing_days; }},
         {"default_rate", kRate, kEveryone,
          [](Of of) -> Value { return to_string(of.program.default_rate); }},
-        {"default_tiers", kObjects, kEveryone, tiers,
-         [](Of of) -> Value { return tiers_of(of.program.default_tiers); }, kInFilesOnly},
+        {"default_tiers", kObjects, kEveryone, tier_list().columns(),
+         [](Of of) -> Value { return objects(tier_list(), of.program.default_tiers); },
+         kInFilesOnly},
         {"tiers_apply", kText, kEveryone,
          [](Of of) -> Value { return to_string(of.program.tiers_apply); }},
         {"max_per_order", kTexts, kEveryone,
          [](Of of) -> Value { return amounts_of(of.program.max_per_order); }, kInFilesOnly},
-        {"rules",
-         kObjects,
-         kEveryone,
-         {{"match", kText, kEveryone},
-          {"value", kText, kEveryone},
-          {"creator", kText, kEveryone},
-          {"group", kText, kEveryone},
-          {"customer", kText, kEveryone},
-          {"from", kTime, kEveryone},
-          {"until", kTime, kEveryone},
-          {"min_order_amount", kText, kEveryone},
-          {"rate", kRate, kEveryone},
-          {"tiers", kObjects, kEveryone, tiers}},
-         [](Of of) -> Value { return Json::list(of.program.rules, rule_of); },
-         kInFilesOnly},
+        {"rules", kObjects, kEveryone, rule_list().columns(),
+         [](Of of) -> Value { return objects(rule_list(), of.program.rules); }, kInFilesOnly},
         {"version", kInteger, kEveryone, [](Of of) -> Value { return of.version; }},
         {"applied_at", kTime, kEveryone, [](Of of) -> Value { return of.applied_at; }}};
     return list;
 }
 
-const std::vector<Column>& policy_members() {
-    static const std::vector<Column> members{{"min_payout", kTexts, kEveryone},
-                                             {"approve_payout_above", kTexts, kEveryone},
-                                             {"approve_adjust_above", kTexts, kEveryone},
-                                             {"approve_attribution_above", kTexts, kEveryone},
-                                             {"approve_run_above", kTexts, kEveryone},
-                                             {"approve_rates", kFlag, kEveryone},
-                                             {"approve_period_close", kFlag, kEveryone},
-                                             {"approve_payees_file", kFlag, kEveryone},
-                                             {"approvers", kTexts, kLedger},
-                                             {"require_payee", kFlag, kEveryone},
-                                             {"approve_payee_change", kFlag, kEveryone},
-                                             {"payee_cooling_days", kInteger, kEveryone},
-                                             {"payout_day", kInteger, kEveryone},
-                                             {"max_rate", kRate, kEveryone},
-                                             {"lines_over", kRate, kEveryone},
-                                             {"max_share", kRate, kEveryone},
-                                             {"amount_limit", kTexts, kEveryone},
-                                             {"blocking", kTexts, kEveryone}};
-    return members;
+const List<AccountSettings>& policy_list() {
+    using Of = const AccountSettings&;
+    static const List<AccountSettings> list{
+        {"min_payout", kTexts, kEveryone,
+         [](Of of) -> Value { return amounts_of(of.policy.min_payout); }},
+        {"approve_payout_above", kTexts, kEveryone,
+         [](Of of) -> Value { return limit_of(of.policy.approve_payout_above); }},
+        {"approve_adjust_above", kTexts, kEveryone,
+         [](Of of) -> Value { return limit_of(of.policy.approve_adjust_above); }},
+        {"approve_attribution_above", kTexts, kEveryone,
+         [](Of of) -> Value { return limit_of(of.policy.approve_attribution_above); }},
+        {"approve_run_above", kTexts, kEveryone,
+         [](Of of) -> Value { return limit_of(of.policy.approve_run_above); }},
+        {"approve_rates", kFlag, kEveryone, [](Of of) -> Value { return of.policy.approve_rates; }},
+        {"approve_period_close", kFlag, kEveryone,
+         [](Of of) -> Value { return of.policy.approve_period_close; }},
+        {"approve_payees_file", kFlag, kEveryone,
+         [](Of of) -> Value { return of.policy.approve_payees_file; }},
+        {"approvers", kTexts, kLedger, [](Of of) -> Value { return of.policy.approvers; }},
+        {"require_payee", kFlag, kEveryone, [](Of of) -> Value { return of.policy.require_payee; }},
+        {"approve_payee_change", kFlag, kEveryone,
+         [](Of of) -> Value { return of.policy.approve_payee_change; }},
+        {"payee_cooling_days", kInteger, kEveryone,
+         [](Of of) -> Value { return of.policy.payee_cooling_days; }},
+        {"payout_day", kInteger, kEveryone,
+         [](Of of) -> Value {
+             return of.policy.payout_day == 0 ? Value() : Value(of.policy.payout_day);
+         }},
+        {"max_rate", kRate, kEveryone,
+         [](Of of) -> Value { return of.policy.max_rate.to_string() + "%"; }},
+        {"lines_over", kRate, kEveryone,
+         [](Of of) -> Value { return of.policy.lines_over.to_string() + "%"; }},
+        {"max_share", kRate, kEveryone,
+         [](Of of) -> Value { return of.policy.max_share.to_string() + "%"; }},
+        {"amount_limit", kTexts, kEveryone,
+         [](Of of) -> Value { return amounts_of(of.policy.amount_limit); }},
+        {"blocking", kTexts, kEveryone, [](Of of) -> Value { return blocking_kinds_of(of); }}};
+    return list;
 }
 
 Json policy_object(const AccountSettings& settings) {
-    const Policy& policy = settings.policy;
-    Json blocking = Json::array();
-    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
-        if ((settings.blocking & bit(static_cast<AnomalyKind>(kind))) != 0) {
-            blocking.push_back(to_string(static_cast<AnomalyKind>(kind)));
-        }
-    }
-    return {{"min_payout", amounts_of(policy.min_payout)},
-            {"approve_payout_above", limit_of(policy.approve_payout_above)},
-            {"approve_adjust_above", limit_of(policy.approve_adjust_above)},
-            {"approve_attribution_above", limit_of(policy.approve_attribution_above)},
-            {"approve_run_above", limit_of(policy.approve_run_above)},
-            {"approve_rates", policy.approve_rates},
-            {"approve_period_close", policy.approve_period_close},
-            {"approve_payees_file", policy.approve_payees_file},
-            {"approvers", policy.approvers},
-            {"require_payee", policy.require_payee},
-            {"approve_payee_change", policy.approve_payee_change},
-            {"payee_cooling_days", policy.payee_cooling_days},
-            {"payout_day", policy.payout_day == 0 ? Json() : Json(policy.payout_day)},
-            {"max_rate", policy.max_rate.to_string() + "%"},
-            {"lines_over", policy.lines_over.to_string() + "%"},
-            {"max_share", policy.max_share.to_string() + "%"},
-            {"amount_limit", amounts_of(policy.amount_limit)},
-            {"blocking", std::move(blocking)}};
+    return policy_list().object(settings);
 }
 
 Json program_object(const Program& program) {

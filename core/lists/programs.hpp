@@ -10,8 +10,7 @@
 namespace sluice::lists {
 
 [[nodiscard]] const List<ProgramRow>& program_list();
-/// Members of policy_object().
-[[nodiscard]] const std::vector<Column>& policy_members();
+[[nodiscard]] const List<AccountSettings>& policy_list();
 /// Returns the account's current policy.
 [[nodiscard]] Json policy_object(const AccountSettings& settings);
 /// Returns the settings of a program by name, without version and time.

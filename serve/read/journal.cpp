@@ -235,10 +235,8 @@ Page list_balances(Read& read) {
     return page;
 }
 
-const Columns& changes_members() {
-    static const Columns members{
-        {"changes", kObjects, kLedger}, {"next", kText, kLedger}, {"more", kFlag, kLedger}};
-    return members;
+Columns changes_members() {
+    return {{"changes", kObjects, kLedger}, {"next", kText, kLedger}, {"more", kFlag, kLedger}};
 }
 
 }  // namespace

@@ -287,18 +287,16 @@ Json best_links_of(Read& read, const CreatorId& creator) {
 
 namespace {
 
-const Columns& link_members() {
-    static const Columns members =
-        lists::link_list().columns() +
-        Columns{{"conversion", kRate, kEveryone},
-                {"days", kObjects, kEveryone,
-                 texts("day") + columns_of(kInteger, kEveryone, "clicks devices orders")},
-                {"amounts", kObjects, kLedger,
-                 texts("currency") + columns_of(kAmount, kLedger, "earned adjusted")},
-                {"newest_orders", kObjects, kEveryone, lists::order_list().columns()},
-                {"newest_orders_cut", kFlag, kEveryone},
-                {"names", kObject, kEveryone}};
-    return members;
+Columns link_members() {
+    return lists::link_list().columns() +
+           Columns{{"conversion", kRate, kEveryone},
+                   {"days", kObjects, kEveryone,
+                    texts("day") + columns_of(kInteger, kEveryone, "clicks devices orders")},
+                   {"amounts", kObjects, kLedger,
+                    texts("currency") + columns_of(kAmount, kLedger, "earned adjusted")},
+                   {"newest_orders", kObjects, kEveryone, lists::order_list().columns()},
+                   {"newest_orders_cut", kFlag, kEveryone},
+                   {"names", kObject, kEveryone}};
 }
 
 }  // namespace

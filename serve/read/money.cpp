@@ -341,17 +341,15 @@ Page list_trial_balance(Read& read) {
     return std::move(page).take();
 }
 
-const Columns& approval_members() {
-    static const Columns members{
-        {"id", kText, kLedger},          {"command", kText, kLedger},
-        {"account_id", kText, kLedger},  {"state", kText, kLedger},
-        {"actor", kText, kLedger},       {"reason", kText, kLedger},
-        {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
-        {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
-        {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
-        {"effect", kObject, kLedger},    {"digest", kText, kLedger},
-        {"names", kObject, kLedger}};
-    return members;
+Columns approval_members() {
+    return {{"id", kText, kLedger},          {"command", kText, kLedger},
+            {"account_id", kText, kLedger},  {"state", kText, kLedger},
+            {"actor", kText, kLedger},       {"reason", kText, kLedger},
+            {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
+            {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
+            {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
+            {"effect", kObject, kLedger},    {"digest", kText, kLedger},
+            {"names", kObject, kLedger}};
 }
 
 }  // namespace

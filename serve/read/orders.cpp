@@ -260,49 +260,48 @@ Columns attribution() {
                         Columns{{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}}}};
 }
 
-const Columns& order_members() {
-    static const Columns members{{"answer", kObject, kEveryone,
-                                  texts("status sentence next_step command") +
-                                      columns_of(kTime, kEveryone, "since next_at")},
-                                 {"order_id", kText, kEveryone},
-                                 {"shop_id", kText, kEveryone},
-                                 {"account_id", kText, kEveryone},
-                                 {"currency", kText, kEveryone},
-                                 {"amount", kAmount, kEveryone},
-                                 {"tax", kAmount, kEveryone},
-                                 {"shipping", kAmount, kEveryone},
-                                 {"refund_amount", kAmount, kEveryone},
-                                 {"refund_tax", kAmount, kEveryone},
-                                 {"ordered_at", kTime, kEveryone},
-                                 {"last_updated_at", kTime, kEveryone},
-                                 {"cancelled_at", kTime, kEveryone},
-                                 {"commission_amount", kAmount, kEveryone},
-                                 {"duplicates", kInteger, kEveryone},
-                                 {"device", kText, kEveryone},
-                                 {"codes", kTexts, kEveryone},
-                                 {"numbers", kTexts, kEveryone},
-                                 {"blocked_by", kTexts, kEveryone},
-                                 {"events", kObjects, kEveryone,
-                                  texts("node topic version decision trace explanation") +
-                                      Columns{{"event_seq", kInteger, kEveryone},
-                                              {"received_at", kTime, kEveryone},
-                                              {"anomalies", kTexts, kEveryone},
-                                              {"source", kObject, kEveryone, texts("kind")}}},
-                                 {"refunds", kObjects, kEveryone,
-                                  texts("refund_line_item_id line_item_id version explanation") +
-                                      Columns{{"amount", kAmount, kEveryone},
-                                              {"tax", kAmount, kEveryone},
-                                              {"quantity", kInteger, kEveryone},
-                                              {"counts", kFlag, kEveryone}}},
-                                 {"attribution", kObject, kEveryone, attribution()},
-                                 {"lines", kObjects, kEveryone, order_lines()},
-                                 {"journal", kObjects, kEveryone, order_journal()},
-                                 {"accruals", kObjects, kEveryone,
-                                  texts("creator_id program_id currency explanation") +
-                                      columns_of(kAmount, kEveryone, "accrued manual allocated")},
-                                 {"payouts", kObjects, kEveryone, order_payouts()},
-                                 {"names", kObject, kEveryone}};
-    return members;
+Columns order_members() {
+    return {{"answer", kObject, kEveryone,
+             texts("status sentence next_step command") +
+                 columns_of(kTime, kEveryone, "since next_at")},
+            {"order_id", kText, kEveryone},
+            {"shop_id", kText, kEveryone},
+            {"account_id", kText, kEveryone},
+            {"currency", kText, kEveryone},
+            {"amount", kAmount, kEveryone},
+            {"tax", kAmount, kEveryone},
+            {"shipping", kAmount, kEveryone},
+            {"refund_amount", kAmount, kEveryone},
+            {"refund_tax", kAmount, kEveryone},
+            {"ordered_at", kTime, kEveryone},
+            {"last_updated_at", kTime, kEveryone},
+            {"cancelled_at", kTime, kEveryone},
+            {"commission_amount", kAmount, kEveryone},
+            {"duplicates", kInteger, kEveryone},
+            {"device", kText, kEveryone},
+            {"codes", kTexts, kEveryone},
+            {"numbers", kTexts, kEveryone},
+            {"blocked_by", kTexts, kEveryone},
+            {"events", kObjects, kEveryone,
+             texts("node topic version decision trace explanation") +
+                 Columns{{"event_seq", kInteger, kEveryone},
+                         {"received_at", kTime, kEveryone},
+                         {"anomalies", kTexts, kEveryone},
+                         {"source", kObject, kEveryone, texts("kind")}}},
+            {"refunds", kObjects, kEveryone,
+             texts("refund_line_item_id line_item_id version explanation") +
+                 Columns{{"amount", kAmount, kEveryone},
+                         {"tax", kAmount, kEveryone},
+                         {"quantity", kInteger, kEveryone},
+                         {"counts", kFlag, kEveryone}}},
+            {"attribution", kObject, kEveryone, attribution()},
+            {"lines", kObjects, kEveryone, order_lines()},
+            {"journal", kObjects, kEveryone, order_journal()},
+            {"accruals", kObjects, kEveryone,
+             texts("creator_id program_id currency explanation") +
+                 columns_of(kAmount, kEveryone, "accrued manual allocated")},
+            {"payouts", kObjects, kEveryone, order_payouts()},
+            {"names", kObject, kEveryone}};
 }
 
 }  // namespace

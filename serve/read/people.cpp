@@ -311,65 +311,42 @@ Json show_me(Read& read) {
             {"limit", read.worker.rate_limit}};
 }
 
-const Columns& me_members() {
-    static const Columns members{
-        {"user", kText, kEveryone},
-        {"token_id", kText, kEveryone},
-        {"role", kText, kEveryone},
-        {"scopes", kTexts, kEveryone},
-        {"accounts", kObjects, kEveryone,
-         texts("account_id role") + Columns{{"scopes", kTexts, kEveryone}}},
-        {"limit", kText, kEveryone}};
-    return members;
+Columns me_members() {
+    return {{"user", kText, kEveryone},
+            {"token_id", kText, kEveryone},
+            {"role", kText, kEveryone},
+            {"scopes", kTexts, kEveryone},
+            {"accounts", kObjects, kEveryone,
+             texts("account_id role") + Columns{{"scopes", kTexts, kEveryone}}},
+            {"limit", kText, kEveryone}};
 }
 
-const Columns& creator_members() {
-    static const Columns members{
-        {"creator_id", kText, kEveryone},
-        {"account_id", kText, kEveryone},
-        {"name", kText, kEveryone},
-        {"payee", kText, kPayee},
-        {"payee_since", kTime, kLedger},
-        {"aliases", kTexts, kEveryone},
-        {"programs",
-         kObjects,
-         kEveryone,
-         {{"program_id", kText, kEveryone},
-          {"group", kText, kEveryone},
-          {"removed", kFlag, kEveryone},
-          {"effective_from", kTime, kEveryone},
-          {"codes",
-           kObjects,
-           kEveryone,
-           {{"code", kText, kEveryone},
-            {"valid_from", kTime, kEveryone},
-            {"valid_until", kTime, kEveryone}}}}},
-        {"holds",
-         kObjects,
-         kEveryone,
-         {{"program_id", kText, kEveryone},
-          {"actor", kText, kLedger},
-          {"reason", kText, kLedger},
-          {"held_at", kTime, kEveryone}}},
-        {"balances", kObjects, kLedger, lists::balance_list().columns()},
-        {"next_closes", kObjects, kLedger},
-        {"clearing", kObjects, kLedger},
-        {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
-        {"months", kObjects, kLedger},
-        {"click_months", kObjects, kEveryone,
-         texts("month") + columns_of(kInteger, kEveryone, "clicks devices orders") +
-             Columns{{"conversion", kRate, kEveryone}}},
-        {"links", kObjects, kEveryone, lists::link_list().columns()},
-        {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
-    return members;
+Columns creator_members() {
+    return {{"creator_id", kText, kEveryone},
+            {"account_id", kText, kEveryone},
+            {"name", kText, kEveryone},
+            {"payee", kText, kPayee},
+            {"payee_since", kTime, kLedger},
+            {"aliases", kTexts, kEveryone},
+            {"programs", kObjects, kEveryone, lists::own_membership_list().columns()},
+            {"holds", kObjects, kEveryone, lists::own_hold_list().columns()},
+            {"balances", kObjects, kLedger, lists::balance_list().columns()},
+            {"next_closes", kObjects, kLedger},
+            {"clearing", kObjects, kLedger},
+            {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
+            {"months", kObjects, kLedger},
+            {"click_months", kObjects, kEveryone,
+             texts("month") + columns_of(kInteger, kEveryone, "clicks devices orders") +
+                 Columns{{"conversion", kRate, kEveryone}}},
+            {"links", kObjects, kEveryone, lists::link_list().columns()},
+            {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
 }
 
-const Columns& creator_link_members() {
-    static const Columns members{{"url", kText, kEveryone},
-                                 {"token", kText, kEveryone},
-                                 {"expires_at", kTime, kEveryone},
-                                 {"creator_id", kText, kEveryone}};
-    return members;
+Columns creator_link_members() {
+    return {{"url", kText, kEveryone},
+            {"token", kText, kEveryone},
+            {"expires_at", kTime, kEveryone},
+            {"creator_id", kText, kEveryone}};
 }
 
 }  // namespace
@@ -403,12 +380,13 @@ std::vector<Resource> people_resources() {
             creator_link_members(), make_creator_link, kUnpaged | kMakesLink),
         Resource("programs", kReadOrders, "Programs", {}, lists::program_list().columns(),
                  list_programs),
-        Resource("program", kReadOrders, "One program with its rules, and the account's policy",
-                 {program_parameter(true),
-                  {"version", ValueKind::kVersion, "Version (default: the current one)"}},
-                 lists::program_list().columns() +
-                     std::vector<Column>{{"policy", kObject, kEveryone, lists::policy_members()}},
-                 show_program),
+        Resource(
+            "program", kReadOrders, "One program with its rules, and the account's policy",
+            {program_parameter(true),
+             {"version", ValueKind::kVersion, "Version (default: the current one)"}},
+            lists::program_list().columns() +
+                std::vector<Column>{{"policy", kObject, kEveryone, lists::policy_list().columns()}},
+            show_program),
         Resource("program/versions", kReadOrders, "Versions of a program, the newest first",
                  {program_parameter(true)}, lists::program_list().columns(),
                  list_program_versions)};

@@ -461,34 +461,32 @@ Json show_today(Read& read) {
     return Today(read).object();
 }
 
-const Columns& today_members() {
-    static const Columns members{
-        {"account_id", kText, kEveryone},
-        {"day", kText, kEveryone},
-        {"currency", kText, kLedger},
-        {"currencies", kObjects, kLedger},
-        {"yesterday", kObject, kEveryone,
-         columns_of(kInteger, kEveryone, "orders attributed clicks devices") +
-             columns_of(kAmount, kLedger, "earned usual")},
-        {"payable", kAmount, kLedger},
-        {"pending", kAmount, kLedger},
-        {"blocked", kAmount, kLedger},
-        {"in_payout", kAmount, kLedger},
-        {"next_close", kObject, kLedger},
-        {"waiting",
-         kObjects,
-         kEveryone,
-         {{"kind", kText, kEveryone},
-          {"count", kInteger, kEveryone},
-          {"amounts", kObjects, kEveryone},
-          {"sentences", kTexts, kEveryone}}},
-        {"days", kObjects, kLedger},
-        {"clearing", kObjects, kLedger},
-        {"creators", kObjects, kLedger},
-        {"unattributed", kObjects, kEveryone,
-         texts("order_id shop_id") +
-             Columns{{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}}}};
-    return members;
+Columns today_members() {
+    return {{"account_id", kText, kEveryone},
+            {"day", kText, kEveryone},
+            {"currency", kText, kLedger},
+            {"currencies", kObjects, kLedger},
+            {"yesterday", kObject, kEveryone,
+             columns_of(kInteger, kEveryone, "orders attributed clicks devices") +
+                 columns_of(kAmount, kLedger, "earned usual")},
+            {"payable", kAmount, kLedger},
+            {"pending", kAmount, kLedger},
+            {"blocked", kAmount, kLedger},
+            {"in_payout", kAmount, kLedger},
+            {"next_close", kObject, kLedger},
+            {"waiting",
+             kObjects,
+             kEveryone,
+             {{"kind", kText, kEveryone},
+              {"count", kInteger, kEveryone},
+              {"amounts", kObjects, kEveryone},
+              {"sentences", kTexts, kEveryone}}},
+            {"days", kObjects, kLedger},
+            {"clearing", kObjects, kLedger},
+            {"creators", kObjects, kLedger},
+            {"unattributed", kObjects, kEveryone,
+             texts("order_id shop_id") +
+                 Columns{{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}}}};
 }
 
 }  // namespace
