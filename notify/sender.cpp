@@ -62,7 +62,8 @@ public:
           watch_(std::move(open)) {}
 
     [[nodiscard]] Status run(const std::atomic<bool>& stop) {
-        watch_.start([this](const std::optional<cli::ChainEntries>& entries) { look(entries); });
+        watch_.start(
+            [this](const std::optional<cli::ChainEntries>& entries) { note_entries(entries); });
         watch_.watch(true);
         Status ok = Status::success();
         while (ok.ok() && (!stop || !under_way_.empty())) {
@@ -86,7 +87,7 @@ public:
 
 private:
     /// Called on the watch's thread.
-    void look(const std::optional<cli::ChainEntries>& entries) {
+    void note_entries(const std::optional<cli::ChainEntries>& entries) {
         const std::lock_guard lock(mutex_);
         if (entries) {
             seen_ = *entries;

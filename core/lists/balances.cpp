@@ -138,10 +138,10 @@ std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& list
             continue;
         }
         const std::size_t found = balances.size();
-        const bool goes_on = after && after->program == id;
+        const bool was_begun = after && after->program == id;
         std::vector<Balance> stored =
             stored_after(ledger, names, {listing.account, id, {}, {}},
-                         goes_on ? after : std::nullopt, listing.creator, max - found);
+                         was_begun ? after : std::nullopt, listing.creator, max - found);
         for (BalanceAt& balance : balances_at(ledger, listing.account, now, stored)) {
             const BalanceKey key = balance.key;
             balances.emplace(

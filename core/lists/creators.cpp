@@ -392,11 +392,11 @@ std::vector<MemberRow> members_after(LedgerReader& ledger, AccountNumber account
                                      Timestamp now) {
     std::vector<MemberRow> members;
     for (const ProgramRow& row : programs_of(ledger, account, program)) {
-        const bool goes_on = after && after->program == row.program.id;
+        const bool was_begun = after && after->program == row.program.id;
         if ((after && row.program.id < after->program) || members.size() == max) {
             continue;
         }
-        add_members(ledger, row, goes_on ? std::optional(after->creator) : std::nullopt,
+        add_members(ledger, row, was_begun ? std::optional(after->creator) : std::nullopt,
                     max - members.size(), now, members);
     }
     return members;

@@ -55,7 +55,7 @@ struct ShopWithoutDevices {
 /// Visits the figures of clicks of all accounts, by account, day, program, creator and link. A
 /// visited row has node 0.
 void scan_click_days(LedgerReader& ledger, const Visitor<ClickDay>& visit);
-/// Visits the commission of orders of links likewise, and by currency.
+/// Visits the commission of orders of links, by the same columns and currency. Node is 0 too.
 void scan_link_days(LedgerReader& ledger, const Visitor<LinkDay>& visit);
 
 /// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program

@@ -33,9 +33,9 @@ using Creators = const std::vector<CreatorId>*;
 void visit_rows(LedgerReader& ledger, OpenHours first, Creators creators,
                 const Visitor<OpenHours>& visit) {
     constexpr unsigned kPassedMax = 16;  // then a new search costs less
-    for (bool goes_on = true; goes_on;) {
+    for (bool search_again = true; search_again;) {
         unsigned passed = 0;
-        goes_on = false;
+        search_again = false;
         ledger.scan(OpenHours(first), {2, 5}, [&](const OpenHours& row) {
             if (creators == nullptr) {
                 return visit(row);
@@ -48,7 +48,7 @@ void visit_rows(LedgerReader& ledger, OpenHours first, Creators creators,
             if (at != creators->end() && ++passed < kPassedMax) {
                 return true;
             }
-            goes_on = true;
+            search_again = true;
             first.kind = row.kind;
             first.span = at == creators->end() ? row.span + 1 : row.span;
             first.creator = at == creators->end() ? creators->front() : *at;

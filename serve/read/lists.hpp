@@ -32,7 +32,7 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the program that the parameter `program` names, or nothing without one. A program that
 /// the account does not have is not_found.
 [[nodiscard]] std::optional<ProgramRow> program_of(Read& read);
-/// Returns the payout that the parameter `payout` names; not_found likewise.
+/// Returns the payout that the parameter `payout` names; not_found if the account has none.
 [[nodiscard]] Payout payout_of(Read& read);
 
 /// Cuts the object to what an answer has room for (cut.hpp), and returns it as text; with the

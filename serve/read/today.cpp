@@ -457,10 +457,6 @@ private:
     std::map<std::string_view, Waiting> waiting_;
 };
 
-Json show_today(Read& read) {
-    return Today(read).object();
-}
-
 Columns today_members() {
     return {{"account_id", kText, kEveryone},
             {"day", kText, kEveryone},
@@ -492,10 +488,11 @@ Columns today_members() {
 }  // namespace
 
 std::vector<Resource> today_resources() {
-    return {Resource("today", kReadOrders, "Yesterday's figures, and the work that waits",
-                     {{"currency", ValueKind::kCurrency,
-                       "Currency (default: the one with the most owed, in minor units)"}},
-                     today_members(), show_today, kUnpaged)};
+    return {Resource(
+        "today", kReadOrders, "Yesterday's figures, and the work that waits",
+        {{"currency", ValueKind::kCurrency,
+          "Currency (default: the one with the most owed, in minor units)"}},
+        today_members(), [](Read& read) { return Today(read).object(); }, kUnpaged)};
 }
 
 }  // namespace sluice::serve
