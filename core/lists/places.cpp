@@ -138,27 +138,29 @@ std::vector<std::string> payout_ids(LedgerReader& ledger, const PayoutListing& l
     return ids;
 }
 
-std::vector<Payout> payouts_of(LedgerReader& ledger, std::span<const std::string> ids) {
-    std::vector<Payout> payouts(ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        payouts[i].payout_id = ids[i];
+void visit_payouts(LedgerReader& ledger, std::span<const std::string> ids,
+                   const Visitor<Payout>& visit) {
+    for (std::size_t at = 0; at < ids.size(); at += kRowsAtOnce) {
+        std::vector<Payout> payouts;
+        for (const std::string& id : ids.subspan(at, std::min(kRowsAtOnce, ids.size() - at))) {
+            payouts.emplace_back().payout_id = id;
+        }
+        load_all(ledger, payouts);
+        if (!std::ranges::all_of(payouts, visit)) {
+            return;
+        }
     }
-    load_all(ledger, payouts);
-    return payouts;
 }
 
 void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState state,
-                     const Visitor<Payout>& visit) {
+                     const std::function<void(const Payout&)>& visit) {
     PayoutListing listing;
     listing.account = account;
     listing.state = state;
     for (bool more = true; more;) {
         const std::vector<std::string> ids = payout_ids(ledger, listing, kRowsAtOnce);
-        const std::vector<Payout> payouts = payouts_of(ledger, ids);
-        for (std::size_t i = 0; more && i < payouts.size(); ++i) {
-            more = visit(payouts[i]);
-        }
-        more = more && ids.size() == kRowsAtOnce;
+        more = ids.size() == kRowsAtOnce;
+        visit_payouts(ledger, ids, visit);
         listing.after = ids.empty() ? std::string() : ids.back();
     }
 }

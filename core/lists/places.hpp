@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,13 +53,13 @@ struct PayoutListing {
 [[nodiscard]] std::vector<std::string> payout_ids(LedgerReader& ledger,
                                                   const PayoutListing& listing, std::size_t max);
 
-/// Returns the payouts that there are, read together.
-[[nodiscard]] std::vector<Payout> payouts_of(LedgerReader& ledger,
-                                             std::span<const std::string> ids);
+/// Visits the payouts that there are, many read together.
+void visit_payouts(LedgerReader& ledger, std::span<const std::string> ids,
+                   const Visitor<Payout>& visit);
 
 /// Visits the account's payouts in one state, by id.
 void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState state,
-                     const Visitor<Payout>& visit);
+                     const std::function<void(const Payout&)>& visit);
 
 /// Returns at most `max` payout runs of the account whose ids come before `before`, the newest
 /// first. An empty id is after all.

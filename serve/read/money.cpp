@@ -43,11 +43,11 @@ public:
             for (std::uint64_t number = 1; number <= run.payouts_count; ++number) {
                 ids.push_back(payout_id(run.payout_run, number));
                 if (ids.size() == kPayoutsAtOnce) {
-                    add(lists::payouts_of(ledger, std::exchange(ids, {})));
+                    add(ledger, ids);
                 }
             }
         }
-        add(lists::payouts_of(ledger, ids));
+        add(ledger, ids);
     }
 
     [[nodiscard]] Json of(const std::string& run) const {
@@ -65,12 +65,13 @@ public:
 private:
     using Sums = std::map<std::pair<Currency, PayoutState>, std::pair<Decimal, std::uint64_t>>;
 
-    void add(const std::vector<Payout>& payouts) {
-        for (const Payout& payout : payouts) {
+    void add(LedgerReader& ledger, std::vector<std::string>& ids) {
+        lists::visit_payouts(ledger, ids, [this](const Payout& payout) {
             auto& sum = sums_[payout_run_of(payout.payout_id)][{payout.currency, payout.state}];
             sum.first += payout.amount;
             ++sum.second;
-        }
+        });
+        ids.clear();
     }
 
     std::map<std::string, Sums> sums_;
@@ -197,20 +198,17 @@ Page list_payouts(Read& read) {
                (!currency || payout.currency == *currency) &&
                (!listing.creator || payout.creator == *listing.creator);
     };
-    const std::span<const std::string> all(ids);
-    for (std::size_t at = 0; at < ids.size() && !page.next_key; at += kPayoutsAtOnce) {
-        const auto part = all.subspan(at, std::min(kPayoutsAtOnce, ids.size() - at));
-        for (Payout& payout : lists::payouts_of(read.ledger, part)) {
-            if (payouts.size() == read.limit()) {
-                page.next_key = last;
-                break;
-            }
-            last = payout.payout_id;
-            if (covers(payout)) {
-                payouts.push_back(std::move(payout));
-            }
+    lists::visit_payouts(read.ledger, ids, [&](const Payout& payout) {
+        if (payouts.size() == read.limit()) {
+            page.next_key = last;
+            return false;
         }
-    }
+        last = payout.payout_id;
+        if (covers(payout)) {
+            payouts.push_back(payout);
+        }
+        return true;
+    });
     if (!page.next_key && ids.size() == kRowsReadMax) {
         page.next_key = ids.back();
     }

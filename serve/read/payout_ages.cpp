@@ -3,7 +3,6 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,14 +51,8 @@ std::map<CreatorId, std::vector<Payout>> payouts_from(
         }
     }
     std::map<CreatorId, std::vector<Payout>> payouts;
-    constexpr std::size_t kAtOnce = 1000;
-    const std::span<const std::string> all(ids);
-    for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
-        const auto part = all.subspan(at, std::min(kAtOnce, ids.size() - at));
-        for (Payout& payout : lists::payouts_of(read.ledger, part)) {
-            payouts[payout.creator].push_back(std::move(payout));
-        }
-    }
+    lists::visit_payouts(read.ledger, ids,
+                         [&](const Payout& payout) { payouts[payout.creator].push_back(payout); });
     return payouts;
 }
 
