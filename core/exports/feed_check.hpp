@@ -26,7 +26,7 @@ public:
         /// `previous_hash`.
         std::uint64_t masked = 0;
         /// Changes of which some entries are missing, because an answer had no room for them. Their
-        /// hash, too, is only compared with the next change's `previous_hash`.
+        /// hash is compared as that of a masked one is.
         std::uint64_t cut = 0;
     };
 

@@ -56,7 +56,7 @@ template <auto kMember>
     return in_row(of.row, kMember);
 }
 
-/// Who may read a resource.
+/// Callers that may read a resource.
 enum class ReadBy : std::uint8_t {
     kOrders,    ///< With read_orders.
     kCreators,  ///< With read_ledger, or with the role support.
@@ -65,10 +65,10 @@ enum class ReadBy : std::uint8_t {
 
 struct PlainList {
     std::string_view command{};        ///< `report NAME`; empty without a command.
-    std::string_view command_text{};   ///< What the command does.
+    std::string_view command_text{};   ///< As its help names it.
     std::string_view resource{};       ///< Path below /v1/; empty without a resource.
-    std::string_view resource_text{};  ///< What the resource has.
-    ReadBy read_by = ReadBy::kLedger;  ///< Of the resource.
+    std::string_view resource_text{};  ///< As its document names it.
+    ReadBy read_by = ReadBy::kLedger;  ///< The resource.
     std::string_view exported_as{};    ///< Table of an export; empty without one.
 
     const DescribedTable* table = nullptr;
@@ -78,7 +78,7 @@ struct PlainList {
     bool by_creator = false;             ///< A caller may ask for one creator's rows.
     const PlainList* history = nullptr;  ///< The list that a caller may ask for in its place.
     List<PlainRow> cells{};
-    List<PlainRow> exported_cells{};  ///< Of an export, if it has other ones.
+    List<PlainRow> exported_cells{};  ///< If an export has other ones.
 
     [[nodiscard]] const std::vector<Column>& columns() const noexcept { return cells.columns(); }
     [[nodiscard]] const List<PlainRow>& exported() const noexcept {
@@ -92,7 +92,7 @@ struct PlainList {
 struct PlainListing {
     AccountNumber account;
     AccountId account_id;
-    /// Columns of the table and the texts that rows have in them, beside the account.
+    /// Other columns than the account, and the texts that rows have in them.
     std::vector<std::pair<std::string_view, std::string>> with{};
     /// Texts of the key_columns() of the last row that was seen.
     std::optional<std::vector<std::string>> after{};

@@ -222,4 +222,28 @@ std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const Ac
     return totals;
 }
 
+const List<PeriodOf>& period_list() {
+    using Of = const PeriodOf&;
+    static const List<PeriodOf> list{
+        {"account_id", kText, kLedger, [](Of of) -> Value { return of.account_id; }},
+        {"until", kTime, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->until); }},
+        {"closed_at", kTime, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->closed_at); }},
+        {"closed_by", kText, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->closed_by); }},
+        {"command_id", kText, kLedger,
+         [](Of of) { return of.period == nullptr ? Value() : Value(of.period->command_id); }}};
+    return list;
+}
+
+void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                   RowOutput& out) {
+    Period first;
+    first.account = account;
+    ledger.scan(first, {1, 1}, [&](const Period& row) {
+        out.add(period_list().row({account_id, &row}));
+    });
+}
+
 }  // namespace sluice::lists

@@ -1,4 +1,5 @@
-// A creator's statement, and the trial balance of an account's month, as rows (rules S2, S3).
+// A creator's statement, the trial balance of an account's month (rules S2, S3), and the accounting
+// periods, as rows.
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/row_output.hpp"
@@ -117,5 +119,14 @@ struct TrialBalanceOf {
 /// all programs and ledger accounts, by currency. Throws LedgerFailure.
 std::map<Currency, BookMonth> write_trial_balance(LedgerReader& ledger, const AccountMonthOf& of,
                                                   RowOutput& out);
+
+struct PeriodOf {
+    const AccountId& account_id;
+    const Period* period;  ///< Null is the open one.
+};
+[[nodiscard]] const List<PeriodOf>& period_list();
+/// Lists the closed periods of an account, the oldest first.
+void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
+                   RowOutput& out);
 
 }  // namespace sluice::lists

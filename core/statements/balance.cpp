@@ -475,20 +475,6 @@ std::map<std::pair<Currency, Timestamp>, Decimal> clearing_days(LedgerReader& le
     return days;
 }
 
-std::vector<Balance> stored_balances(LedgerReader& ledger, AccountNumber account,
-                                     const ProgramId& program, const CreatorId& creator) {
-    std::vector<Balance> stored;
-    ledger.scan_balances_from({account, program, creator, {}}, [&](const Balance& row) {
-        const bool is_own =
-            row.key.account == account && row.key.program == program && row.key.creator == creator;
-        if (is_own) {
-            stored.push_back(row);
-        }
-        return is_own;
-    });
-    return stored;
-}
-
 void balances_as_of(LedgerReader& ledger, const std::optional<AccountNumber>& account, Timestamp at,
                     const Visitor<BalanceAt>& visit) {
     const std::vector<Program> programs = programs_of(ledger, account);

@@ -79,6 +79,20 @@ void add(ProgramMonth& month, const DailySum& day, bool in_month) {
 
 }  // namespace
 
+std::vector<Balance> stored_balances(LedgerReader& ledger, AccountNumber account,
+                                     const ProgramId& program, const CreatorId& creator) {
+    std::vector<Balance> stored;
+    ledger.scan_balances_from({account, program, creator, {}}, [&](const Balance& row) {
+        const bool is_own =
+            row.key.account == account && row.key.program == program && row.key.creator == creator;
+        if (is_own) {
+            stored.push_back(row);
+        }
+        return is_own;
+    });
+    return stored;
+}
+
 void add_to(StatementSums& sums, const JournalEntry& entry, bool in_month) {
     const Decimal owed = change_in(entry, LedgerAccount::kOwed);
     sums.closing += owed;

@@ -16,7 +16,6 @@
 #include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -11,7 +11,6 @@
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

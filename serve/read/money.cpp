@@ -8,8 +8,8 @@
 #include "core/lists/approvals.hpp"
 #include "core/lists/creators.hpp"
 #include "core/lists/payouts.hpp"
-#include "core/lists/periods.hpp"
 #include "core/lists/places.hpp"
+#include "core/lists/plain_lists.hpp"
 #include "core/lists/report.hpp"
 #include "core/lists/statement.hpp"
 #include "core/payouts/items.hpp"
@@ -18,7 +18,6 @@
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -15,7 +15,6 @@
 #include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -13,7 +13,6 @@
 #include "core/lists/report.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

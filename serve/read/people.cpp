@@ -19,7 +19,6 @@
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -13,7 +13,6 @@
 #include "core/lists/silence.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -9,7 +9,6 @@
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

@@ -12,7 +12,6 @@
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "serve/read/lists.hpp"
-#include "serve/read/parts.hpp"
 
 namespace sluice::serve {
 namespace {

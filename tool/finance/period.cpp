@@ -3,7 +3,7 @@
 
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/lists/periods.hpp"
+#include "core/lists/statement.hpp"
 #include "core/orders/reply.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
