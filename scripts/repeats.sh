@@ -2,6 +2,11 @@
 # one that fails is repeated alone, with a message. A test that fails twice fails the run, and so do more than
 # REPEATS_MAX repeats: a suite that needs them has a fault of its own.
 
+# Every process of pytest compiles all files with their asserts, unless it finds what another compiled: half of the time
+# in which it collects the tests.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX="$PWD/build/pycache"
+
 REPEATS_MAX=3
 repeated=()
 
@@ -33,7 +38,8 @@ python_tests() { # NAME MARKERS ARGUMENT...
     shift 2
     rm -f "$cache/v/cache/lastfailed"
     local pytest=(/usr/bin/python3 -m pytest -q -m "$markers" -o cache_dir="$cache")
-    "${pytest[@]}" -n "$(($(nproc) + 1))" --dist loadfile "$@" && return
+    # More at once than processors, because most of them wait for servers, syncs and other processes.
+    "${pytest[@]}" -n "$((2 * $(nproc) + 1))" --dist loadfile "$@" && return
     [ -s "$cache/v/cache/lastfailed" ] || return 1
     mapfile -t failed < <(/usr/bin/python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])), sep="\n")' \
         "$cache/v/cache/lastfailed")

@@ -24,14 +24,28 @@ def is_more(test):
 
 def has_value(test, name):
     file, _, value = name.partition("[")
+    if "::" in name or not value or not test.startswith(file + "::"):
+        return False
     values = re.split("[-\\]]", test.partition("[")[2])
-    return "::" not in name and test.startswith(file + "::") and value.rstrip("]") in values[:-1]
+    return value.rstrip("]") in values[:-1]
+
+
+# Files of which one worker has the longest work: they come first, so that none of them is left for the end.
+LONG_FILES = (
+    "integration/test_postgres_commands.py",
+    "integration/test_postgres.py",
+    "integration/test_ledger_copy.py",
+    "integration/test_controls.py",
+    "integration/test_other_modules.py",
+    "torture/test_power_cut.py",
+)
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if is_more(item.nodeid):
             item.add_marker(pytest.mark.more)
+    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG_FILES)
 
 
 # Both endpoints with nothing special. The rate limit is out of the way; other tests are about it.

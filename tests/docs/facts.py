@@ -1,5 +1,6 @@
 """Facts from the source: directives, variables, metrics, members of status.json, commands."""
 
+import functools
 import re
 import sys
 
@@ -79,5 +80,6 @@ def alerts():
     return re.findall(r"alert: (\w+)", read("conf/prometheus/sluice.rules.yml"))
 
 
+@functools.cache
 def commands():
     return list(walk(paths.SLUICE))
