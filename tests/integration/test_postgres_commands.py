@@ -197,21 +197,23 @@ def reports(sluice):
     return {kind: [said(json.dumps(row)) for row in without_times(sluice.report(kind))] for kind in REPORTS}
 
 
-def test_each_command_is_done_once_when_its_commit_is_in_doubt(filled, folder):
-    own = copy(filled, "own")
+@pytest.mark.parametrize("step", [1, 6])
+def test_each_command_is_done_once_when_its_commit_is_in_doubt(filled, folder, step):
+    """The commit of one command in `step` is cut twice: before it arrives, and before its answer does."""
+    own = copy(filled, f"own-{step}")
     expected = run_all(own, folder, (), lambda: None)
     for line, status, text in expected:
         assert status == (3 if "waits for" in text else 0), (line, status, text)
     cluster = Cluster(folder, "primary").start()
     try:
         with CutCommit(cluster) as way:
-            sluice = copy(filled, "cut")
+            sluice, numbers = copy(filled, f"cut-{step}"), itertools.count()
             sluice("ledger", "migrate", "--ledger", cluster.url())
             sluice("worker", "--until-empty", "--ledger", way.url())
             found = run_all(sluice, folder, ("--ledger", way.url()),
-                            lambda: way.cuts.extend([NEVER_ARRIVED, ANSWER_LOST]))
+                            lambda: way.cuts.extend([NEVER_ARRIVED, ANSWER_LOST] if next(numbers) % step == 0 else []))
             assert found == expected
-            assert way.done.count(ANSWER_LOST) == way.done.count(NEVER_ARRIVED) == len(COMMANDS) and not way.cuts
+            assert way.done.count(ANSWER_LOST) == way.done.count(NEVER_ARRIVED) == -(-len(COMMANDS) // step) and not way.cuts
             assert reports(sluice) == reports(own)
             assert sluice.run("doctor").stdout.count("the chain of hashes holds") == 1
     finally:
