@@ -5,6 +5,7 @@
 #include "core/apply/work.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "unit/ledger/rules_fixture.hpp"
+#include "unit/whole_form.hpp"
 
 namespace sluice::test {
 namespace {
@@ -295,7 +296,7 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
     narrow.shops = {"shop-2"};
     books.apply({narrow});
     books.creator("dan", "p9", "LATE");
-    constexpr int kOrders = 2 * static_cast<int>(kWorkInline) / 3;
+    constexpr int kOrders = static_cast<int>(kWorkInline) / 2 + 8;
     for (int i = 0; i < kOrders; ++i) {
         books.click("dev-" + std::to_string(i), "dan", "p9", "2026-01-20T00:00:00Z");
         OrderText touched = with({"NOBODYS-" + std::to_string(i)});
@@ -305,7 +306,8 @@ TEST_P(AttributionRules, A2_AProgramFileAttributesManyWaitingOrdersInSlices) {
         coded.id = "c" + std::to_string(i);
         books.create(coded, "unseen");
     }
-    for (const std::size_t slice : {std::size_t{1}, std::size_t{7}}) {
+    using Slices = std::vector<std::size_t>;
+    for (const std::size_t slice : whole_or_short(Slices{1, 7}, Slices{7})) {
         books.work_slice = slice;
         Program wide = program("p9");
         wide.clearing_days = static_cast<std::uint32_t>(slice);

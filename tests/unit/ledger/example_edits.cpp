@@ -119,10 +119,10 @@ SetFigure figure_of(const std::string& what, const std::string& which, const Exa
 }
 
 std::string letters_of(Ledger& ledger, std::string_view node) {
-    constexpr std::size_t kFindingsMax = 100;
+    constexpr std::size_t kLettersMax = 100;
     std::string letters;
     const auto reader = ledger.snapshot(node);
-    for (const AuditFinding& finding : audit_ledger(*reader, kFindingsMax)) {
+    for (const AuditFinding& finding : audit_ledger(*reader, kLettersMax)) {
         letters += finding.rule;
     }
     return letters;

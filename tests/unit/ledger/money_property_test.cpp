@@ -19,12 +19,13 @@
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/whole_form.hpp"
 
 namespace sluice::test {
 namespace {
 
 std::size_t histories(const LedgerKind& kind) {
-    return kind.is_on_a_server() ? 2 : 12;
+    return kind.is_on_a_server() ? whole_or_short(2U, 1U) : whole_or_short(12U, 8U);
 }
 constexpr std::size_t kLength = 60;
 

@@ -15,6 +15,7 @@
 #include "pg_store/connection/connection.hpp"
 #include "unit/ledger/books.hpp"
 #include "unit/ledger/rules_fixture.hpp"
+#include "unit/whole_form.hpp"
 
 namespace sluice::test {
 namespace {
@@ -121,6 +122,9 @@ TEST(PostgresPayouts, N4_RoundTripsGrowWithSlicesNeitherWithOrdersNorWithPayouts
     constexpr std::uint64_t kOfASlice = 6;
     const Trips few = trips(400, 40);
     EXPECT_EQ(trips(1000, 100), few);
+    if (!is_whole_form()) {
+        return;
+    }
     for (const auto& [step, count] : trips(kSliceRows + 100, 100)) {  // the second is begun
         EXPECT_LE(count, few.at(step) + kSlices * kOfASlice) << step;
     }

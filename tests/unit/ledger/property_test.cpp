@@ -11,6 +11,7 @@
 #include "core/rules/commission.hpp"
 #include "core/rules/order_book.hpp"
 #include "unit/ledger/books.hpp"
+#include "unit/whole_form.hpp"
 
 namespace sluice::test {
 namespace {
@@ -150,7 +151,9 @@ std::string played(const std::vector<Step>& steps, const LedgerKind& kind, std::
 class Properties : public testing::TestWithParam<LedgerKind> {
 protected:
     void SetUp() override { std::printf("SLUICE_SEED=%s\n", std::to_string(seed()).c_str()); }
-    static std::size_t histories() { return GetParam().is_on_a_server() ? 2 : 25; }
+    static std::size_t histories() {
+        return GetParam().is_on_a_server() ? whole_or_short(2U, 1U) : whole_or_short(25U, 12U);
+    }
     static constexpr std::size_t kLength = 60;
 };
 

@@ -19,6 +19,7 @@
 #include "unit/ledger/postgres_server.hpp"
 #include "unit/ledger/replay_scene.hpp"
 #include "unit/ledger/row_texts.hpp"
+#include "unit/whole_form.hpp"
 #include "worker/drain/rebuild.hpp"
 
 namespace sluice::test {
@@ -326,10 +327,13 @@ public:
             const std::string table = row.string();
             columns_[table].push_back({table, row.string(), row.string()});
         }
+        if (!is_whole_form()) {
+            keep_a_part();
+        }
         while (edit_one_of_each_table()) {
         }
         EXPECT_EQ(said(scene_.audit(place_)), "nothing") << "the edits were undone";
-        EXPECT_GT(edited_, 200);
+        EXPECT_GT(edited_, whole_or_short(200, 80));
         EXPECT_THAT(empty_,
                     testing::UnorderedElementsAre("forgets", "forgets_done", "work", "work_orders"))
             << "no edit of a column of other tables is left out";
@@ -343,6 +347,17 @@ private:
     struct SqlColumn {
         std::string table, name, type;
     };
+    /// At most five columns of each table, beginning at another one in each.
+    void keep_a_part() {
+        std::size_t begin = 0;
+        for (auto& [table, columns] : columns_) {
+            std::rotate(columns.begin(),
+                        columns.begin() + static_cast<std::ptrdiff_t>(begin++ % columns.size()),
+                        columns.end());
+            constexpr std::size_t kKept = 5;
+            columns.resize(std::min(columns.size(), kKept));
+        }
+    }
     /// One audit judges one edit of each table. Returns false once every column was edited.
     bool edit_one_of_each_table() {
         std::vector<std::pair<SqlColumn, std::function<void()>>> round;

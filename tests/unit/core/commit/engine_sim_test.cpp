@@ -21,7 +21,7 @@ namespace {
 
 using Do = CommitEngine::Do;
 
-struct Request : Waiter {
+struct SimulatedRequest : Waiter {
     int id = 0;
     int answers = 0;
 };
@@ -52,7 +52,7 @@ public:
 private:
     struct Work {
         std::size_t batch = 0;
-        std::vector<Request*> requests;
+        std::vector<SimulatedRequest*> requests;
         std::uint64_t began_us = 0;
         std::uint64_t ends_us = 0;
     };
@@ -123,7 +123,7 @@ private:
         engine_.committed(work.batch, work.ends_us - work.began_us, now(), actions);
         perform(actions);
         const std::uint64_t began_us = now_us_;
-        for (Request* request : work.requests) {
+        for (SimulatedRequest* request : work.requests) {
             now_us_ += below(20);
             answer(*request);
             if (below(4) == 0) {
@@ -177,12 +177,12 @@ private:
 
     void arrive(std::uint64_t count) {
         for (; count > 0 && open_ < clients_; --count) {
-            auto request = std::make_unique<Request>();
+            auto request = std::make_unique<SimulatedRequest>();
             request->id = ++last_id_;
             request->joined_ms = loop_ms_;
             request->bytes = below(10) == 0 ? CommitEngine::kBatchBytesMax : 1000;
             CommitEngine::Actions actions;
-            Request& arrived = *request;
+            SimulatedRequest& arrived = *request;
             requests_.push_back(std::move(request));
             ++open_;
             if (!engine_.arrived(arrived, actions)) {
@@ -192,16 +192,16 @@ private:
         }
     }
 
-    static void collect(WaiterChain chain, std::vector<Request*>& into) {
+    static void collect(WaiterChain chain, std::vector<SimulatedRequest*>& into) {
         for (Waiter* waiter = chain.first; waiter != nullptr; waiter = waiter->next) {
-            into.push_back(static_cast<Request*>(waiter));
+            into.push_back(static_cast<SimulatedRequest*>(waiter));
         }
         ASSERT_EQ(into.size(), chain.count);
         ASSERT_LE(into.size(), CommitEngine::kBatchRequestsMax);
     }
 
-    void check_order(const std::vector<Request*>& requests) {
-        for (const Request* request : requests) {
+    void check_order(const std::vector<SimulatedRequest*>& requests) {
+        for (const SimulatedRequest* request : requests) {
             ASSERT_GT(request->id, last_stored_) << "reordered";
             ASSERT_LT(timers_seen_ms_, request->joined_ms + CommitEngine::kWaitMaxMs)
                 << "it waited too long";
@@ -210,21 +210,21 @@ private:
     }
 
     void answer_chain(WaiterChain chain) {
-        std::vector<Request*> late;
+        std::vector<SimulatedRequest*> late;
         collect(chain, late);
-        for (Request* request : late) {
+        for (SimulatedRequest* request : late) {
             answer(*request);
         }
     }
 
-    void answer(Request& request) {
+    void answer(SimulatedRequest& request) {
         ++request.answers;
         --open_;
     }
 
     std::mt19937_64 random_;
     CommitEngine engine_;
-    std::vector<std::unique_ptr<Request>> requests_;
+    std::vector<std::unique_ptr<SimulatedRequest>> requests_;
     std::deque<std::size_t> posted_;
     std::optional<Work> working_, done_;
     std::optional<std::uint64_t> timer_us_;

@@ -5,13 +5,14 @@
 
 #include "unit/core/commit/lane_world.hpp"
 #include "unit/simulation_seed.hpp"
+#include "unit/whole_form.hpp"
 
 namespace sluice {
 namespace {
 
 TEST(LaneSimulation, NothingAnsweredIsLostDoubledReorderedOrStuck) {
     const std::uint64_t first = test_seed();
-    const std::uint64_t seeds = test_seeds(1000);
+    const std::uint64_t seeds = test_seeds(whole_or_short(1000U, 400U));
     std::uint64_t acked = 0;
     std::uint64_t faults = 0, stored = 0, killed = 0;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kNowMs = 1'700'000'000'000;
-const std::string kOwner = "0e5c0000-0000-4000-8000-000000000001";
+const std::string kOwnerId = "0e5c0000-0000-4000-8000-000000000001";
 
 std::unique_ptr<DestinationStore> open_destinations(const TempStore& store) {
     EXPECT_TRUE(DestinationStore::create(store.paths()).ok());
@@ -34,15 +34,15 @@ StoredDestination destination(const std::string& id) {
     row.destination.types = {"order.attributed", "payout.paid"};
     row.destination.allowed_blocks = {"10.1.0.0/16"};
     row.destination.secret = std::string("sealed\0bytes", 12);
-    row.destination.restart = lists::FeedPlace{{kOwner, {3, {1, 2, 3}}}};
-    row.progress.place[kOwner] = {41, {9, 8, 7}};
+    row.destination.restart = lists::FeedPlace{{kOwnerId, {3, {1, 2, 3}}}};
+    row.progress.place[kOwnerId] = {41, {9, 8, 7}};
     row.progress.entries = 50;
     return row;
 }
 
 PendingChange change(std::uint64_t last, std::uint64_t due = 0) {
     PendingChange row;
-    row.change = {kOwner, last};
+    row.change = {kOwnerId, last};
     row.shop = ShopNumber{2};
     row.order_id = OrderId("o1");
     row.order_change = last;
@@ -63,7 +63,7 @@ Attempt attempt_at(std::uint64_t at) {
     Attempt attempt;
     attempt.at = at;
     attempt.destination = "one";
-    attempt.change = {kOwner, at};
+    attempt.change = {kOwnerId, at};
     attempt.outcome = AttemptOutcome::kRetry;
     attempt.error = "answered 503";
     return attempt;
@@ -123,7 +123,7 @@ TEST(DestinationStore, AStepKeepsUnfinishedChangesAndForgetsFinishedOnes) {
     DestinationStep step = step_of(row);
     step.put = {change(1), change(2, kNowMs)};
     ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
-    step.finished = {{kOwner, 1}, {kOwner, 2}};
+    step.finished = {{kOwnerId, 1}, {kOwnerId, 2}};
     step.put = {change(2), change(3)};  // 2 is to be sent again
     ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     const auto pending = opened->pending("one");
@@ -204,22 +204,22 @@ TEST(DestinationStore, ReplaysKeepTheirPlacesUntilTheyEnd) {
     const StoredDestination row = destination("one");
     ASSERT_TRUE(opened->add(row).ok());
     Replay replay;
-    replay.until[kOwner] = {9, {}};
+    replay.until[kOwnerId] = {9, {}};
     replay.since = kNowMs;
     ASSERT_TRUE(opened->add_replay("one", replay).ok());
-    replay.changes = {{kOwner, 4}};
+    replay.changes = {{kOwnerId, 4}};
     ASSERT_TRUE(opened->add_replay("one", replay).ok());
     auto stored = *opened->replays("one");
     ASSERT_EQ(stored.size(), 2U);
     EXPECT_EQ(stored[1].changes, replay.changes);
     DestinationStep step = step_of(row);
-    stored[0].place[kOwner] = {5, {}};
+    stored[0].place[kOwnerId] = {5, {}};
     step.replays = {stored[0]};
     step.ended_replays = {2};
     ASSERT_TRUE(opened->apply({step}, kNowMs).ok());
     stored = *opened->replays("one");
     ASSERT_EQ(stored.size(), 1U);
-    EXPECT_EQ(stored[0].place[kOwner].change, 5U);
+    EXPECT_EQ(stored[0].place[kOwnerId].change, 5U);
     EXPECT_EQ(stored[0].since, kNowMs);
 }
 

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kMap = 16U << 20;
+constexpr std::size_t kEnvironmentBytes = 16U << 20;
 
 class EnvironmentTest : public testing::Test {
 protected:
@@ -30,7 +30,8 @@ protected:
                     }).ok());
     }
 
-    std::shared_ptr<Environment> open(std::size_t map_bytes = kMap, bool read_only = false) {
+    std::shared_ptr<Environment> open(std::size_t map_bytes = kEnvironmentBytes,
+                                      bool read_only = false) {
         auto opened = Environment::open({folder_.path(), map_bytes, 4, read_only, true});
         EXPECT_TRUE(opened.ok()) << opened.error().message;
         auto environment = std::move(*opened);
@@ -39,7 +40,7 @@ protected:
     }
 
     Error refused() {
-        auto opened = Environment::open({folder_.path(), kMap, 4, false, true});
+        auto opened = Environment::open({folder_.path(), kEnvironmentBytes, 4, false, true});
         EXPECT_FALSE(opened.ok());
         return opened.ok() ? Error{} : opened.error();
     }
@@ -85,7 +86,8 @@ TEST_F(EnvironmentTest, AProcessOpensAFolderOnceAndSharesIt) {
     const auto second = open();
     EXPECT_EQ(first.get(), second.get());
     fs::create_directory_symlink(folder_.path(), folder_.path() / "other-name");
-    const auto third = Environment::open({folder_.path() / "other-name", kMap, 4, true, true});
+    const auto third =
+        Environment::open({folder_.path() / "other-name", kEnvironmentBytes, 4, true, true});
     ASSERT_TRUE(third.ok());
     EXPECT_EQ(third->get(), first.get());
 }
@@ -95,7 +97,8 @@ TEST_F(EnvironmentTest, OpeningAndClosingOnManyThreadsNeverOpensTwice) {
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([this] {
             for (int j = 0; j < 50; ++j) {
-                const auto opened = Environment::open({folder_.path(), kMap, 4, false, true});
+                const auto opened =
+                    Environment::open({folder_.path(), kEnvironmentBytes, 4, false, true});
                 ASSERT_TRUE(opened.ok()) << opened.error().message;
                 ReadTxn txn;
                 ASSERT_EQ(txn.begin(**opened), 0);
@@ -131,7 +134,8 @@ TEST_F(EnvironmentTest, MissingEmptyAndGarbageFilesAreErrorsThatNameThePath) {
 }
 
 TEST_F(EnvironmentTest, AMissingFolderIsNotFound) {
-    const auto opened = Environment::open({folder_.path() / "nowhere", kMap, 4, false, true});
+    const auto opened =
+        Environment::open({folder_.path() / "nowhere", kEnvironmentBytes, 4, false, true});
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, ErrorCode::kNotFound);
 }
@@ -246,7 +250,7 @@ TEST_F(EnvironmentTest, ReadersThatDiedAreCleared) {
     const auto environment = open();
     const pid_t child = ::fork();
     if (child == 0) {
-        auto opened = Environment::open({folder_.path(), kMap, 4, false, true});
+        auto opened = Environment::open({folder_.path(), kEnvironmentBytes, 4, false, true});
         ReadTxn txn;
         if (!opened.ok() || txn.begin(**opened) != 0) {
             ::_exit(1);
@@ -294,8 +298,8 @@ TEST_F(EnvironmentTest, NoticesThatItsFilesWereRemovedOrReplaced) {
 }
 
 TEST_F(EnvironmentTest, AReaderMayNotOpenForWritingInTheSameProcess) {
-    const auto reader = open(kMap, true);
-    const auto writer = Environment::open({folder_.path(), kMap, 4, false, true});
+    const auto reader = open(kEnvironmentBytes, true);
+    const auto writer = Environment::open({folder_.path(), kEnvironmentBytes, 4, false, true});
     ASSERT_FALSE(writer.ok());
     EXPECT_EQ(writer.error().code, ErrorCode::kBusy);
 }

@@ -16,7 +16,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kPageSize = 4096;
 constexpr std::uint64_t kTxn = 8;
 constexpr std::size_t kPages = 6;         // in the file: two metas, branch, leaf, overflow, another
 constexpr std::uint64_t kLastPage = 8;    // 6, 7 and 8 are missing
@@ -28,21 +28,21 @@ constexpr std::uint16_t kBranch = 1, kLeaf = 2, kBigData = 1;
 /// A data file of a few pages.
 class Pages {
 public:
-    Pages() : bytes_(kPages * kPageBytes, '\0') {
+    Pages() : bytes_(kPages * kPageSize, '\0') {
         for (std::size_t page = 0; page < kPages; ++page) {
             put<std::uint64_t>(page, 0, page);
         }
         for (const std::size_t meta : {0U, 1U}) {
             put<std::uint32_t>(meta, kMetaAt, 0xBEEFC0DE);
             put<std::uint32_t>(meta, kMetaAt + 4, 1);
-            put<std::uint32_t>(meta, kMetaAt + 24, kPageBytes);
+            put<std::uint32_t>(meta, kMetaAt + 24, kPageSize);
             put<std::uint64_t>(meta, kMetaAt + kTxnAt, kTxn - meta);
             set_root(meta, 2);
         }
     }
     template <class Number>
     void put(std::size_t page, std::size_t at, Number value) {
-        std::memcpy(bytes_.data() + page * kPageBytes + at, &value, sizeof(value));
+        std::memcpy(bytes_.data() + page * kPageSize + at, &value, sizeof(value));
     }
     void set_root(std::size_t meta, std::uint64_t page) {
         put<std::uint64_t>(meta, kMetaAt + kRootAt, page);
