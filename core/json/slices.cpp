@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice {
 namespace {
 
@@ -138,6 +140,11 @@ std::string unescape(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view member_of(const std::vector<JsonMember>& members, std::string_view key) {
+    const JsonMember* const member = find_item(members, key, &JsonMember::key);
+    return member == nullptr ? std::string_view() : member->value;
+}
 
 std::vector<JsonMember> json_members(std::string_view text) {
     std::vector<JsonMember> members;

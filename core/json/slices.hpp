@@ -21,6 +21,9 @@ struct JsonMember {
 
 /// Returns the members of an object, or none of another value. Requires: `text` is valid JSON.
 [[nodiscard]] std::vector<JsonMember> json_members(std::string_view text);
+/// Returns the value of the first member of this name, or an empty text.
+[[nodiscard]] std::string_view member_of(const std::vector<JsonMember>& members,
+                                         std::string_view key);
 /// Returns the elements of an array, or none of another value. Requires: `text` is valid JSON.
 [[nodiscard]] std::vector<std::string_view> json_elements(std::string_view text);
 /// Returns the value of a JSON string with its quotes, or "" of another value. Requires: `text` is

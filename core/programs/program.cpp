@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
 
 namespace sluice {
 namespace {
@@ -19,10 +18,6 @@ Error rate_error() {
             "a rate is a percentage with up to 4 decimals (\"12.5%\"), an amount for each unit "
             "(\"1.50 USD\"), an amount for each order (\"5.00 USD per order\") or, in a rule, a "
             "factor above 0 and up to 100 with up to 2 decimals (\"x2\")"};
-}
-
-Error invalid(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
 }
 
 Result<Rate> parse_percent(std::string_view number) {

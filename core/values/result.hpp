@@ -4,8 +4,10 @@
 // Operational failures (input, disk, peers) are Results. Programmer errors are SLUICE_ASSERT.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -35,6 +37,17 @@ struct [[nodiscard]] Error {
     std::string message;  ///< One line, no final newline, no secrets and no customer data.
 };
 
+// The errors that are returned most often.
+[[nodiscard]] inline Error invalid(std::string message) {
+    return {ErrorCode::kInvalid, std::move(message)};
+}
+[[nodiscard]] inline Error not_found(std::string message) {
+    return {ErrorCode::kNotFound, std::move(message)};
+}
+[[nodiscard]] inline Error conflict(std::string message) {
+    return {ErrorCode::kConflict, std::move(message)};
+}
+
 /// Either a T or an Error. `T` may be move-only. Not thread-safe.
 template <class T>
 class [[nodiscard]] Result {
@@ -44,6 +57,11 @@ public:
     }  // NOLINT(google-explicit-constructor)
     Result(Error error)
         : state_(std::in_place_index<1>, std::move(error)) {
+    }  // NOLINT(google-explicit-constructor)
+
+    template <class Other>
+    requires(!std::same_as<Other, T> && std::convertible_to<Other, T>) Result(Result<Other> other)
+        : Result(other.ok() ? Result(T(std::move(other).value())) : Result(other.error())) {
     }  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
@@ -74,6 +92,15 @@ public:
         return *std::get_if<1>(&state_);
     }
 
+    /// Returns what `next` makes of the value, a Result or a Status; or the error.
+    template <class Next>
+    [[nodiscard]] std::invoke_result_t<Next, T&&> and_then(Next&& next) && {
+        if (!ok()) {
+            return error();
+        }
+        return std::forward<Next>(next)(std::move(*this).value());
+    }
+
 private:
     std::variant<T, Error> state_;
 };
@@ -96,5 +123,15 @@ public:
 private:
     std::optional<Error> error_;
 };
+
+/// Moves the value to `target`, or returns the error.
+template <class Target, class T>
+[[nodiscard]] Status assign(Target& target, Result<T> result) {
+    if (!result.ok()) {
+        return result.error();
+    }
+    target = std::move(result).value();
+    return Status::success();
+}
 
 }  // namespace sluice
