@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "program/cli/printable.hpp"
@@ -47,11 +48,7 @@ std::vector<std::string> subcommands_of(const CLI::App& app) {
 }
 
 std::string subcommand_names(const CLI::App& app) {
-    std::string names;
-    for (const std::string& name : subcommands_of(app)) {
-        names += (names.empty() ? "" : ", ") + name;
-    }
-    return names;
+    return joined(subcommands_of(app), ", ");
 }
 
 /// `'payot' is not a command; did you mean 'payout'?`, and the commands that `app` has.
@@ -117,12 +114,8 @@ int report_mistake(const CLI::App& command, const std::string& mistake) {
 
 /// Prints an error, line by line, without what a terminal obeys: it may hold the name of a file.
 void print_error(std::string_view prefix, std::string_view message) {
-    std::string shown(prefix);
-    for (std::size_t from = 0; from <= message.size();) {
-        const std::size_t end = std::min(message.find('\n', from), message.size());
-        shown += printable(message.substr(from, end - from)) + "\n";
-        from = end + 1;
-    }
+    const std::string shown =
+        std::string(prefix) + joined(split(message, '\n'), "\n", printable) + "\n";
     std::fputs(shown.c_str(), stderr);
 }
 
@@ -422,13 +415,8 @@ Option add_file(Subcommand app, const std::string& name, const std::string& type
 
 Option add_texts(Subcommand app, const std::string& name, const std::string& type,
                  std::vector<std::string>& target, const std::string& help) {
-    return app.add_repeated(
-        name, type,
-        [&target](const std::string& text) {
-            target.push_back(text);
-            return Status::success();
-        },
-        help);
+    return add_values(
+        app, name, type, target, [](const std::string& text) { return Result(text); }, help);
 }
 
 Option add_flag(Subcommand app, const std::string& name, bool& target, const std::string& help) {

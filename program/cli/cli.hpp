@@ -26,17 +26,6 @@ class Option;
 
 namespace sluice::cli {
 
-// Errors that commands return most often.
-[[nodiscard]] inline Error invalid(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
-}
-[[nodiscard]] inline Error not_found(std::string message) {
-    return {ErrorCode::kNotFound, std::move(message)};
-}
-[[nodiscard]] inline Error conflict(std::string message) {
-    return {ErrorCode::kConflict, std::move(message)};
-}
-
 inline constexpr const char* kDefaultStore = "/var/lib/sluice";
 
 /// A file that an option names, unless the text is empty or "-".
@@ -91,7 +80,7 @@ public:
     /// `take`, whose error is a usage error. `type` names the value in the help of an option.
     Option add(const std::string& name, const std::string& type,
                std::function<Status(const std::string&)> take, const std::string& help) const;
-    /// Does the same for a value that need not be UTF-8: the name of a file.
+    /// Adds an option or positional as add() does, whose value need not be UTF-8: a file's name.
     Option add_bytes(const std::string& name, const std::string& type,
                      std::function<Status(const std::string&)> take, const std::string& help) const;
     /// Adds an option or positional that may occur several times; each value goes to `take`. A
@@ -160,13 +149,20 @@ Option add_value(Subcommand app, const std::string& name, const std::string& typ
                  Parse parse, const std::string& help) {
     return app.add(
         name, type,
-        [&target, parse](const std::string& text) -> Status {
-            auto value = parse(text);
-            if (!value.ok()) {
-                return value.error();
-            }
-            target = std::move(value).value();
-            return Status::success();
+        [&target, parse](const std::string& text) { return assign(target, parse(text)); }, help);
+}
+/// Adds an option or positional that may occur several times; appends each value that `parse`
+/// returns.
+template <class Target, class Parse>
+Option add_values(Subcommand app, const std::string& name, const std::string& type,
+                  std::vector<Target>& target, Parse parse, const std::string& help) {
+    return app.add_repeated(
+        name, type,
+        [&target, parse](const std::string& text) {
+            return parse(text).and_then([&target](auto value) {
+                target.emplace_back(std::move(value));
+                return Status::success();
+            });
         },
         help);
 }

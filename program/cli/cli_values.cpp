@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 
 #include "core/intake/registry_view.hpp"
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 #include "os/clock/clock.hpp"
 
@@ -63,8 +63,7 @@ Result<std::string> parse_typed(std::string_view text) {
 }
 
 Result<OrderId> parse_order_id(std::string_view text) {
-    auto id = parse_wire_id(text);
-    return id.ok() ? Result<OrderId>(OrderId(id.value())) : Result<OrderId>(id.error());
+    return parse_wire_id(text).and_then([](const std::string& id) { return Result(OrderId(id)); });
 }
 
 Result<Timestamp> parse_time(std::string_view text) {
@@ -99,11 +98,8 @@ Result<std::optional<RateLimit>> parse_rate_limit_or_default(std::string_view te
     if (text == "default") {
         return std::optional<RateLimit>();
     }
-    auto limit = parse_rate_limit(text);
-    if (!limit.ok()) {
-        return invalid(limit.error().message + ", or default");
-    }
-    return std::optional<RateLimit>(limit.value());
+    const auto limit = parse_rate_limit(text);
+    return limit.ok() ? limit : invalid(limit.error().message + ", or default");
 }
 
 std::string to_string(const RateLimit& limit) {
@@ -112,16 +108,14 @@ std::string to_string(const RateLimit& limit) {
 
 Result<std::uint8_t> parse_scopes(std::string_view text) {
     unsigned scopes = 0;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const auto scope = parse_name<Scope>(text.substr(begin, comma - begin));
+    for (const std::string_view name : split(text, ',')) {
+        const auto scope = parse_name<Scope>(name);
         if (!scope) {
             return invalid(
                 "expected a comma-separated list of write_orders, write_products, read_orders, "
                 "read_ledger, write_clicks, shopify_webhooks, woocommerce_webhooks, creator_pages");
         }
         scopes |= *scope;
-        begin = comma + 1;
     }
     return static_cast<std::uint8_t>(scopes);
 }

@@ -32,7 +32,7 @@ template <class Value = std::string>
 
 /// Returns nothing unless the text is one decimal number without a sign.
 [[nodiscard]] std::optional<std::uint64_t> parse_digits(std::string_view text);
-/// Account, shop, program and creator ids.
+/// Parses the id of an account, shop, program or creator.
 [[nodiscard]] Result<std::string> parse_admin_id(std::string_view text);
 [[nodiscard]] Result<LinkId> parse_link_id(std::string_view text);
 /// Parses an id from outside (an order, a customer): 1 to 1024 bytes.
@@ -53,11 +53,11 @@ template <class Value = std::string>
 /// Parses `write_orders,write_products` into bits of Scope.
 [[nodiscard]] Result<std::uint8_t> parse_scopes(std::string_view text);
 [[nodiscard]] std::vector<std::string> scope_names(unsigned scopes);
-/// viewer or manager.
+/// Parses `viewer`, `support` or `manager`.
 [[nodiscard]] Result<store::Role> parse_role(std::string_view text);
 /// Parses a signed amount with a point: -12.50.
 [[nodiscard]] Result<Decimal> parse_amount(std::string_view text);
-/// An ISO 4217 code.
+/// Parses an ISO 4217 code.
 [[nodiscard]] Result<Currency> parse_currency(std::string_view text);
 
 [[nodiscard]] Result<lists::Month> parse_month(std::string_view text);
@@ -73,13 +73,11 @@ Option add_count(Subcommand app, const std::string& name, const std::string& typ
                  std::uint64_t min, std::uint64_t max, const std::string& help) {
     return app.add(
         name, type,
-        [&target, min, max](const std::string& text) -> Status {
-            const auto count = parse_count(text, min, max);
-            if (!count.ok()) {
-                return count.error();
-            }
-            target = static_cast<Number>(*count);
-            return Status::success();
+        [&target, min, max](const std::string& text) {
+            return parse_count(text, min, max).and_then([&target](std::uint64_t count) {
+                target = static_cast<Number>(count);
+                return Status::success();
+            });
         },
         help);
 }
@@ -91,8 +89,8 @@ Option add_id(Subcommand app, const std::string& name, const std::string& type, 
     return add_value(
         app, name, type, target,
         [](std::string_view text) {
-            const auto id = parse_admin_id(text);
-            return id.ok() ? Result<Id>(Id(*id)) : id.error();
+            return parse_admin_id(text).and_then(
+                [](const std::string& id) { return Result<Id>(Id(id)); });
         },
         description);
 }

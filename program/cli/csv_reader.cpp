@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/values/shell_word.hpp"
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 #include "program/system/file.hpp"
 
@@ -13,18 +14,10 @@ namespace {
 
 constexpr std::size_t kFaultsMax = 1000;  ///< Wrong rows that are listed.
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ",") + word;
-    }
-    return text;
-}
-
 }  // namespace
 
 Error error_at(const std::string& name, std::uint64_t line, const std::string& what) {
-    return Error{ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what};
+    return invalid(name + ":" + std::to_string(line) + ": " + what);
 }
 
 void skip_byte_order_mark(std::FILE* file) {
@@ -171,7 +164,7 @@ Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColu
     std::vector<std::string> left = got.value() ? header.fields : std::vector<std::string>();
     bool complete = true;
     const auto find = [&](const std::string& column, bool required) {
-        const auto place = std::find(header.fields.begin(), header.fields.end(), column);
+        const auto place = std::ranges::find(header.fields, column);
         const bool found = place != header.fields.end();
         complete = complete && (found || !required);
         table.names_.push_back(column);
@@ -196,9 +189,10 @@ Result<CsvTable> CsvTable::open(std::FILE* file, std::string name, const CsvColu
     }
     if (!got.value() || !complete || !left.empty()) {
         return table.error_at(
-            1, "expected a header line with the columns " + joined(columns.required) +
-                   (columns.optional.empty() ? "" : ", and any of " + joined(columns.optional)) +
-                   (left.empty() ? "" : "; found '" + left.front() + "'"));
+            1,
+            "expected a header line with the columns " + joined(columns.required, ",") +
+                (columns.optional.empty() ? "" : ", and any of " + joined(columns.optional, ",")) +
+                (left.empty() ? "" : "; found '" + left.front() + "'"));
     }
     table.fields_ = header.fields.size();
     return table;
@@ -245,11 +239,8 @@ Error CsvTable::not_utf8_at(std::uint64_t line, const std::string& column,
 
 Status read_rows(const std::string& file, const CsvColumns& columns,
                  const std::function<Status(const CsvRow&)>& add) {
-    auto input = open_for_reading(file);
-    if (!input.ok()) {
-        return input.error();
-    }
-    return read_rows(input->get(), file, columns, add);
+    return open_for_reading(file).and_then(
+        [&](const UniqueFile& input) { return read_rows(input.get(), file, columns, add); });
 }
 
 Status read_rows(std::FILE* input, const std::string& file, const CsvColumns& columns,
@@ -277,11 +268,10 @@ Status read_rows(std::FILE* input, const std::string& file, const CsvColumns& co
         return Status::success();
     }
     faults.pop_back();
-    return Error{ErrorCode::kInvalid, faults_count > kFaultsMax
-                                          ? faults + "\n" + file + ": " +
-                                                std::to_string(faults_count - kFaultsMax) +
-                                                " more lines are wrong"
-                                          : faults};
+    return invalid(faults_count > kFaultsMax
+                       ? faults + "\n" + file + ": " + std::to_string(faults_count - kFaultsMax) +
+                             " more lines are wrong"
+                       : faults);
 }
 
 }  // namespace sluice::cli

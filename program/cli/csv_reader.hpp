@@ -100,7 +100,7 @@ private:
 /// errors of all rows, a line each.
 [[nodiscard]] Status read_rows(const std::string& file, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);
-/// Reads the rows of an open file in the same way.
+/// Passes every row of an open CSV file to `add`, as read_rows() of a file's name does.
 /// @param name  For messages.
 [[nodiscard]] Status read_rows(std::FILE* file, const std::string& name, const CsvColumns& columns,
                                const std::function<Status(const CsvRow&)>& add);

@@ -13,9 +13,8 @@ void write(std::FILE* out, std::string_view text) {
 
 /// Counts the characters of UTF-8 text; each is taken to be one column wide.
 std::size_t display_width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
 }
 
 }  // namespace
@@ -227,6 +226,14 @@ void write_table(const std::string& name, const Json& list, std::FILE* out) {
         listing.add(row);
     }
     listing.finish();
+}
+
+Status write_object(Format format, const Result<Json>& object) {
+    if (!object.ok()) {
+        return object.error();
+    }
+    write_object(format, *object);
+    return Status::success();
 }
 
 void write_object(Format format, const Json& object, std::FILE* out) {

@@ -104,5 +104,7 @@ void write_table(const std::string& name, const Json& list, std::FILE* out = std
 /// One object: `name  value` lines and a table for each list of objects, a JSON object, or a CSV
 /// file of one row.
 void write_object(Format format, const Json& object, std::FILE* out = stdout);
+/// Prints the object, or returns the error.
+[[nodiscard]] Status write_object(Format format, const Result<Json>& object);
 
 }  // namespace sluice::cli

@@ -26,6 +26,16 @@ Result<UniqueFile> open_for_reading(const std::string& path) {
     return UniqueFile(::fdopen(opened->release(), "rb"));
 }
 
+bool FileLines::next(std::string_view& line) {
+    const ssize_t bytes = ::getline(&line_, &room_, file_);
+    if (bytes < 0) {
+        return false;
+    }
+    ++number_;
+    line = {line_, static_cast<std::size_t>(bytes)};
+    return true;
+}
+
 Result<UniqueFile> open_for_writing(const std::string& path, Existing existing) {
     const bool appends = existing == Existing::kAppendedTo;
     const int fd =
@@ -79,9 +89,8 @@ Result<std::string> read_to_end(const std::string& path, std::size_t bytes_max) 
     }
     auto contents = read_up_to(opened->get(), path, bytes_max);
     if (contents.ok() && contents->size() > bytes_max) {
-        return Error{ErrorCode::kInvalid, path + ": larger than the " +
-                                              std::to_string(bytes_max >> 20u) +
-                                              " MB that one command can carry; split it"};
+        return invalid(path + ": larger than the " + std::to_string(bytes_max >> 20u) +
+                       " MB that one command can carry; split it");
     }
     return contents;
 }
@@ -111,7 +120,7 @@ Result<std::string> read_secret(const std::string& file, Exposed exposed) {
         text->pop_back();
     }
     if (text->empty() || text->size() > kSecretBytesMax) {
-        return Error{ErrorCode::kInvalid, name + ": expected a secret of 1 to 4096 bytes"};
+        return invalid(name + ": expected a secret of 1 to 4096 bytes");
     }
     return text;
 }

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/values/result.hpp"
 #include "program/system/named_file.hpp"
@@ -24,6 +26,29 @@ enum class Existing : std::uint8_t { kEmptied, kAppendedTo };
 /// Opens a file that grows while a command runs. Creates files that only the owner may read,
 /// because they can hold customers' data.
 [[nodiscard]] Result<UniqueFile> open_for_writing(const std::string& path, Existing existing);
+/// Reads a file a line at a time.
+class FileLines {
+public:
+    /// @param file  Must outlive the object.
+    explicit FileLines(std::FILE* file) : file_(file) {}
+    FileLines(const FileLines&) = delete;
+    FileLines& operator=(const FileLines&) = delete;
+    ~FileLines() { std::free(line_); }
+
+    /// Returns false at the end of the file, or if it cannot be read.
+    /// @param line  With its end; valid until the next call.
+    [[nodiscard]] bool next(std::string_view& line);
+    [[nodiscard]] bool failed() const noexcept { return std::ferror(file_) != 0; }
+    /// The number of the line that was read last, from 1.
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+private:
+    std::FILE* file_;
+    char* line_ = nullptr;
+    std::size_t room_ = 0;
+    std::uint64_t number_ = 0;
+};
+
 /// Reads all of a file or a pipe. Returns kInvalid if it is larger than `bytes_max`.
 [[nodiscard]] Result<std::string> read_to_end(const std::string& path, std::size_t bytes_max);
 

@@ -194,8 +194,8 @@ std::vector<HttpResponse> HttpClient::wait(int timeout_ms) {
         }
         CURL* const easy = message->easy_handle;
         const CURLcode result = message->data.result;
-        const auto found = std::find_if(state_->busy.begin(), state_->busy.end(),
-                                        [&](const auto& t) { return t->easy.get() == easy; });
+        const auto found = std::ranges::find_if(
+            state_->busy, [&](const auto& t) { return t->easy.get() == easy; });
         SLUICE_ASSERT(found != state_->busy.end());
         HttpResponse& response = (*found)->response;
         curl_off_t took_us = 0;

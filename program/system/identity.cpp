@@ -90,7 +90,7 @@ Status become_new_owner(const std::filesystem::path& store,
     }
     const struct group* const members = group ? ::getgrnam(group->c_str()) : nullptr;
     if (group && members == nullptr) {
-        return Error{ErrorCode::kNotFound, "there is no group \"" + *group + "\""};
+        return not_found("there is no group \"" + *group + "\"");
     }
     Status made =
         make_folder_for(store, user->pw_uid, members != nullptr ? members->gr_gid : user->pw_gid);

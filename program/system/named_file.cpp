@@ -137,7 +137,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, FileUse use) {
     const bool is_stdout = path == kStandardOutput;
     const bool exists = !is_stdout && ::stat(path.c_str(), &there) == 0;
     if (exists && use == FileUse::kNewOutput) {
-        return Error{ErrorCode::kConflict, path + " exists; name a file that does not exist yet"};
+        return conflict(path + " exists; name a file that does not exist yet");
     }
     if (is_stdout || (exists && !S_ISREG(there.st_mode))) {
         state->is_direct = true;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -36,7 +35,7 @@ std::string name_of(const std::filesystem::path& folder) {
 
 bool is_file_name(std::string_view name) {
     return !name.empty() && name.size() <= kNameBytesMax && name.front() != '.' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
+           std::ranges::all_of(name, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                       c == '.';
            });
@@ -64,7 +63,7 @@ public:
     /// Returns 0 or an errno.
     int place(const std::string& name) {
         const std::string from = temporary(name);
-        const auto begun = std::find(names_.begin(), names_.end(), from);
+        const auto begun = std::ranges::find(names_, from);
         if (begun == names_.end()) {
             return EINVAL;
         }
@@ -242,18 +241,15 @@ Result<OutputFolder> OutputFolder::open(const std::string& path) {
         return names.error();
     }
     if (!names->empty()) {
-        return Error{ErrorCode::kConflict,
-                     "\"" + path + "\" has files; name a folder that is new or empty"};
+        return conflict("\"" + path + "\" has files; name a folder that is new or empty");
     }
     return OutputFolder(std::make_unique<State>(std::move(folder), path, is_made));
 }
 
 Status OutputFolder::hold(const std::string& path) {
     auto folder = open(path);
-    if (!folder.ok()) {
-        return folder.error();
-    }
-    if (Status started = folder->state_->start_child(); !started.ok()) {
+    if (Status started = folder.ok() ? folder->state_->start_child() : folder.error();
+        !started.ok()) {
         return started;
     }
     held_folders().emplace(path, std::move(*folder));

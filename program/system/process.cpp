@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::size_t kOutputBytesMax = 4u << 20;
 
-std::string read_to_end(int fd) {
+}  // namespace
+
+std::string read_pipe(int fd, std::size_t bytes_max) {
     std::string text;
     std::array<char, 4096> buffer{};
     while (true) {
@@ -28,13 +30,11 @@ std::string read_to_end(int fd) {
         if (got == 0 || (got < 0 && errno != EINTR)) {
             return text;
         }
-        if (got > 0 && text.size() < kOutputBytesMax) {
+        if (got > 0 && text.size() < bytes_max) {
             text.append(buffer.data(), static_cast<std::size_t>(got));
         }
     }
 }
-
-}  // namespace
 
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     std::array<int, 2> ends{};
@@ -62,7 +62,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     }
     write_end = Fd();
     ChildOutput child;
-    child.output = read_to_end(read_end.get());
+    child.output = read_pipe(read_end.get(), kOutputBytesMax);
     const int status = wait_for_child(pid);
     child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     return child;

@@ -19,6 +19,9 @@ struct ChildOutput {
     std::string output;  ///< Standard output and standard error, at most 4 MB.
 };
 
+/// Reads until the other end is closed. Leaves what comes after `bytes_max` bytes or some more.
+[[nodiscard]] std::string read_pipe(int fd, std::size_t bytes_max = SIZE_MAX);
+
 /// Runs a program without a shell and collects its output.
 /// @param arguments  The program (searched in PATH) and its arguments.
 /// Returns kNotFound if there is no such program.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 
 namespace sluice::cli {
@@ -12,14 +13,6 @@ namespace {
 
 constexpr std::string_view kInstantExample = "2026-03-01T00:00:00Z";
 constexpr int kMinutesPerHour = 60;
-
-std::string joined(std::initializer_list<std::string_view> names) {
-    std::string text;
-    for (const std::string_view name : names) {
-        text += (text.empty() ? "" : ", ") + std::string(name);
-    }
-    return text;
-}
 
 /// Returns the instant as RFC 3339, as Timestamp::parse() reads it.
 std::string rfc3339(const toml::date_time& at) {
@@ -53,9 +46,10 @@ TomlTable::TomlTable(const toml::node& node, const std::string& what,
         fail(node, "expected a table [[" + what + "]]");
     }
     for (const auto& [key, value] : *table) {
-        if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+        if (std::ranges::find(keys, key.str()) == keys.end()) {
             throw TomlMistake{key.source().begin.line, "unknown key '" + std::string(key.str()) +
-                                                           "'; expected one of " + joined(keys)};
+                                                           "'; expected one of " +
+                                                           joined(keys, ", ")};
         }
     }
 }

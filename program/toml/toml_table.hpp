@@ -59,6 +59,14 @@ public:
     [[nodiscard]] const toml::node* find(std::string_view key) const;
     /// @param example  A valid value, for the message.
     [[nodiscard]] const toml::node& require(std::string_view key, std::string_view example) const;
+    /// Sets the target to what read(node, key, more...) returns, if the table has the key.
+    template <class Target, class Read, class... More>
+    void read_if(std::string_view key, Target& target, const Read& read,
+                 const More&... more) const {
+        if (const toml::node* const node = find(key)) {
+            target = read(*node, key, more...);
+        }
+    }
     [[nodiscard]] const toml::node& node() const noexcept { return node_; }
 
 private:
